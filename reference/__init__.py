@@ -1,0 +1,1 @@
+"""Honest, readable implementations of what the specification describes, in memory."""

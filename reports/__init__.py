@@ -1,0 +1,1 @@
+"""Verdicts and what is drawn from them: one module an output."""
