@@ -1,0 +1,148 @@
+"""The three verbs of a check: `require` what it builds on, `expect` what the rule says, `observe` the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+from conformance.wire.exchange import NOT_JSON, Exchange
+
+
+class Broken(Exception):
+    """A claim that does not hold. Its texts are raw: they are shown through the redactor only."""
+
+    def __init__(self, *, what: str, expected: str, got: str) -> None:
+        super().__init__(what)
+        self.what = what
+        self.expected = expected
+        self.got = got
+
+
+class Unmet(Broken):
+    """A precondition does not hold: the rule could not be tested here."""
+
+
+class Violated(Broken):
+    """The rule does not hold."""
+
+
+class Unavailable(Exception):
+    """The target does not offer what a check needs."""
+
+    def __init__(self, need: str, reason: str) -> None:
+        super().__init__(reason)
+        self.need = need
+        self.reason = reason
+
+
+@dataclass(slots=True)
+class Tally:
+    """How often a check claimed or observed something: one that did neither has shown nothing."""
+
+    expected: int = 0
+    observed: dict[str, Any] = field(default_factory=dict)
+
+
+_TALLY: ContextVar[Tally] = ContextVar("gateproof_tally")
+
+
+@contextmanager
+def tallying() -> Iterator[Tally]:
+    """Counts the claims that are made inside the block."""
+    tally = Tally()
+    token = _TALLY.set(tally)
+    try:
+        yield tally
+    finally:
+        _TALLY.reset(token)
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerClaim:
+    """Claims about one answer; each returns something to go on with."""
+
+    exchange: Exchange
+    verb: Verb
+
+    def status(self, *allowed: int) -> Exchange:
+        """The answer has one of these statuses."""
+        wanted = " or ".join(map(str, allowed))
+        self._hold(self.exchange.status in allowed, f"status {wanted}")
+        return self.exchange
+
+    def refused(self) -> Exchange:
+        """The answer is a refusal: a status from 400 to 499, not silence and not a crash."""
+        status = self.exchange.status
+        self._hold(status is not None and 400 <= status < 500, "a refusal (a 4xx status)")
+        return self.exchange
+
+    def not_granted(self, what: str, *members: str) -> Exchange:
+        """The answer is a refusal, and none of these members came with it."""
+        self.refused()
+        came = [name for name in members if self.exchange.member(name) is not None]
+        self.verb.that(not came, f"{self.exchange.step}: a refusal that carries {what} all the same",
+                       expected=f"no {' and no '.join(members)}", got=f"members {', '.join(came)}")
+        return self.exchange
+
+    def json_object(self) -> dict[str, Any]:
+        """The body is a JSON object."""
+        document = self.exchange.json()
+        if isinstance(document, dict):
+            return document
+        found = document if document is NOT_JSON else f"JSON {type(document).__name__}"
+        self._hold(False, "a JSON object in the body", f"{self.exchange.outcome()} with {found}")
+        raise AssertionError("unreachable")
+
+    def _hold(self, holds: bool, expected: str, got: str | None = None) -> None:
+        self.verb.that(holds, self.exchange.step, expected=expected, got=got or self.exchange.outcome())
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """One of `require` and `expect`: the same claims, another meaning when they break."""
+
+    breaks_as: type[Broken]
+
+    def __call__(self, exchange: Exchange) -> AnswerClaim:
+        return AnswerClaim(exchange, self)
+
+    def that(self, holds: bool, what: str, *, expected: str, got: object) -> None:
+        """The claim named by `what` holds."""
+        if self.breaks_as is Violated:
+            _TALLY.get().expected += 1
+        if not holds:
+            raise self.breaks_as(what=what, expected=expected, got=_shown(got))
+
+    def equal(self, got: object, expected: object, what: str) -> None:
+        """The two are equal, and of one type: `True` is not 1."""
+        self.that(got == expected and type(got) is type(expected), what, expected=_shown(expected), got=got)
+
+    def text(self, got: object, what: str) -> str:
+        """The value is a string with something in it."""
+        self.that(isinstance(got, str) and got != "", what, expected="a non-empty string", got=got)
+        return str(got)
+
+
+require = Verb(Unmet)
+expect = Verb(Violated)
+
+
+def observe(**facts: object) -> None:
+    """Records what the spec leaves open. Values must be safe to show: statuses, names, counts, yes or no."""
+    _TALLY.get().observed.update({name: _plain(fact) for name, fact in facts.items()})
+
+
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, str):
+        return value if len(value) <= 400 else value[:400] + f"… ({len(value)} characters)"
+    text = repr(value)
+    return text if len(text) <= 400 else text[:400] + "…"
+
+
+def _plain(fact: object) -> object:
+    return fact if isinstance(fact, str | int | float | bool | None) else str(fact)

@@ -1,0 +1,75 @@
+"""JSON Web Tokens and keys as a party without secrets sees them: read, and verified with public keys."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import jwt
+from jwt.api_jws import PyJWS
+
+_ALGORITHMS = {
+    "RSA": ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
+    "EC": ("ES256", "ES384", "ES512"),
+    "OKP": ("EdDSA",),
+}
+# A verifier that takes no algorithm but those of its keys' types; "none" and HMAC are not among them.
+_VERIFIER = PyJWS(algorithms=[name for names in _ALGORITHMS.values() for name in names])
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Jwt:
+    """A compact JWT, read but not believed."""
+
+    header: Mapping[str, Any]
+    claims: Mapping[str, Any]
+
+
+def read(token: str) -> Jwt | None:
+    """The token's header and claims, or None when it is no JWT in compact form."""
+    parts = token.split(".")
+    if len(parts) != 3:
+        return None
+    header, claims = (_json_object(part) for part in parts[:2])
+    if header is None or claims is None or "alg" not in header:
+        return None
+    return Jwt(header=header, claims=claims)
+
+
+def keys_of(document: Any) -> list[dict[str, Any]]:
+    """The members of a JWK Set that are JSON objects; anything else holds none."""
+    keys = document.get("keys") if isinstance(document, dict) else None
+    return [key for key in keys if isinstance(key, dict)] if isinstance(keys, list) else []
+
+
+def verifying(token: str, keys: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The keys with which the token's signature verifies; keys of a kind unknown here verify nothing."""
+    return [key for key in keys if _verifies(token, key)]
+
+
+def _verifies(token: str, key: Mapping[str, Any]) -> bool:
+    algorithms = _ALGORITHMS.get(str(key.get("kty")))
+    if algorithms is None:
+        return False
+    parsed = read(token)
+    algorithm = str(parsed.header.get("alg")) if parsed is not None else ""
+    if algorithm not in algorithms:
+        return False
+    public = {name: value for name, value in key.items() if name in {"kty", "n", "e", "crv", "x", "y"}}
+    try:
+        _VERIFIER.decode(token, jwt.PyJWK(public, algorithm=algorithm).key, algorithms=[algorithm])
+    except (jwt.PyJWTError, ValueError, TypeError, KeyError, NotImplementedError):
+        return False
+    return True
+
+
+def _json_object(part: str) -> dict[str, Any] | None:
+    try:
+        document = json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
+    except (ValueError, binascii.Error, RecursionError):
+        return None
+    return document if isinstance(document, dict) else None

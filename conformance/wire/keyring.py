@@ -1,0 +1,37 @@
+"""What one check knows of secrets and of names that are safe to show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from conformance.wire.secret import Secret
+from reports.redaction import Redactor
+
+
+class Keyring:
+    """Collects the secrets that a check meets, and hands out the redactor that hides them."""
+
+    def __init__(self, *, secrets: Iterable[Secret] = (), public: Iterable[str] = ()) -> None:
+        self._labels: dict[str, str] = {}
+        self._counts: dict[str, int] = {}
+        self._public: set[str] = set(public)
+        for secret in secrets:
+            self.add(secret)
+
+    def secret(self, kind: str, value: str) -> Secret:
+        """The value as a Secret that every later rendering will hide."""
+        return self.add(Secret(kind, value))
+
+    def add(self, secret: Secret) -> Secret:
+        value = secret.reveal()
+        if value and value not in self._labels:
+            number = self._counts[secret.kind] = self._counts.get(secret.kind, 0) + 1
+            self._labels[value] = f"⟨{secret.kind}#{number}⟩"
+        return secret
+
+    def public(self, *values: str) -> None:
+        """Names that may be shown although they look like credentials: identifiers, addresses, key IDs."""
+        self._public.update(values)
+
+    def redactor(self) -> Redactor:
+        return Redactor(secrets=self._labels, public=self._public)

@@ -1,0 +1,76 @@
+"""Text from a run is shown by permission: known secrets by label, known names as they are, the rest by its looks."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Collection, Mapping
+from urllib.parse import quote, quote_plus
+
+# No credential of this field is shorter than 16 characters of these alphabets between two other characters.
+_RUN = re.compile(r"[A-Za-z0-9_\-+~]{16,}")
+_WORD = re.compile(r"[A-Z]?[a-z]{1,19}|[A-Z]{1,12}|[0-9]{1,5}")
+_JWT = re.compile(r"[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*")
+_LABEL = re.compile(r"⟨[^⟩]*⟩")
+
+
+class Redactor:
+    """Rewrites text so that it can be shown.
+
+    Known secrets become their labels, in every encoding in which they commonly travel. Whatever else looks
+    like a credential and is not on the list of public names becomes a numbered mark: a broken target leaks
+    values that the harness has never seen, and a report must not pass them on.
+    """
+
+    def __init__(self, *, secrets: Mapping[str, str], public: Collection[str]) -> None:
+        forms: dict[str, str] = {}
+        for value, label in secrets.items():
+            for form in _encodings(value):
+                forms.setdefault(form, label)
+        self._forms = forms
+        longest_first = sorted(forms, key=len, reverse=True)
+        self._known = re.compile("|".join(map(re.escape, longest_first))) if forms else None
+        self._public = {run for name in public for run in _RUN.findall(name)}
+        self._marks: dict[str, str] = {}
+
+    def text(self, text: str) -> str:
+        """The text with nothing in it that could be used as a credential."""
+        if self._known is not None:
+            text = self._known.sub(lambda found: self._forms[found.group()], text)
+        pieces: list[str] = []
+        position = 0
+        for label in _LABEL.finditer(text):
+            pieces += (self._masked(text[position : label.start()]), label.group())
+            position = label.end()
+        pieces.append(self._masked(text[position:]))
+        return "".join(pieces)
+
+    def _masked(self, text: str) -> str:
+        text = _JWT.sub(lambda found: self._mark("jwt", found.group()), text)
+        return "".join(
+            piece if piece.startswith("⟨") else _RUN.sub(self._judge, piece)
+            for piece in re.split(r"(⟨[^⟩]*⟩)", text)
+        )
+
+    def _judge(self, found: re.Match[str]) -> str:
+        run = found.group()
+        if run in self._public or _reads_as_words(run):
+            return run
+        return self._mark("opaque", run)
+
+    def _mark(self, kind: str, value: str) -> str:
+        return self._marks.setdefault(value, f"⟨{kind}~{len(self._marks) + 1}:{len(value)}⟩")
+
+
+def _reads_as_words(run: str) -> bool:
+    """True for `token_endpoint_auth_method`, false for what a random generator makes."""
+    return all(_WORD.fullmatch(piece) for piece in re.split(r"[_\-+~]", run) if piece)
+
+
+def _encodings(value: str) -> set[str]:
+    raw = value.encode("utf-8", "surrogateescape")
+    forms = {value, quote(value, safe=""), quote_plus(value), raw.hex()}
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        encoded = encode(raw).decode("ascii")
+        forms |= {encoded, encoded.rstrip("=")}
+    return {form for form in forms if len(form) >= 6}

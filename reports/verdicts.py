@@ -1,0 +1,158 @@
+"""Verdicts: of a check, of a rule, of a run, and how each is drawn from the one below."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class Verdict(StrEnum):
+    """What is known of a check or a rule after a run."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    NOT_TESTABLE = "not-testable"
+    NOT_APPLICABLE = "not-applicable"
+    OBSERVED = "observed"
+    ERROR = "error"
+
+
+class RunVerdict(StrEnum):
+    """What a whole run says of its target."""
+
+    CONFORMANT = "conformant"
+    NOT_CONFORMANT = "not-conformant"
+    INCOMPLETE = "incomplete"
+    NO_VERDICT = "no-verdict"
+
+    @property
+    def exit_code(self) -> int:
+        return _EXIT_CODES[self]
+
+
+_EXIT_CODES = {
+    RunVerdict.CONFORMANT: 0,
+    RunVerdict.NOT_CONFORMANT: 1,
+    RunVerdict.NO_VERDICT: 3,
+    RunVerdict.INCOMPLETE: 4,
+}
+
+DECIDING_LEVELS = frozenset({"spec", "entailed"})
+
+
+def deciding_levels(*, strict: bool) -> frozenset[str]:
+    """The levels of which a broken rule costs the target its conformance."""
+    return DECIDING_LEVELS | {"rfc"} if strict else DECIDING_LEVELS
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Shown:
+    """One exchange as it may be shown: every text in it has been through the redactor."""
+
+    step: str
+    request: str
+    answer: str
+    curl: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CheckResult:
+    """What one check found. Its texts have been through the redactor.
+
+    ``blocking`` tells whether a not-testable check takes its rule along: it does not where only a part was
+    left out that the rule does not need.
+    """
+
+    id: str
+    rule: str
+    verdict: Verdict
+    message: str = ""
+    expected: str = ""
+    got: str = ""
+    blocking: bool = True
+    duration_s: float = 0.0
+    observations: Mapping[str, Any] = field(default_factory=dict)
+    exchanges: tuple[Shown, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RuleResult:
+    """What a run found of one rule, with the checks that it rests on."""
+
+    id: str
+    level: str
+    title: str
+    section: str
+    verdict: Verdict
+    reason: str = ""
+    checks: tuple[CheckResult, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunResult:
+    """Everything that a run leaves behind; every output is drawn from it."""
+
+    role: str
+    verdict: RunVerdict
+    reason: str
+    rules: tuple[RuleResult, ...]
+    target: Mapping[str, Any]
+    run: Mapping[str, Any]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many rules ended in each verdict, with a zero for each verdict that none ended in."""
+        found = Counter(rule.verdict for rule in self.rules)
+        return {verdict.value: found[verdict] for verdict in Verdict}
+
+
+def rule_verdict(level: str, checks: Sequence[CheckResult]) -> tuple[Verdict, str]:
+    """The verdict of a rule and its reason.
+
+    Failed outweighs error, error outweighs not-testable, and a rule of which nothing was tested has not
+    passed, whatever its checks say.
+    """
+    for verdict in (Verdict.FAILED, Verdict.ERROR):
+        found = next((check for check in checks if check.verdict is verdict), None)
+        if found is not None:
+            return verdict, found.message
+    untested = [check for check in checks if check.verdict is Verdict.NOT_TESTABLE]
+    blocked = next((check for check in untested if check.blocking), None)
+    if blocked is not None:
+        return Verdict.NOT_TESTABLE, blocked.message
+    if not any(check.verdict in {Verdict.PASSED, Verdict.OBSERVED} for check in checks):
+        return Verdict.NOT_TESTABLE, untested[0].message if untested else "no check exists for this rule yet"
+    return (Verdict.OBSERVED if level == "silent" else Verdict.PASSED), ""
+
+
+def run_verdict(rules: Iterable[RuleResult], *, strict: bool, certify: bool) -> tuple[RunVerdict, str]:
+    """The verdict of a run that reached its target, and one sentence of reason."""
+    deciding = [rule for rule in rules if rule.level in deciding_levels(strict=strict)]
+
+    def of(verdict: Verdict) -> list[str]:
+        return [rule.id for rule in deciding if rule.verdict is verdict]
+
+    if failed := of(Verdict.FAILED):
+        return RunVerdict.NOT_CONFORMANT, f"{_many(failed, 'deciding rule')} failed: {_listed(failed)}"
+    if broken := of(Verdict.ERROR):
+        return RunVerdict.NO_VERDICT, f"{_many(broken, 'deciding rule')} ended in an error: {_listed(broken)}"
+    passed = of(Verdict.PASSED)
+    if not passed:
+        return RunVerdict.NO_VERDICT, "no deciding rule was tested"
+    untested = of(Verdict.NOT_TESTABLE)
+    if certify and untested:
+        what = _many(untested, "deciding rule")
+        return RunVerdict.INCOMPLETE, f"nothing failed, but {what} could not be tested: {_listed(untested)}"
+    return RunVerdict.CONFORMANT, f"{_many(passed, 'deciding rule')} passed, none failed"
+
+
+def _many(names: Sequence[str], noun: str) -> str:
+    return f"{len(names)} {noun}{'' if len(names) == 1 else 's'}"
+
+
+def _listed(names: Sequence[str], most: int = 6) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
