@@ -1,0 +1,104 @@
+"""Every closed list of words that the rule catalogue may draw on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+ROLES = ("gateway", "service", "agent")
+
+LEVELS: Mapping[str, str] = MappingProxyType(
+    {
+        "spec": "stated in the specification; a failure means: not conformant",
+        "entailed": "follows from what the specification states; a failure means: not conformant",
+        "rfc": "asked by a standard underneath; a failure is listed apart and decides only with --strict",
+        "silent": "left open by the specification; recorded, never judged",
+    }
+)
+
+# In the order in which reports and listings show them.
+FAMILIES: Mapping[str, str] = MappingProxyType(
+    {
+        "DISC": "Gateway: discovery",
+        "KEYS": "Gateway: keys",
+        "TLS": "Transport security",
+        "REG": "Gateway: agent registration",
+        "AUTHZ": "Gateway: authorization",
+        "CODE": "Gateway: token endpoint, authorization code",
+        "CLAIM": "Gateway: token claims",
+        "PROXY": "Gateway: Proxy token",
+        "REDEEM": "Gateway: redemption",
+        "VAULT": "Gateway: merchant token lifecycle",
+        "SECRET": "Secrets",
+        "META": "Operator's service: metadata",
+        "CHAL": "Operator's service: challenge and token validation",
+        "SERVE": "Operator's service: serving",
+        "BACK": "Operator's service: backend",
+        "AGENT": "Agent",
+        "ROBUST": "Robustness",
+        "INTEROP": "Interoperability notes",
+    }
+)
+
+NEEDS: Mapping[str, str] = MappingProxyType(
+    {
+        "control:advance_clock": "a control action that moves the target's clock",
+        "control:approve_agent": "a control action that approves a Pending agent",
+        "control:create_proxy_client": "a control action that creates a Proxy client",
+        "control:create_resource": "a control action that creates a Resource with a chosen indicator",
+        "control:logs": "a control action that hands over what the target logged",
+        "control:revoke_proxy_client": "a control action that revokes a Proxy client",
+        "control:rotate_keys": "a control action that replaces the core signing key",
+        "control:set_agent_policy": "a control action that sets a Project's agent policy",
+        "control:withhold_redemption_scope": "a control action that keeps ext_token:read from an agent's tokens",
+        "https": "a target that is addressed by https",
+        "https:world": "a world around the target that is served over https",
+        "limits:code_lifetime_s": "a declared code lifetime that is short enough to wait for",
+        "logs:output": "a launched target whose output is read, or log files named in [logs]",
+        "merchant": "the harness's merchant as the authorization server behind the Resource",
+        "project:hold": "a Project that holds new agents as Pending",
+        "proxy-client:revoked": "a Proxy client that is already revoked",
+        "proxy-clients:2": "two Proxy clients of one Project",
+        "resources:2": "two Resources",
+        "sign-in:browser": "sign-in by forms or chromium",
+        "sign-in:decline": "a way to sign in that can also decline",
+        "two-projects": "two Projects, each with a Resource and a Proxy client",
+        "users:2": "two users",
+    }
+)
+
+# The headings of the specification, with the part of a heading that a rule may point at.
+SECTIONS: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "What the service does": frozenset(),
+        "Resources and their fields": frozenset(
+            {
+                "Containers",
+                "Protected resource metadata document",
+                "Discovery document",
+                "Agent registration record",
+                "Proxy client record",
+                "Tokens",
+                "Redemption response",
+            }
+        ),
+        "States and transitions": frozenset(),
+        "Endpoints": frozenset(
+            {
+                "Operator's service obligations",
+                "Gateway endpoints > Discovery",
+                "Gateway endpoints > Dynamic client registration",
+                "Gateway endpoints > Authorization request",
+                "Gateway endpoints > Token endpoint, authorization code",
+                "Gateway endpoints > Token endpoint, Proxy token",
+                "Gateway endpoints > Credential redemption",
+                "Gateway endpoints > Merchant API call",
+                "Gateway endpoints > Key sets",
+            }
+        ),
+        "Authentication": frozenset(),
+        "Errors": frozenset(),
+        "Limits": frozenset(),
+        "Versioning": frozenset(),
+    }
+)
