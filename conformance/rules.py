@@ -24,7 +24,7 @@ class CatalogueError(Exception):
     """A catalogue file breaks the form: names the file, the rule and the key."""
 
 
-class UnknownRule(ValueError):
+class UnknownRuleError(ValueError):
     """A rule ID or pattern names no rule: says which one is nearest."""
 
 
@@ -80,7 +80,7 @@ class Catalogue(Mapping[str, Rule]):
         """The rule of this ID in any case; an unknown ID names the nearest known one."""
         rule = self._rules.get(rule_id.upper())
         if rule is None:
-            raise UnknownRule(f"no rule is called {rule_id!r}{_hint(rule_id.upper(), self._rules)}")
+            raise UnknownRuleError(f"no rule is called {rule_id!r}{_hint(rule_id.upper(), self._rules)}")
         return rule
 
     def for_role(self, role: str) -> tuple[Rule, ...]:
@@ -146,7 +146,7 @@ def select(rules: Iterable[Rule], only: Sequence[str] = (), skip: Sequence[str] 
         for pattern in patterns:
             hits = {rule_id for rule_id in ids if fnmatchcase(rule_id, pattern.upper())}
             if not hits:
-                raise UnknownRule(f"no rule matches {pattern!r}{_pattern_hint(pattern.upper(), ids)}")
+                raise UnknownRuleError(f"no rule matches {pattern!r}{_pattern_hint(pattern.upper(), ids)}")
             found |= hits
         return found
 

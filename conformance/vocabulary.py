@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Final
 
-ROLES = ("gateway", "service", "agent")
+ROLES: Final = ("gateway", "service", "agent")
 
-LEVELS: Mapping[str, str] = MappingProxyType(
+LEVELS: Final = MappingProxyType(
     {
         "spec": "stated in the specification; a failure means: not conformant",
         "entailed": "follows from what the specification states; a failure means: not conformant",
@@ -17,7 +17,7 @@ LEVELS: Mapping[str, str] = MappingProxyType(
 )
 
 # In the order in which reports and listings show them.
-FAMILIES: Mapping[str, str] = MappingProxyType(
+FAMILIES: Final = MappingProxyType(
     {
         "DISC": "Gateway: discovery",
         "KEYS": "Gateway: keys",
@@ -40,7 +40,7 @@ FAMILIES: Mapping[str, str] = MappingProxyType(
     }
 )
 
-NEEDS: Mapping[str, str] = MappingProxyType(
+NEEDS: Final = MappingProxyType(
     {
         "control:advance_clock": "a control action that moves the target's clock",
         "control:approve_agent": "a control action that approves a Pending agent",
@@ -50,7 +50,7 @@ NEEDS: Mapping[str, str] = MappingProxyType(
         "control:revoke_proxy_client": "a control action that revokes a Proxy client",
         "control:rotate_keys": "a control action that replaces the core signing key",
         "control:set_agent_policy": "a control action that sets a Project's agent policy",
-        "control:withhold_redemption_scope": "a control action that keeps ext_token:read from an agent's tokens",
+        "control:withhold_redemption_scope": "a control action that withholds ext_token:read from an agent",
         "https": "a target that is addressed by https",
         "https:world": "a world around the target that is served over https",
         "limits:code_lifetime_s": "a declared code lifetime that is short enough to wait for",
@@ -68,9 +68,9 @@ NEEDS: Mapping[str, str] = MappingProxyType(
 )
 
 # The headings of the specification, with the part of a heading that a rule may point at.
-SECTIONS: Mapping[str, frozenset[str]] = MappingProxyType(
+SECTIONS: Final = MappingProxyType(
     {
-        "What the service does": frozenset(),
+        "What the service does": frozenset[str](),
         "Resources and their fields": frozenset(
             {
                 "Containers",
@@ -82,7 +82,7 @@ SECTIONS: Mapping[str, frozenset[str]] = MappingProxyType(
                 "Redemption response",
             }
         ),
-        "States and transitions": frozenset(),
+        "States and transitions": frozenset[str](),
         "Endpoints": frozenset(
             {
                 "Operator's service obligations",
@@ -96,9 +96,9 @@ SECTIONS: Mapping[str, frozenset[str]] = MappingProxyType(
                 "Gateway endpoints > Key sets",
             }
         ),
-        "Authentication": frozenset(),
-        "Errors": frozenset(),
-        "Limits": frozenset(),
-        "Versioning": frozenset(),
+        "Authentication": frozenset[str](),
+        "Errors": frozenset[str](),
+        "Limits": frozenset[str](),
+        "Versioning": frozenset[str](),
     }
 )
