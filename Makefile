@@ -1,0 +1,64 @@
+# Needs make and Python 3.11, 3.12 or 3.13; everything else is installed into .venv from requirements/.
+# Programs of the environment are called as `python -m`: a path with a space breaks the scripts beside it.
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.PHONY: help run serve test lint types smoke bench lock intercept clean
+
+ARGS ?=
+WORKERS ?= 2
+PY := .venv/bin/python
+TYPED := conformance fakes reference reports benchmarks requirements
+
+install = python=$$(sh requirements/find-python.sh) && "$$python" requirements/environment.py
+
+help: ## print this
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
+	@printf '%s\n' '' '  PYTHON=…  the interpreter; ARGS=…  further arguments of run, serve, test and bench'
+
+run: ## the suite against the embedded reference gateway; ARGS="service" or "--target FILE" for another target
+	@$(install) .venv run
+	@$(PY) -m conformance.cli run $(ARGS)
+
+serve: ## the reference world, until Ctrl-C
+	@$(install) .venv run
+	@$(PY) -m conformance.cli serve $(ARGS)
+
+test: lint types ## lint, strict types and every test, on the Python at hand (all Pythons: tox)
+	$(PY) -m pytest --numprocesses $(WORKERS) --dist worksteal $(ARGS)
+
+lint:
+	@$(install) .venv dev
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+
+types:
+	@$(install) .venv dev
+	$(PY) -m mypy $(TYPED)
+
+smoke: ## the quick tests on the newest Python that is there, in .venv-smoke
+	@python=$$(sh requirements/find-python.sh --newest) && \
+		PYTHON="$$python" "$$python" requirements/environment.py .venv-smoke dev
+	.venv-smoke/bin/python -m pytest --numprocesses $(WORKERS) tests/smoke tests/architecture
+
+bench: ## what starting costs, measured beside a bare interpreter
+	@$(install) .venv run
+	@$(PY) benchmarks/cold_start.py $(ARGS)
+
+intercept: ## the intercepting proxy's own environment, .venv-intercept
+	@$(install) .venv-intercept intercept
+
+# uv names the host that it asked in nothing that it writes here; the custom command keeps paths out too.
+compile = .venv-lock/bin/python -m uv --quiet pip compile --upgrade --universal --python-version 3.11 \
+	--generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
+
+lock: ## the newest versions that go together, into requirements/
+	@$(install) .venv-lock lock
+	$(compile) pyproject.toml --group build --output-file requirements/run.txt
+	$(compile) pyproject.toml --group build --group dev --constraint requirements/run.txt \
+		--output-file requirements/dev.txt
+	$(compile) --group intercept --output-file requirements/intercept.txt
+	$(compile) --group lock --output-file requirements/lock.txt
+
+clean: ## remove the environments and what tools leave behind
+	rm -rf .venv .venv-smoke .venv-intercept .venv-lock .tox .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

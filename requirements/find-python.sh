@@ -1,0 +1,50 @@
+#!/bin/sh
+# Prints the Python that this project runs on: $PYTHON, else python3, else the newest of 3.11 to 3.13.
+# With --newest it prints the newest one that is there, whatever python3 is.
+#
+# A name on the PATH proves nothing: version managers put shims there that refuse to run, and some systems
+# ship Python without the modules that make a virtual environment. So every candidate is run and asked.
+set -u
+
+suits() {
+    "$1" -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' \
+        >/dev/null 2>&1 </dev/null
+}
+
+# The interpreter behind a shim that refuses: pyenv knows which of its versions have the command.
+behind_the_shim() {
+    command -v pyenv >/dev/null 2>&1 || return 1
+    version=$(pyenv whence "$1" 2>/dev/null | tail -n 1)
+    [ -n "$version" ] && PYENV_VERSION=$version pyenv which "$1" 2>/dev/null
+}
+
+answer_if_it_suits() {
+    if [ -n "$1" ] && suits "$1"; then
+        printf '%s\n' "$1"
+        exit 0
+    fi
+}
+
+newest="python3.13 python3.12 python3.11"
+case "${1-}" in
+    --newest) candidates="$newest python3" ;;
+    "")
+        if [ -n "${PYTHON-}" ]; then
+            answer_if_it_suits "$PYTHON"
+            printf '%s\n' "gateproof: PYTHON=$PYTHON does not run, or is not Python 3.11 to 3.13 with venv and ensurepip" >&2
+            exit 1
+        fi
+        candidates="python3 $newest"
+        ;;
+    *)
+        printf '%s\n' "usage: find-python.sh [--newest]" >&2
+        exit 2
+        ;;
+esac
+
+for candidate in $candidates; do
+    answer_if_it_suits "$candidate"
+    answer_if_it_suits "$(behind_the_shim "$candidate")"
+done
+printf '%s\n' "gateproof: found no Python 3.11, 3.12 or 3.13 with venv and ensurepip; install one, or name it: make PYTHON=/path/to/python" >&2
+exit 1
