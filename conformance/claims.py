@@ -38,6 +38,10 @@ class Unavailable(Exception):
         self.reason = reason
 
 
+class LeftOut(Exception):
+    """A part of a rule that a legal choice of the target leaves out; the rest of the rule still counts."""
+
+
 @dataclass(slots=True)
 class Tally:
     """How often a check claimed or observed something: one that did neither has shown nothing."""
@@ -83,8 +87,12 @@ class AnswerClaim:
         """The answer is a refusal, and none of these members came with it."""
         self.refused()
         came = [name for name in members if self.exchange.member(name) is not None]
-        self.verb.that(not came, f"{self.exchange.step}: a refusal that carries {what} all the same",
-                       expected=f"no {' and no '.join(members)}", got=f"members {', '.join(came)}")
+        self.verb.that(
+            not came,
+            f"{self.exchange.step}: a refusal that carries {what} all the same",
+            expected=f"no {' and no '.join(members)}",
+            got=f"members {', '.join(came)}",
+        )
         return self.exchange
 
     def json_object(self) -> dict[str, Any]:
@@ -133,8 +141,6 @@ expect = Verb(Violated)
 def observe(**facts: object) -> None:
     """Records what the spec leaves open. Values must be safe to show: statuses, names, counts, yes or no."""
     _TALLY.get().observed.update({name: _plain(fact) for name, fact in facts.items()})
-
-
 
 
 def _shown(value: object) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Collection, Mapping
-from urllib.parse import quote, quote_plus
+
+from reports.encodings import whole
 
 # No credential of this field is shorter than 16 characters of these alphabets between two other characters.
 _RUN = re.compile(r"[A-Za-z0-9_\-+~]{16,}")
@@ -25,8 +25,9 @@ class Redactor:
     def __init__(self, *, secrets: Mapping[str, str], public: Collection[str]) -> None:
         forms: dict[str, str] = {}
         for value, label in secrets.items():
-            for form in _encodings(value):
-                forms.setdefault(form, label)
+            for form in whole(value):
+                if len(form) >= 6:
+                    forms.setdefault(form, label)
         self._forms = forms
         longest_first = sorted(forms, key=len, reverse=True)
         self._known = re.compile("|".join(map(re.escape, longest_first))) if forms else None
@@ -65,12 +66,3 @@ class Redactor:
 def _reads_as_words(run: str) -> bool:
     """True for `token_endpoint_auth_method`, false for what a random generator makes."""
     return all(_WORD.fullmatch(piece) for piece in re.split(r"[_\-+~]", run) if piece)
-
-
-def _encodings(value: str) -> set[str]:
-    raw = value.encode("utf-8", "surrogateescape")
-    forms = {value, quote(value, safe=""), quote_plus(value), raw.hex()}
-    for encode in (base64.b64encode, base64.urlsafe_b64encode):
-        encoded = encode(raw).decode("ascii")
-        forms |= {encoded, encoded.rstrip("=")}
-    return {form for form in forms if len(form) >= 6}

@@ -7,7 +7,6 @@ import hashlib
 import json
 import secrets
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -19,17 +18,9 @@ JSON_BODY = ("Content-Type", "application/json")
 FORM_BODY = ("Content-Type", "application/x-www-form-urlencoded")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Pkce:
-    """A verifier of 32 random bytes and its S256 challenge."""
-
-    verifier: str
-    challenge: str
-
-
-def pkce() -> Pkce:
-    verifier = secrets.token_urlsafe(32)
-    return Pkce(verifier=verifier, challenge=s256(verifier))
+def fresh_verifier() -> str:
+    """A code verifier of 32 random bytes."""
+    return secrets.token_urlsafe(32)
 
 
 def s256(verifier: str) -> str:

@@ -29,9 +29,7 @@ def redemption_endpoint(base_url: str) -> str:
     return f"{base_url}/api/credentials/token"
 
 
-def redemption(
-    base_url: str, *, bearer: Secret | None, proxy_token: Secret | None, resource: Any
-) -> Request:
+def redemption(base_url: str, *, bearer: Secret | None, proxy_token: Secret | None, resource: Any) -> Request:
     """A redemption; a credential that is None is left out."""
     headers = [JSON_BODY, ("Accept", "application/json")]
     if bearer is not None:

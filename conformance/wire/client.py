@@ -5,7 +5,7 @@ from __future__ import annotations
 import ssl
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 from urllib.parse import urlsplit
 
@@ -35,13 +35,22 @@ class Recorder(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """How one party is reached: what to trust, where to connect, what to send along."""
+    """How one party is reached: what to trust, where to connect, what to send along.
+
+    A party may also answer on other ports of its hosts, keys for example; those get no extra header and no
+    client certificate.
+    """
 
     origins: frozenset[str]
+    hosts: frozenset[str] = frozenset()
     ca_file: str | None = None
     client_cert: tuple[str, str] | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     connect_to: str | None = None
+
+    def nearby(self) -> Place:
+        """The same party on another port."""
+        return replace(self, origins=frozenset(), headers={}, client_cert=None)
 
 
 def origin(url: str) -> str:
@@ -72,7 +81,7 @@ class Wire:
         silent_after: int = 3,
     ) -> None:
         self._places = places
-        self._clients: dict[int, httpx.Client] = {}
+        self._clients: dict[tuple[object, ...], httpx.Client] = {}
         self._timeout = httpx.Timeout(timeout_s, connect=min(timeout_s, 10.0))
         self._deadline_s = timeout_s
         self._record = record
@@ -145,7 +154,9 @@ class Wire:
             with_status.close()
         return Answer(
             status=with_status.status_code,
-            headers=tuple((key.decode("latin-1"), value.decode("latin-1")) for key, value in with_status.headers.raw),
+            headers=tuple(
+                (key.decode("latin-1"), value.decode("latin-1")) for key, value in with_status.headers.raw
+            ),
             body=bytes(body),
             elapsed_s=time.monotonic() - started,
         )
@@ -164,15 +175,15 @@ class Wire:
         )
 
     def _place(self, url: str) -> Place | None:
-        where = origin(url)
-        return next((place for place in self._places if where in place.origins), None)
+        where, host = origin(url), urlsplit(url).hostname or ""
+        exact = next((place for place in self._places if where in place.origins), None)
+        return exact or next((place.nearby() for place in self._places if host in place.hosts), None)
 
     def _client(self, place: Place) -> httpx.Client:
-        key = id(place)
+        key = (place.ca_file, place.client_cert, place.connect_to)
         if key not in self._clients:
-            secure = any(where.startswith("https:") for where in place.origins)
             self._clients[key] = httpx.Client(
-                verify=trust(place) if secure else False,
+                verify=trust(place),
                 trust_env=False,
                 follow_redirects=False,
                 limits=httpx.Limits(keepalive_expiry=KEEPALIVE_S),

@@ -1,0 +1,27 @@
+"""The checks, one module a family, and the index of them."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from conformance.check import Check, checks_in
+
+
+@cache
+def index(role: str) -> Mapping[str, tuple[Check, ...]]:
+    """The checks of a role by rule."""
+    found: dict[str, list[Check]] = {}
+    for name in modules(role):
+        for check in checks_in(importlib.import_module(name)):
+            found.setdefault(check.rule, []).append(check)
+    return {rule: tuple(checks) for rule, checks in found.items()}
+
+
+def modules(role: str) -> list[str]:
+    """The modules that hold a role's checks."""
+    place = Path(__file__).parent / role
+    return [f"{__name__}.{role}.{module.name}" for module in pkgutil.iter_modules([str(place)])]

@@ -1,0 +1,136 @@
+"""Discovery: the document that tells an agent where everything is."""
+
+from __future__ import annotations
+
+import secrets
+
+from conformance.check import check
+from conformance.claims import expect, observe, require
+from conformance.documents import keys_in, same_url, strings_in
+from conformance.gateway import Gateway
+from conformance.wire.agent import (
+    authorization_endpoint,
+    discovery_url,
+    registration_endpoint,
+    token_endpoint,
+)
+from conformance.world import World
+
+
+@check("DISC-01")
+def answers_200_with_a_json_object(gateway: Gateway, world: World) -> None:
+    """The discovery document of a Resource is there, and it is a JSON object."""
+    answer = gateway.discovery(world.home().resource)
+
+    expect(answer).status(200)
+    expect(answer).json_object()
+
+
+@check("DISC-02")
+def issuer_is_a_non_empty_string(world: World) -> None:
+    """The document names an issuer; which one is the gateway's choice."""
+    document = world.discovery(world.home().resource)
+
+    expect.text(document.get("issuer"), "issuer in the discovery document")
+
+
+@check("DISC-02", needs=["resources:2"])
+def issuer_is_the_same_for_every_resource(world: World) -> None:
+    """The issuer is the core issuer, so it does not change from Resource to Resource."""
+    one, other = world.two_resources()
+    issuer = require.text(world.discovery(one).get("issuer"), "issuer for the first Resource")
+
+    expect.equal(world.discovery(other).get("issuer"), issuer, "issuer for the second Resource")
+
+
+@check("DISC-03")
+def authorization_endpoint_belongs_to_the_resource(gateway: Gateway, world: World) -> None:
+    """The authorization endpoint lies below the Resource's own path."""
+    resource = world.home().resource
+
+    _names(
+        world.discovery(resource).get("authorization_endpoint"),
+        "authorization_endpoint",
+        authorization_endpoint(gateway.base_url, resource.id),
+    )
+
+
+@check("DISC-03", needs=["resources:2"])
+def authorization_endpoint_differs_with_the_resource(gateway: Gateway, world: World) -> None:
+    """A second Resource's document names the second Resource's endpoint."""
+    for resource in world.two_resources():
+        _names(
+            world.discovery(resource).get("authorization_endpoint"),
+            "authorization_endpoint",
+            authorization_endpoint(gateway.base_url, resource.id),
+        )
+
+
+@check("DISC-04")
+def token_endpoint_is_on_the_core_host(gateway: Gateway, world: World) -> None:
+    """The token endpoint is the core host's."""
+    document = world.discovery(world.home().resource)
+
+    _names(document.get("token_endpoint"), "token_endpoint", token_endpoint(gateway.core_url))
+
+
+@check("DISC-05")
+def jwks_uri_is_not_the_resources_own(world: World) -> None:
+    """The announced key set is the core's: the Resource's own key set signs something else."""
+    resource = world.home().resource
+    jwks_uri = expect.text(world.discovery(resource).get("jwks_uri"), "jwks_uri in the discovery document")
+
+    expect.that(
+        not same_url(jwks_uri, resource.jwks_uri),
+        "jwks_uri",
+        expected="an address other than the Resource's own JWKS URI",
+        got=jwks_uri,
+    )
+
+
+@check("DISC-05", needs=["resources:2"])
+def jwks_uri_is_the_same_for_every_resource(world: World) -> None:
+    """There is one core key set for all Resources."""
+    one, other = world.two_resources()
+    first = require.text(world.discovery(one).get("jwks_uri"), "jwks_uri for the first Resource")
+    second = world.discovery(other).get("jwks_uri")
+
+    expect.that(
+        same_url(second, first),
+        "jwks_uri for the second Resource",
+        expected=f"the same as {first}",
+        got=second,
+    )
+
+
+@check("DISC-06")
+def registration_endpoint_is_announced(gateway: Gateway, world: World) -> None:
+    """The registration endpoint stands somewhere in the document, under whatever name."""
+    document = world.discovery(world.home().resource)
+    endpoint = registration_endpoint(gateway.base_url)
+
+    expect.that(
+        any(same_url(text, endpoint) for text in strings_in(document)),
+        "the discovery document",
+        expected=f"the address {endpoint} in a member of any name",
+        got=f"members {', '.join(sorted(keys_in(document)))}",
+    )
+
+
+@check("DISC-07")
+def what_else_discovery_answers(gateway: Gateway, world: World) -> None:
+    """Records what an unknown Resource gets, and which fields there are beyond those of the specification."""
+    unknown = gateway.fetch(
+        discovery_url(gateway.base_url, f"res-{secrets.token_hex(8)}"), "discovery of an unknown Resource"
+    )
+    document = world.discovery(world.home().resource)
+    known = {"issuer", "authorization_endpoint", "token_endpoint", "jwks_uri"}
+
+    observe(
+        unknown_resource_status=unknown.status,
+        further_fields=", ".join(sorted(set(document) - known)) or "none",
+    )
+
+
+def _names(found: object, what: str, wanted: str) -> None:
+    expect.that(same_url(found, wanted), what, expected=wanted, got=found)

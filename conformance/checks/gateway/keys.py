@@ -1,0 +1,228 @@
+"""Key sets: who signs gateway access tokens, and what is published of it."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from conformance.check import check
+from conformance.claims import expect, require
+from conformance.gateway import Gateway
+from conformance.parties import Grant
+from conformance.wire.jose import keys_of, verifying
+from conformance.world import World
+
+KEY_SETS = ("core", "resource")
+_PRIVATE = ("d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv")
+_CURVES = {"P-256": 32, "P-384": 48, "P-521": 66, "secp256k1": 32}
+_OKP = {"Ed25519": 32, "Ed448": 57, "X25519": 32, "X448": 56}
+
+
+@check("KEYS-01")
+def jwks_uri_serves_a_key_set(gateway: Gateway, world: World) -> None:
+    """The announced address answers with a JWK Set that holds keys."""
+    jwks_uri = require.text(world.discovery(world.home().resource).get("jwks_uri"), "jwks_uri")
+    answer = gateway.fetch(world.reachable(jwks_uri), "core key set")
+
+    expect(answer).status(200)
+    expect(answer).json_object()
+    expect.that(bool(keys_of(answer.json())), "core key set", expected="a `keys` array of JWKs", got="no key")
+
+
+@check("KEYS-01")
+def access_token_verifies_with_the_core_key_set(world: World) -> None:
+    """A key of the announced set verifies the token that an agent got."""
+    _verifies(world, world.grant())
+
+
+@check("KEYS-01", needs=["users:2"])
+def access_token_of_another_user_verifies_too(world: World) -> None:
+    """Every gateway access token verifies, whoever signed in."""
+    _verifies(world, world.grant(user=world.users[1]))
+
+
+@check("KEYS-01", needs=["two-projects"])
+def access_token_of_another_project_verifies_too(world: World) -> None:
+    """Every gateway access token verifies, whatever the Project."""
+    _verifies(world, world.grant(resource=world.project().resource))
+
+
+@check("KEYS-02")
+def access_token_does_not_verify_with_the_resources_own_keys(world: World) -> None:
+    """The Resource's own key set signs assertions for the merchant, and no access token."""
+    grant = world.grant()
+    token = grant.access_token.reveal()
+    require.that(
+        bool(verifying(token, world.core_keys(grant.resource))),
+        "gateway access token",
+        expected="a signature that verifies with the core key set",
+        got="none of its keys verifies it",
+    )
+    own = world.key_set(grant.resource.jwks_uri, "key set of the Resource")
+
+    expect.that(
+        not verifying(token, own),
+        "gateway access token",
+        expected="no key of the Resource's own key set verifies it",
+        got="one does",
+    )
+
+
+@check("KEYS-03", cases=KEY_SETS)
+def rsa_keys_have_2048_bits(world: World, case: str) -> None:
+    """No RSA key is shorter than 2048 bits."""
+    short = [bits for key in _keys(world, case) if (bits := _rsa_bits(key)) is not None and bits < 2048]
+
+    expect.that(not short, f"{case} key set", expected="RSA keys of 2048 bits or more", got=f"{short} bits")
+
+
+@check("KEYS-03")
+def kid_of_a_token_matches_one_key(world: World) -> None:
+    """A token that names its key names exactly one."""
+    grant = world.grant()
+    kid = world.jwt(grant.access_token, "gateway access token").header.get("kid")
+    matching = [key for key in world.core_keys(grant.resource) if key.get("kid") == kid]
+
+    expect.that(
+        kid is None or len(matching) == 1,
+        "kid in the token's header",
+        expected="exactly one key of the core key set",
+        got=f"{len(matching)} keys",
+    )
+
+
+@check("KEYS-04")
+def tokens_from_before_a_rotation_still_verify(world: World) -> None:
+    """A new signing key does not take the old one out of the key set while its tokens live."""
+    grant = world.grant()
+    _verified_by(world, grant)
+    world.rotate_keys()
+
+    _verifies(world, grant)
+
+
+@check("KEYS-04")
+def tokens_from_before_a_rotation_still_redeem(gateway: Gateway, world: World) -> None:
+    """A new signing key does not break the tokens that agents hold."""
+    grant, proxy_token = world.grant(), world.proxy_token()
+    require(world.redeem(grant, proxy_token)).status(200)
+    world.rotate_keys()
+
+    expect(gateway.redeem(grant.access_token, proxy_token, grant.resource.indicator)).status(200)
+
+
+@check("KEYS-04")
+def tokens_from_after_a_rotation_verify(world: World) -> None:
+    """New tokens are signed with the new key, and the key set has it."""
+    before = _verified_by(world, world.grant())
+    world.rotate_keys()
+    grant = world.grant()
+
+    _verifies(world, grant)
+    after = _verified_by(world, grant)
+    require.that(before != after, "signing key after rotate_keys", expected="a new one", got="the old one")
+
+
+@check("KEYS-05", cases=KEY_SETS)
+def kids_are_distinct(world: World, case: str) -> None:
+    """No two keys of a kind share a `kid`."""
+    counts = Counter(
+        (str(key.get("kty")), key["kid"]) for key in _keys(world, case) if isinstance(key.get("kid"), str)
+    )
+    doubled = [kid for (_, kid), count in counts.items() if count > 1]
+
+    expect.that(not doubled, f"{case} key set", expected="distinct kids", got=f"{len(doubled)} used twice")
+
+
+@check("KEYS-05", cases=KEY_SETS)
+def members_are_well_formed(world: World, case: str) -> None:
+    """The members of every key of a known type are what RFC 7518 and RFC 8037 say."""
+    faults = [fault for key in _keys(world, case) if (fault := _malformed(key))]
+
+    expect.that(not faults, f"{case} key set", expected="well-formed JWKs", got="; ".join(faults))
+
+
+@check("KEYS-06", cases=KEY_SETS)
+def nothing_private_is_published(world: World, case: str) -> None:
+    """A key set holds public keys and nothing else: a published signing key voids every other rule."""
+    members = sorted({name for key in _keys(world, case) for name in _PRIVATE if key.get(name)})
+
+    expect.that(
+        not members,
+        f"{case} key set",
+        expected="public members only",
+        got=f"private members {', '.join(members)}",
+    )
+
+
+def _keys(world: World, which: str) -> list[dict[str, Any]]:
+    resource = world.home().resource
+    if which == "core":
+        return world.core_keys(resource)
+    return world.key_set(resource.jwks_uri, "key set of the Resource")
+
+
+def _verifies(world: World, grant: Grant) -> None:
+    keys = world.core_keys(grant.resource)
+    header = world.jwt(grant.access_token, "gateway access token").header
+    expect.that(
+        bool(verifying(grant.access_token.reveal(), keys)),
+        "gateway access token",
+        expected=f"a signature that verifies with one of the {len(keys)} keys of the core key set",
+        got=f"none of them verifies it (alg {header.get('alg')})",
+    )
+
+
+def _verified_by(world: World, grant: Grant) -> object:
+    """The public part of the key that verifies the grant's access token."""
+    found = verifying(grant.access_token.reveal(), world.core_keys(grant.resource))
+    require.that(
+        bool(found), "gateway access token", expected="a signature that verifies", got="no key verifies it"
+    )
+    return {name: value for name, value in found[0].items() if name in {"n", "x", "y"}}
+
+
+def _rsa_bits(key: Mapping[str, Any]) -> int | None:
+    if key.get("kty") != "RSA":
+        return None
+    modulus = _decoded(key.get("n"))
+    return None if modulus is None else int.from_bytes(modulus).bit_length()
+
+
+def _malformed(key: Mapping[str, Any]) -> str:
+    """What is wrong with a JWK; keys of an unknown type or curve are not judged."""
+    kty, crv = key.get("kty"), key.get("crv")
+    if not isinstance(kty, str):
+        return "a key without kty"
+    if kty == "RSA":
+        wanted: dict[str, int | None] = {"n": None, "e": None}
+    elif kty == "EC":
+        if crv not in _CURVES:
+            return f"an EC key with crv {crv!r}"
+        wanted = {"x": _CURVES[crv], "y": _CURVES[crv]}
+    elif kty == "OKP":
+        if crv not in _OKP:
+            return f"an OKP key with crv {crv!r}"
+        wanted = {"x": _OKP[crv]}
+    else:
+        return ""
+    for name, length in wanted.items():
+        octets = _decoded(key.get(name))
+        if octets is None:
+            return f"{kty} member {name} is not unpadded base64url"
+        if length is not None and len(octets) != length:
+            return f"{kty} member {name} has {len(octets)} octets instead of {length}"
+    return ""
+
+
+def _decoded(value: object) -> bytes | None:
+    """The octets of an unpadded base64url string, or None when it is not one."""
+    if not isinstance(value, str) or not value or set(value) & set("=+/ \n"):
+        return None
+    try:
+        return base64.b64decode(value + "=" * (-len(value) % 4), altchars=b"-_", validate=True)
+    except (ValueError, binascii.Error):
+        return None

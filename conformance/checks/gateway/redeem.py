@@ -1,0 +1,140 @@
+"""Redemption: a user's gateway access token, a Proxy token and a Resource indicator for a merchant token."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+from conformance.check import check
+from conformance.claims import expect, require
+from conformance.gateway import Gateway
+from conformance.world import World
+
+# RFC 3339 section 5.6; its note lets a space stand for the T.
+_RFC_3339 = re.compile(
+    r"(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}):(\d{2})(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)"
+)
+
+
+@check("REDEEM-01")
+def answers_200_with_a_merchant_token(world: World) -> None:
+    """The right three things give a merchant token."""
+    answer = world.redeem(world.grant(), world.proxy_token())
+
+    expect(answer).status(200)
+    expect.text(answer.member("access_token"), "access_token")
+
+
+@check("REDEEM-01", needs=["merchant"])
+def merchant_accepts_the_token_for_the_user(world: World) -> None:
+    """The merchant takes the token, and answers with this user's orders."""
+    grant = world.grant()
+    token = world.merchant_token(grant, world.proxy_token())
+
+    answer = world.orders(token)
+
+    expect(answer).status(200)
+    wanted = world.order_ids(grant.user)
+    expect.that(
+        all(order in answer.answer.text() for order in wanted) if answer.answer else False,
+        "merchant API",
+        expected=f"the orders of {grant.user.name}",
+        got="others",
+    )
+
+
+@check("REDEEM-01", needs=["merchant"])
+def nine_steps_from_401_to_the_merchants_data(world: World) -> None:
+    """An agent that knows nothing but the service's address ends with the user's orders.
+
+    The harness runs an operator's service of its own, protected by the gateway under test, and an agent that
+    reads every address from the documents it is pointed to.
+    """
+    with world.operator_service() as service:
+        answer = world.first_visit(service)
+
+        expect(answer).status(200)
+        expect.that(
+            all(order in answer.answer.text() for order in world.order_ids(world.users[0]))
+            if answer.answer
+            else False,
+            "operator's service",
+            expected="the user's orders",
+            got="something else",
+        )
+
+
+@check("REDEEM-02")
+def expires_at_is_a_timestamp(world: World) -> None:
+    """`expires_at`, where the answer has it, is an RFC 3339 timestamp; both it and `scopes` may be absent."""
+    answer = world.redeem(world.grant(), world.proxy_token())
+    document = require(require(answer).status(200)).json_object()
+    expires_at = document.get("expires_at")
+
+    expect.that(
+        expires_at is None or _is_timestamp(expires_at),
+        "expires_at",
+        expected="an RFC 3339 timestamp",
+        got=expires_at,
+    )
+
+
+@check("REDEEM-03")
+def missing_authorization_answers_400(gateway: Gateway, world: World) -> None:
+    """A redemption without the user's token is a bad request."""
+    grant, proxy_token = world.grant(), world.proxy_token()
+    require(world.redeem(grant, proxy_token)).status(200)
+
+    answer = gateway.redeem(None, proxy_token, grant.resource.indicator)
+
+    expect(answer).status(400)
+
+
+@check("REDEEM-04")
+def missing_proxy_token_answers_400(gateway: Gateway, world: World) -> None:
+    """A redemption without the Proxy token is a bad request."""
+    grant, proxy_token = world.grant(), world.proxy_token()
+    require(world.redeem(grant, proxy_token)).status(200)
+
+    answer = gateway.redeem(grant.access_token, None, grant.resource.indicator)
+
+    expect(answer).status(400)
+
+
+@check("REDEEM-04")
+def missing_both_answers_400(gateway: Gateway, world: World) -> None:
+    """A redemption without either credential is a bad request, too."""
+    grant, proxy_token = world.grant(), world.proxy_token()
+    require(world.redeem(grant, proxy_token)).status(200)
+
+    answer = gateway.redeem(None, None, grant.resource.indicator)
+
+    expect(answer).status(400)
+
+
+@check("REDEEM-05", cases=("home", "abroad"))
+def proxy_token_of_another_project_gets_401(gateway: Gateway, world: World, case: str) -> None:
+    """Only a Proxy client of the Resource's own Project may redeem.
+
+    Both sides are first shown to work at home, so that the Project is the only thing wrong.
+    """
+    one, other = (world.home(), world.project()) if case == "home" else (world.project(), world.home())
+    grant, proxy_token = world.grant(resource=one.resource), world.proxy_token(one)
+    require(world.redeem(grant, proxy_token)).status(200)
+    elsewhere, foreign = world.grant(resource=other.resource), world.proxy_token(other)
+    require(world.redeem(elsewhere, foreign)).status(200)
+
+    answer = gateway.redeem(grant.access_token, foreign, one.resource.indicator)
+
+    expect(answer).status(401)
+
+
+def _is_timestamp(value: object) -> bool:
+    found = _RFC_3339.fullmatch(value) if isinstance(value, str) else None
+    if found is None or int(found[3]) > 60:
+        return False
+    try:
+        datetime.strptime(f"{found[1]} {found[2]}", "%Y-%m-%d %H:%M")  # noqa: DTZ007 - only asks whether it exists
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,342 @@
+"""Dynamic client registration."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.check import check
+from conformance.claims import LeftOut, expect, observe, require
+from conformance.entropy import apparent_bits
+from conformance.gateway import CALLBACK, Gateway
+from conformance.parties import Authorization
+from conformance.wire.backend import basic
+from conformance.wire.exchange import Exchange
+from conformance.wire.leaks import carries
+from conformance.world import World
+
+YEAR_S = 366 * 24 * 3600
+SAMPLES = 32
+
+# Legal HTTPS URIs that a careless gateway would rewrite.
+EXACT_URIS = {
+    "several-in-order": ["https://agent.example/z", "https://agent.example/a", "https://agent.example/m"],
+    "no-path": ["https://agent.example"],
+    "trailing-slash": ["https://agent.example/callback/"],
+    "query": ["https://agent.example/callback?tenant=1&b=%20x"],
+    "port": ["https://agent.example:8443/callback"],
+    "default-port": ["https://agent.example:443/callback"],
+    "upper-case": ["https://Agent.example/CallBack"],
+    "percent-encoding": ["https://agent.example/c%61llback/%2F"],
+}
+
+BAD_URIS = {
+    "http": "http://agent.example/callback",
+    "http-upper-case": "HTTP://agent.example/callback",
+    "http-localhost": "http://localhost/callback",
+    "http-localhost-port": "http://localhost:8080/callback",
+    "http-127.0.0.1": "http://127.0.0.1:8080/callback",
+    "http-ipv6-loopback": "http://[::1]:8080/callback",
+    "http-with-https-in-path": "http://agent.example/https://agent.example/callback",
+    "http-with-https-in-user": "http://https:x@agent.example/callback",
+    "http-port-443": "http://agent.example:443/callback",
+    "custom-scheme": "com.example.agent:/callback",
+    "custom-scheme-slashes": "agent://callback",
+    "scheme-that-begins-with-https": "httpsx://agent.example/callback",
+    "scheme-that-ends-with-https": "xhttps://agent.example/callback",
+    "scheme-with-plus": "https+agent://agent.example/callback",
+    "javascript": "javascript:alert(1)",
+    "javascript-that-names-https": "javascript://agent.example/%0aalert('https://')",
+    "data": "data:text/html,<p>https://agent.example</p>",
+    "file": "file:///tmp/callback",
+    "ftp": "ftp://agent.example/callback",
+    "wss": "wss://agent.example/callback",
+    "scheme-relative": "//agent.example/callback",
+    "relative": "/callback",
+    "no-scheme": "agent.example/callback",
+    "out-of-band": "urn:ietf:wg:oauth:2.0:oob",
+}
+
+MIXED = {
+    "bad-last": [CALLBACK, "http://agent.example/callback"],
+    "bad-first": ["http://agent.example/callback", CALLBACK],
+    "bad-between": [CALLBACK, "http://localhost/callback", "https://agent.example/other"],
+    "custom-scheme-last": [CALLBACK, "agent://callback"],
+}
+
+
+@check("REG-01")
+def valid_registration_answers_201(gateway: Gateway, world: World) -> None:
+    """A registration with all its fields right is answered with 201."""
+    answer = gateway.register(world.metadata())
+    require.that(
+        answer.status not in {401, 403, 407},
+        "registration without an authentication header",
+        expected="no demand for credentials",
+        got=answer.outcome(),
+    )
+
+    expect(answer).status(201)
+
+
+@check("REG-01")
+def several_redirect_uris_answer_201(gateway: Gateway, world: World) -> None:
+    """An agent may register several HTTPS redirect URIs."""
+    require(gateway.register(world.metadata())).status(200, 201)
+
+    expect(gateway.register(world.metadata(redirect_uris=[CALLBACK, "https://agent.example/other"]))).status(
+        201
+    )
+
+
+@check("REG-02")
+def answer_has_every_field(gateway: Gateway, world: World) -> None:
+    """The answer holds the six fields of the record, each of its type."""
+    record = require(_accepted(gateway.register(world.metadata()))).json_object()
+
+    for name in ("client_id", "client_secret", "token_endpoint_auth_method", "verification_method"):
+        expect.text(record.get(name), name)
+    expires = record.get("client_secret_expires_at")
+    expect.that(_integer(expires), "client_secret_expires_at", expected="an integer", got=expires)
+    uris = record.get("redirect_uris")
+    good = isinstance(uris, list) and bool(uris) and all(isinstance(uri, str) for uri in uris)
+    expect.that(good, "redirect_uris", expected="an array of strings", got=uris)
+
+
+@check("REG-03")
+def secret_does_not_expire(gateway: Gateway, world: World) -> None:
+    """client_secret_expires_at is the integer 0."""
+    record = require(_accepted(gateway.register(world.metadata()))).json_object()
+    expires = record.get("client_secret_expires_at")
+
+    expect.that(_integer(expires) and expires == 0, "client_secret_expires_at", expected="0", got=expires)
+
+
+@check("REG-04")
+def registration_needs_no_credential(gateway: Gateway, world: World) -> None:
+    """Whoever registers has no credential yet, so none is asked for."""
+    answer = gateway.register(world.metadata())
+    granted = isinstance(answer.member("client_id"), str)
+    require.that(
+        granted or answer.status in {401, 403, 407},
+        "registration",
+        expected="a client, or a demand for credentials",
+        got=answer.outcome(),
+    )
+
+    expect.that(
+        granted, "registration without an authentication header", expected="a client", got=answer.outcome()
+    )
+
+
+@check("REG-05")
+def redirect_uri_comes_back(gateway: Gateway, world: World) -> None:
+    """The redirect URI in the answer is the one that was sent."""
+    record = require(_accepted(gateway.register(world.metadata()))).json_object()
+
+    expect.equal(record.get("redirect_uris"), [CALLBACK], "redirect_uris")
+
+
+@check("REG-05", cases=EXACT_URIS)
+def redirect_uris_come_back_exactly(gateway: Gateway, world: World, case: list[str]) -> None:
+    """Redirect URIs come back as they were sent: no normal form, no other order."""
+    answer = gateway.register(world.metadata(redirect_uris=case))
+    if answer.status in range(400, 500):
+        raise LeftOut("the gateway does not accept these redirect URIs")
+    record = require(_accepted(answer)).json_object()
+
+    expect.equal(record.get("redirect_uris"), case, "redirect_uris")
+
+
+@check("REG-06", cases=BAD_URIS)
+def redirect_uri_must_be_https(gateway: Gateway, world: World, case: str) -> None:
+    """A redirect URI of any other scheme is refused, and no client comes of it."""
+    require(_accepted(gateway.register(world.metadata())))
+
+    answer = gateway.register(world.metadata(redirect_uris=[case]))
+
+    expect(answer).not_granted("a client", "client_id", "client_secret")
+
+
+@check("REG-06", cases=MIXED)
+def one_bad_redirect_uri_spoils_the_list(gateway: Gateway, world: World, case: list[str]) -> None:
+    """Good redirect URIs do not carry a bad one along."""
+    require(
+        _accepted(gateway.register(world.metadata(redirect_uris=[CALLBACK, "https://agent.example/other"])))
+    )
+
+    answer = gateway.register(world.metadata(redirect_uris=case))
+
+    expect(answer).not_granted("a client", "client_id", "client_secret")
+
+
+@check("REG-07")
+def client_secret_post_works(gateway: Gateway, world: World) -> None:
+    """An agent that sends its secret in the form gets its tokens."""
+    authorization = world.authorization(agent=world.agent())
+
+    answer = gateway.exchange(authorization)
+
+    expect(answer).status(200)
+    expect.text(answer.member("access_token"), "access_token")
+
+
+@check("REG-08", cases=("with-basic", "with-the-form"))
+def client_secret_basic_obtains_no_token(gateway: Gateway, world: World, case: str) -> None:
+    """An agent registered for client_secret_basic is turned away: at registration, or at the token endpoint."""
+    world.grant()
+
+    registered = gateway.register(world.metadata(auth_method="client_secret_basic"))
+    if registered.status in range(400, 500):
+        expect(registered).not_granted("a client", "client_id", "client_secret")
+        return
+    attempt = world.attempt(world.agent_of(registered))
+    visit = gateway.visit(attempt)
+    code = visit.parameter("code")
+    if not code:
+        expect.that(True, "authorization", expected="no code", got=visit.outcome())
+        return
+    answer = _exchanged(gateway, world.authorized(attempt, code), by_basic=case == "with-basic")
+
+    expect(answer).not_granted("tokens", "access_token", "id_token", "refresh_token")
+
+
+@check("REG-09")
+def registrations_give_different_clients(gateway: Gateway, world: World) -> None:
+    """Every registration gives a client of its own, also for the same metadata."""
+    records = [require(_accepted(gateway.register(world.metadata()))).json_object() for _ in range(3)]
+
+    for name in ("client_id", "client_secret"):
+        values = [require.text(record.get(name), name) for record in records]
+        expect.that(
+            len(set(values)) == len(values),
+            f"{name} of three registrations",
+            expected="three different ones",
+            got=f"{len(set(values))} different",
+        )
+
+
+@check("REG-10")
+def client_secret_is_shown_once(gateway: Gateway, world: World) -> None:
+    """After registration the client secret is in no answer: discovery, authorization, tokens, errors."""
+    agent = world.agent()
+    before = len(world.seen())
+    authorization = world.authorization(agent=agent)
+    gateway.discovery(world.home().resource)
+    gateway.exchange(authorization)
+    gateway.exchange(authorization)
+    gateway.exchange(authorization, grant_type="unknown")
+    gateway.register(world.metadata())
+
+    leaks = [
+        f"{exchange.step} ({place})"
+        for exchange in world.seen()[before:]
+        if (place := carries(exchange, agent.client_secret))
+    ]
+    expect.that(
+        not leaks,
+        "answers after the registration",
+        expected="no client secret",
+        got=f"it is in: {', '.join(leaks)}",
+    )
+
+
+@check("REG-11")
+def how_odd_registrations_are_answered(gateway: Gateway, world: World) -> None:
+    """Records how a refusal looks, and what happens to scopes, unknown metadata and missing fields."""
+    good = world.metadata()
+    odd: dict[str, Any] = {
+        "http_redirect_uri": good | {"redirect_uris": ["http://agent.example/callback"]},
+        "upper_case_https": good | {"redirect_uris": ["HTTPS://agent.example/callback"]},
+        "scope_sent": good | {"scope": "openid"},
+        "unknown_metadata": good | {"gateproof_unknown": {"deep": [1]}},
+        "no_client_name": _without(good, "client_name"),
+        "no_grant_types": _without(good, "grant_types"),
+        "no_response_types": _without(good, "response_types"),
+        "no_auth_method": _without(good, "token_endpoint_auth_method"),
+        "auth_method_none": good | {"token_endpoint_auth_method": "none"},
+    }
+    observe(**{name: gateway.register(metadata).status for name, metadata in odd.items()})
+
+
+@check("REG-12")
+def fragment_in_redirect_uri_is_refused(gateway: Gateway, world: World) -> None:
+    """A redirect URI may not have a fragment."""
+    require(_accepted(gateway.register(world.metadata())))
+
+    expect(gateway.register(world.metadata(redirect_uris=[f"{CALLBACK}#part"]))).refused()
+
+
+@check("REG-12", cases={"missing": None, "empty": []})
+def redirect_uris_are_demanded(gateway: Gateway, world: World, case: list[str] | None) -> None:
+    """A client of the code flow has to register a redirect URI."""
+    good = world.metadata()
+    require(_accepted(gateway.register(good)))
+
+    without = _without(good, "redirect_uris") if case is None else good | {"redirect_uris": case}
+
+    expect(gateway.register(without)).refused()
+
+
+@check("REG-12")
+def client_secret_is_unguessable(gateway: Gateway, world: World) -> None:
+    """Client secrets look as if they had 128 random bits or more."""
+    secrets = [
+        require.text(_accepted(gateway.register(world.metadata())).member("client_secret"), "client_secret")
+        for _ in range(SAMPLES)
+    ]
+
+    bits = apparent_bits(secrets)
+    expect.that(
+        bits > 127, f"{SAMPLES} client secrets", expected="128 bits that vary", got=f"about {bits:.0f} bits"
+    )
+
+
+@check("REG-13")
+def auth_method_comes_back(gateway: Gateway, world: World) -> None:
+    """The answer confirms the authentication method that was registered."""
+    record = require(_accepted(gateway.register(world.metadata()))).json_object()
+
+    expect.equal(record.get("token_endpoint_auth_method"), "client_secret_post", "token_endpoint_auth_method")
+
+
+@check("REG-14")
+def secret_works_a_year_later(gateway: Gateway, world: World) -> None:
+    """A client secret that does not expire still works after a year."""
+    agent = world.agent()
+    require(gateway.exchange(world.authorization(agent=agent))).status(200)
+    world.advance_clock(YEAR_S)
+
+    authorization = world.authorization(agent=agent)
+
+    expect(gateway.exchange(authorization)).status(200)
+
+
+def _accepted(answer: Exchange) -> Exchange:
+    """A registration that succeeded; with which status is REG-01's matter."""
+    require(answer).status(200, 201)
+    return answer
+
+
+def _integer(value: object) -> bool:
+    """JSON knows one kind of number: 0 and 0.0 are both an integer, true is none."""
+    return not isinstance(value, bool) and (
+        isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    )
+
+
+def _without(metadata: dict[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in metadata.items() if key != name}
+
+
+def _exchanged(gateway: Gateway, authorization: Authorization, *, by_basic: bool) -> Exchange:
+    """The exchange of a code, with the agent's credentials in the header or in the form."""
+    if not by_basic:
+        return gateway.exchange(authorization)
+    agent = authorization.agent
+    fields = [
+        ("grant_type", "authorization_code"),
+        ("code", authorization.code.reveal()),
+        ("redirect_uri", authorization.redirect_uri),
+        ("code_verifier", authorization.verifier.reveal()),
+    ]
+    return gateway.token_request(fields, basic(agent.client_id, agent.client_secret.reveal()))

@@ -1,0 +1,44 @@
+"""Reading JSON documents and comparing the addresses in them the way the specification means it."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlsplit
+
+_UNRESERVED = re.compile(r"%(2[dDeE]|3[0-9]|[46][1-9a-fA-F]|[57][0-9aA]|5[fF]|7[eE])")
+
+
+def same_url(one: object, other: str) -> bool:
+    """True when both are the same URL once host case, default port and needless escapes are put aside."""
+    return isinstance(one, str) and _normal(one) == _normal(other)
+
+
+def _normal(url: str) -> tuple[object, ...] | None:
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return None
+    port = port or {"https": 443, "http": 80}.get(parts.scheme.lower())
+    path = _UNRESERVED.sub(lambda found: chr(int(found[1], 16)), parts.path)
+    return parts.scheme.lower(), (parts.hostname or "").lower(), port, path, parts.query, parts.fragment
+
+
+def strings_in(document: object) -> list[str]:
+    """Every string value of a JSON document, at any depth."""
+    if isinstance(document, str):
+        return [document]
+    if isinstance(document, dict):
+        return [text for value in document.values() for text in strings_in(value)]
+    if isinstance(document, list):
+        return [text for value in document for text in strings_in(value)]
+    return []
+
+
+def keys_in(document: object) -> list[str]:
+    """Every member name of a JSON document, at any depth."""
+    if isinstance(document, dict):
+        return [*document, *(name for value in document.values() for name in keys_in(value))]
+    if isinstance(document, list):
+        return [name for value in document for name in keys_in(value)]
+    return []

@@ -1,0 +1,139 @@
+"""The gateway under test, as an agent, a browser and an operator's backend reach it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from conformance.parties import Attempt, Authorization, ProxyClient, Resource, User
+from conformance.wire import agent as agent_wire
+from conformance.wire import backend as backend_wire
+from conformance.wire.client import Wire
+from conformance.wire.exchange import Exchange, Request
+from conformance.wire.keyring import Keyring
+from conformance.wire.secret import Secret
+
+CALLBACK = "https://agent.example/callback"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Visit:
+    """Where the browser ended after an authorization request."""
+
+    sent_to: str | None
+    page: str
+
+    def parameter(self, name: str) -> str | None:
+        """A query parameter of the address that the browser was sent to; None when it is missing or doubled."""
+        values = [value for key, value in self.query() if key == name]
+        return values[0] if len(values) == 1 else None
+
+    def query(self) -> list[tuple[str, str]]:
+        if self.sent_to is None:
+            return []
+        return parse_qsl(urlsplit(self.sent_to).query, keep_blank_values=True)
+
+    def outcome(self) -> str:
+        """Where the browser ended, in a few words and without the values of parameters."""
+        if self.sent_to is None:
+            return f"the browser stayed on a page: {self.page}"
+        parts = urlsplit(self.sent_to)
+        names = ", ".join(name for name, _ in self.query()) or "no parameter"
+        return f"the browser was sent to {parts.scheme}://{parts.netloc}{parts.path} with {names}"
+
+
+# Opens an authorization URL as this user, who approves or declines.
+SignIn = Callable[[str, str, User, bool], Visit]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gateway:
+    """The gateway's endpoints, one method each; nothing here judges."""
+
+    base_url: str
+    core_url: str
+    wire: Wire
+    keyring: Keyring
+    sign_in: SignIn
+
+    def fetch(self, url: str, step: str) -> Exchange:
+        return self.wire.send(step, agent_wire.get(url))
+
+    def discovery(self, resource: Resource) -> Exchange:
+        return self.fetch(agent_wire.discovery_url(self.base_url, resource.id), "discovery")
+
+    def register(self, metadata: Any) -> Exchange:
+        """Registers an agent with this metadata; the secret that comes back is noted as one."""
+        exchange = self.wire.send("registration", agent_wire.registration(self.base_url, metadata))
+        self._note(exchange, "client_secret", "registration_access_token")
+        self._name(exchange, "client_id")
+        return exchange
+
+    def visit(self, attempt: Attempt, *, approve: bool = True) -> Visit:
+        """Opens the Resource's authorization endpoint in a browser and lets the user act."""
+        endpoint = agent_wire.authorization_endpoint(self.base_url, attempt.resource.id)
+        return self.visit_at(endpoint, attempt, approve=approve)
+
+    def visit_at(self, endpoint: str, attempt: Attempt, *, approve: bool = True) -> Visit:
+        """The same at an endpoint that the caller read from somewhere."""
+        url = agent_wire.authorization_url(endpoint, list(attempt.parameters.items()))
+        visit = self.sign_in(url, attempt.parameters.get("redirect_uri", CALLBACK), attempt.user, approve)
+        for name, value in visit.query():
+            if name in {"code", "access_token", "id_token"} and value:
+                self.keyring.secret(name, value)
+        return visit
+
+    def exchange(self, authorization: Authorization, **overrides: str | None) -> Exchange:
+        """Exchanges a code for tokens; an override replaces a field, and None leaves it out."""
+        fields: dict[str, str | None] = {
+            "grant_type": "authorization_code",
+            "code": authorization.code.reveal(),
+            "redirect_uri": authorization.redirect_uri,
+            "client_id": authorization.agent.client_id,
+            "client_secret": authorization.agent.client_secret.reveal(),
+            "code_verifier": authorization.verifier.reveal(),
+        } | overrides
+        return self.token_request([(name, value) for name, value in fields.items() if value is not None])
+
+    def token_request(self, fields: agent_wire.Pairs, *headers: tuple[str, str]) -> Exchange:
+        """A form-encoded POST to the token endpoint; the tokens that come back are noted as secrets."""
+        request = agent_wire.form_post(agent_wire.token_endpoint(self.core_url), fields, *headers)
+        return self._token_answer("code exchange", request)
+
+    def proxy_token(self, client: ProxyClient) -> Exchange:
+        endpoint = agent_wire.token_endpoint(self.core_url)
+        request = backend_wire.proxy_token(endpoint, client.id, client.secret)
+        exchange = self.wire.send("Proxy token request", request)
+        token = exchange.member("access_token")
+        if isinstance(token, str) and token:
+            self.keyring.secret("proxy_token", token)
+        return exchange
+
+    def redeem(self, bearer: Secret | None, proxy_token: Secret | None, resource: Any) -> Exchange:
+        """Redeems for the merchant token; a credential that is None is left out of the request."""
+        request = backend_wire.redemption(
+            self.base_url, bearer=bearer, proxy_token=proxy_token, resource=resource
+        )
+        exchange = self.wire.send("redemption", request)
+        token = exchange.member("access_token")
+        if isinstance(token, str) and token:
+            self.keyring.secret("merchant_access_token", token)
+        return exchange
+
+    def _token_answer(self, step: str, request: Request) -> Exchange:
+        exchange = self.wire.send(step, request)
+        self._note(exchange, "access_token", "id_token", "refresh_token")
+        return exchange
+
+    def _note(self, exchange: Exchange, *members: str) -> None:
+        for name in members:
+            value = exchange.member(name)
+            if isinstance(value, str) and value:
+                self.keyring.secret(name, value)
+
+    def _name(self, exchange: Exchange, member: str) -> None:
+        value = exchange.member(member)
+        if isinstance(value, str):
+            self.keyring.public(value)

@@ -1,0 +1,95 @@
+"""Who and what a check deals with: the specification's nouns as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from conformance.wire.exchange import Exchange
+from conformance.wire.secret import Secret
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class User:
+    """A person who signs in with the merchant's identity provider."""
+
+    name: str
+    login: str
+    password: Secret
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Resource:
+    """A Token exchange Resource of a Project."""
+
+    id: str
+    project_id: str
+    indicator: str
+    scopes: tuple[str, ...]
+    jwks_uri: str
+    merchant_client_id: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProxyClient:
+    """An operator's machine credential; the secret is kept out of sight."""
+
+    id: str
+    secret: Secret
+    project_id: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Project:
+    """A Project with its first Resource and its first Proxy client."""
+
+    id: str
+    resource: Resource
+    proxy_client: ProxyClient
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Agent:
+    """An agent client as registration gave it."""
+
+    client_id: str
+    client_secret: Secret
+    redirect_uris: tuple[str, ...]
+
+    @property
+    def redirect_uri(self) -> str:
+        return self.redirect_uris[0]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Attempt:
+    """One authorization request that is about to be opened in a browser, and who will act on it."""
+
+    agent: Agent
+    resource: Resource
+    user: User
+    verifier: Secret
+    parameters: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Authorization:
+    """A code that waits to be exchanged, with what the exchange will need."""
+
+    agent: Agent
+    code: Secret
+    verifier: Secret
+    redirect_uri: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Grant:
+    """What one user's authorization gave one agent."""
+
+    agent: Agent
+    resource: Resource
+    user: User
+    access_token: Secret
+    id_token: Secret
+    refresh_token: Secret
+    answer: Exchange

@@ -1,0 +1,135 @@
+"""pytest's side of a run: which checks run, what they are given, and how their results come back.
+
+The same module serves a run in one process and every xdist worker. A worker is given the run's context over
+xdist's own channel, so that no secret stands in a file, an argument or an environment variable.
+"""
+
+from __future__ import annotations
+
+import pickle
+import random
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+
+from conformance import rules
+from conformance.check import Check, check_of
+from conformance.gateway import Gateway
+from conformance.needs import touches_whole_target
+from conformance.run.bench import Bench
+from conformance.run.context import RunContext
+from conformance.run.judge import harness_error, judge
+from conformance.world import World
+from reports.verdicts import CheckResult
+from reports.wireform import check_result_to_dict
+
+CONTEXT = pytest.StashKey[RunContext]()
+_BENCH = pytest.StashKey[Bench]()
+_FOUND = pytest.StashKey[CheckResult]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("gateproof")
+    group.addoption("--gateproof-rules", default="", help="the selected rules, separated by commas")
+    group.addoption("--gateproof-phase", default="parallel", help="parallel or serial")
+    group.addoption("--gateproof-shuffle", action="store_true", help="an order drawn from the run's seed")
+    group.addoption("--gateproof-fail-levels", default="", help="levels of which a failure fails the test")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    handed = getattr(config, "workerinput", None)
+    if handed is not None:
+        config.stash[CONTEXT] = pickle.loads(handed["gateproof_context"])  # noqa: S301 - from our own parent
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if _BENCH in config.stash:
+        config.stash[_BENCH].close()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makeitem(collector: Any, obj: object) -> list[pytest.Item] | None:
+    """Collects checks and nothing else: what a module imports is not its own."""
+    own = getattr(obj, "__module__", None) == collector.obj.__name__
+    return None if own and check_of(obj) is not None else []
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keeps the checks of the selected rules that belong to the phase at hand."""
+    selected = frozenset(config.getoption("--gateproof-rules").split(","))
+    serial = config.getoption("--gateproof-phase") == "serial"
+    items[:] = [
+        item
+        for item in items
+        if _check(item).rule in selected and touches_whole_target(_check(item)) is serial
+    ]
+    if config.getoption("--gateproof-shuffle"):
+        random.Random(config.stash[CONTEXT].seed).shuffle(items)  # noqa: S311 - an order, not a secret
+
+
+@pytest.fixture
+def bench(request: pytest.FixtureRequest) -> Bench:
+    """The worker's connections, with a fresh record for one check."""
+    config = request.config
+    if _BENCH not in config.stash:
+        config.stash[_BENCH] = Bench(config.stash[CONTEXT])
+    opened = config.stash[_BENCH]
+    opened.begin()
+    return opened
+
+
+@pytest.fixture
+def world(bench: Bench) -> World:
+    """Projects, Resources, agents and users for one check."""
+    return bench.world
+
+
+@pytest.fixture
+def gateway(bench: Bench) -> Gateway:
+    """The gateway under test."""
+    return bench.gateway
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> object:
+    """Runs a check under the judge, from whom nothing but an interruption comes back as an exception."""
+    arguments = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}  # noqa: SLF001
+    bench = pyfuncitem.config.stash[_BENCH]
+    pyfuncitem.stash[_FOUND] = judge(
+        _id(pyfuncitem), _check(pyfuncitem), lambda: pyfuncitem.obj(**arguments), bench
+    )
+    return True
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Lets a result travel with pytest's report, and strips the report of everything else that could leak."""
+    report = yield
+    if report.when == "call" or report.failed:
+        found = item.stash.get(_FOUND, None)
+        if found is None or report.failed:
+            kind = call.excinfo.typename if call.excinfo is not None else "an unknown fault"
+            found = harness_error(_id(item), _check(item), f"{kind} in {report.when}")
+        report.gateproof = check_result_to_dict(found)  # type: ignore[attr-defined]
+        levels = item.config.getoption("--gateproof-fail-levels").split(",")
+        counts = found.verdict == "failed" and rules.load()[found.rule].level in levels
+        report.outcome = "failed" if counts else "passed"
+    report.longrepr = None
+    report.sections.clear()
+    return report
+
+
+def _check(item: pytest.Item) -> Check:
+    check = check_of(getattr(item, "function", None))
+    if check is None:
+        raise pytest.UsageError(f"{item.name} is not a check")
+    return check
+
+
+def _id(item: pytest.Item) -> str:
+    return f"{_check(item).rule}/{item.name}"

@@ -1,0 +1,275 @@
+"""Everything around the gateway that one check needs, brought to the point where the check begins."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from conformance.claims import Unavailable, require
+from conformance.estate import Estate
+from conformance.gateway import CALLBACK, Gateway
+from conformance.parties import Agent, Attempt, Authorization, Grant, Project, Resource, User
+from conformance.target.control import Console
+from conformance.wire import agent as agent_wire
+from conformance.wire import backend as backend_wire
+from conformance.wire.exchange import Exchange
+from conformance.wire.jose import Jwt, keys_of, read
+from conformance.wire.secret import Secret
+from fakes.merchant.admin import MerchantAdmin
+
+AGENT_DOMAIN = "agent.example"
+AGENT_NAME = "Gateproof test agent"
+# Provisioning may go on in the background for this long after a sign-in.
+PROVISIONING_S = 5.0
+# Clocks on one machine agree; a larger difference means another machine, whose clock then counts.
+SKEW_S = 2.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class World:
+    """Brings parties to a state; each step that a check does not test is a `require`."""
+
+    gateway: Gateway
+    estate: Estate
+    users: tuple[User, ...]
+    extra_scopes: tuple[str, ...]
+    console: Console | None
+    merchant: MerchantAdmin | None
+    merchant_api: str | None
+    seen: Callable[[], Sequence[Exchange]]
+    clock: Clock
+
+    def home(self) -> Project:
+        """A Project that is shared by checks that do not change it."""
+        return self._named(self.estate.home())
+
+    def project(self, *, agent_policy: str | None = "approve") -> Project:
+        """A Project that no part of this check has met yet."""
+        return self._named(self.estate.another(agent_policy))
+
+    def two_resources(self) -> tuple[Resource, Resource]:
+        home, other = self.home().resource, self.estate.second_resource()
+        self._name(other)
+        return home, other
+
+    def resource(self, *, indicator: str) -> Resource:
+        """A Resource with this indicator, as it is written."""
+        resource = self.estate.resource(indicator)
+        self._name(resource)
+        return resource
+
+    def unique(self) -> str:
+        return f"g{secrets.token_hex(6)}"
+
+    def metadata(
+        self, *, redirect_uris: Iterable[str] = (CALLBACK,), auth_method: str = "client_secret_post"
+    ) -> dict[str, Any]:
+        """A good registration."""
+        return agent_wire.agent_metadata(
+            name=AGENT_NAME, redirect_uris=redirect_uris, auth_method=auth_method
+        )
+
+    def agent(self) -> Agent:
+        """An agent that has just registered."""
+        return self.agent_of(self.gateway.register(self.metadata()))
+
+    def agent_of(self, registered: Exchange) -> Agent:
+        """The agent that a registration gave."""
+        require(registered).status(200, 201)
+        sent = json.loads(registered.request.body)["redirect_uris"]
+        client_secret = require.text(registered.member("client_secret"), "client_secret of the registration")
+        return Agent(
+            client_id=require.text(registered.member("client_id"), "client_id of the registration"),
+            client_secret=self.gateway.keyring.secret("client_secret", client_secret),
+            redirect_uris=tuple(sent),
+        )
+
+    def attempt(
+        self,
+        agent: Agent | None = None,
+        *,
+        resource: Resource | None = None,
+        user: User | None = None,
+        state: str | None = None,
+    ) -> Attempt:
+        """A good authorization request with a verifier of its own."""
+        agent, resource = agent or self.agent(), resource or self.home().resource
+        verifier = self.gateway.keyring.secret("code_verifier", agent_wire.fresh_verifier())
+        parameters = {
+            "response_type": "code",
+            "client_id": agent.client_id,
+            "redirect_uri": agent.redirect_uri,
+            "scope": " ".join(("openid", *resource.scopes, *self.extra_scopes)),
+            "state": state or agent_wire.fresh_state(),
+            "code_challenge": agent_wire.s256(verifier.reveal()),
+            "code_challenge_method": "S256",
+        }
+        return Attempt(
+            agent=agent,
+            resource=resource,
+            user=user or self.users[0],
+            verifier=verifier,
+            parameters=parameters,
+        )
+
+    def authorized(self, attempt: Attempt, code: str) -> Authorization:
+        """The code that an attempt gave, with what its exchange needs."""
+        return Authorization(
+            agent=attempt.agent,
+            code=self.gateway.keyring.secret("code", code),
+            verifier=attempt.verifier,
+            redirect_uri=attempt.agent.redirect_uri,
+        )
+
+    def authorization(
+        self, *, agent: Agent | None = None, resource: Resource | None = None, user: User | None = None
+    ) -> Authorization:
+        """A code that waits to be exchanged."""
+        attempt = self.attempt(agent, resource=resource, user=user)
+        visit = self.gateway.visit(attempt)
+        code = visit.parameter("code")
+        require.that(bool(code), "authorization", expected="a code at the redirect URI", got=visit.outcome())
+        return self.authorized(attempt, code or "")
+
+    def grant(
+        self, *, agent: Agent | None = None, resource: Resource | None = None, user: User | None = None
+    ) -> Grant:
+        """An agent with its tokens."""
+        resource, user = resource or self.home().resource, user or self.users[0]
+        authorization = self.authorization(agent=agent, resource=resource, user=user)
+        answer = require(self.gateway.exchange(authorization)).status(200)
+        keyring = self.gateway.keyring
+        tokens = {
+            name: keyring.secret(name, require.text(answer.member(name), f"{name} of the code exchange"))
+            for name in ("access_token", "id_token", "refresh_token")
+        }
+        return Grant(agent=authorization.agent, resource=resource, user=user, answer=answer, **tokens)
+
+    def proxy_token(self, project: Project | None = None) -> Secret:
+        """A Proxy token of the Project's Proxy client."""
+        answer = require(self.gateway.proxy_token((project or self.home()).proxy_client)).status(200)
+        token = require.text(answer.member("access_token"), "access_token of the Proxy token request")
+        return self.gateway.keyring.secret("proxy_token", token)
+
+    def redeem(self, grant: Grant, proxy_token: Secret) -> Exchange:
+        """A redemption; a 404 right after sign-in is asked again while provisioning may still be going on."""
+        deadline = time.monotonic() + PROVISIONING_S
+        while True:
+            answer = self.gateway.redeem(grant.access_token, proxy_token, grant.resource.indicator)
+            if answer.status != 404 or time.monotonic() > deadline:
+                return answer
+            time.sleep(0.25)
+
+    def merchant_token(self, grant: Grant, proxy_token: Secret) -> Secret:
+        answer = require(self.redeem(grant, proxy_token)).status(200)
+        token = require.text(answer.member("access_token"), "access_token of the redemption")
+        return self.gateway.keyring.secret("merchant_access_token", token)
+
+    def orders(self, merchant_token: Secret) -> Exchange:
+        """The merchant API's answer to the token."""
+        request = backend_wire.merchant_orders(self.merchant_api or "", merchant_token)
+        return self.gateway.wire.send("merchant API", request)
+
+    def order_ids(self, user: User) -> list[str]:
+        """The orders that the merchant has for the user."""
+        if self.merchant is None:
+            raise Unavailable("merchant", "the harness's own merchant is not part of this run")
+        return [str(order["id"]) for order in self.merchant.orders(user.login)]
+
+    def discovery(self, resource: Resource) -> dict[str, Any]:
+        """The Resource's discovery document."""
+        return require(require(self.gateway.discovery(resource)).status(200)).json_object()
+
+    def core_keys(self, resource: Resource) -> list[dict[str, Any]]:
+        jwks_uri = require.text(
+            self.discovery(resource).get("jwks_uri"), "jwks_uri in the discovery document"
+        )
+        return self.key_set(jwks_uri, "core key set")
+
+    def key_set(self, jwks_uri: str, step: str) -> list[dict[str, Any]]:
+        """The keys of a JWK Set that has some."""
+        answer = require(self.gateway.fetch(self.reachable(jwks_uri), step)).status(200)
+        keys = keys_of(answer.json())
+        require.that(bool(keys), step, expected="a JWK Set with keys", got="no key")
+        self.gateway.keyring.public(*(str(key["kid"]) for key in keys if "kid" in key))
+        self._hide_private(keys)
+        return keys
+
+    def reachable(self, url: str) -> str:
+        """The URL, if this run may ask it: the target's hosts and the fakes, and nobody else."""
+        if not self.gateway.wire.may_reach(url):
+            raise Unavailable("address", f"{url} is on a host that the target file does not name")
+        return url
+
+    def jwt(self, token: Secret, what: str) -> Jwt:
+        """The token, read; whether its signature holds is another question."""
+        parsed = read(token.reveal())
+        require.that(parsed is not None, what, expected="a JWT", got="something else")
+        assert parsed is not None  # noqa: S101 - required above
+        return parsed
+
+    def show(self, *values: str) -> None:
+        """Lets a value of this check's own making appear in a report."""
+        self.gateway.keyring.public(*values)
+
+    def target_time(self, answer: Exchange) -> float:
+        """What time it is for the target, by its control's word and by the Date of an answer."""
+        return self.clock.target_time(answer)
+
+    def advance_clock(self, seconds: float) -> None:
+        """Moves the target's clock, and tells the merchant that it moved."""
+        self._by_control("advance_clock").advance_clock(seconds)
+        self.clock.offset_s += seconds
+        if self.merchant is not None:
+            self.merchant.set_clock_offset(self.clock.offset_s)
+
+    def rotate_keys(self) -> None:
+        self._by_control("rotate_keys").rotate_keys()
+
+    def _by_control(self, action: str) -> Console:
+        if self.console is None:
+            raise Unavailable(f"control:{action}", f"needs the control action {action}")
+        return self.console
+
+    def _named(self, project: Project) -> Project:
+        self.gateway.keyring.public(project.id, project.proxy_client.id)
+        self.gateway.keyring.add(project.proxy_client.secret)
+        self._name(project.resource)
+        return project
+
+    def _name(self, resource: Resource) -> None:
+        named = (resource.id, resource.indicator, resource.jwks_uri, resource.merchant_client_id or "")
+        self.gateway.keyring.public(*named)
+
+    def _hide_private(self, keys: Iterable[Mapping[str, Any]]) -> None:
+        for key in keys:
+            for name in ("d", "p", "q", "dp", "dq", "qi", "k", "priv"):
+                if isinstance(key.get(name), str):
+                    self.gateway.keyring.secret("private_key", key[name])
+
+
+@dataclass(kw_only=True, slots=True)
+class Clock:
+    """How far the target's clock was moved, as far as this worker knows."""
+
+    offset_s: float = 0.0
+
+    def target_time(self, answer: Exchange) -> float:
+        wall = time.time()
+        skew = _date_of(answer, wall) - wall
+        own_clock_moved = abs(skew - self.offset_s) <= SKEW_S
+        return wall + self.offset_s + (0 if own_clock_moved or abs(skew) <= SKEW_S else skew)
+
+
+def _date_of(answer: Exchange, otherwise: float) -> float:
+    try:
+        date: datetime = parsedate_to_datetime(answer.header("Date") or "")
+    except ValueError:
+        return otherwise
+    return date.timestamp()

@@ -1,0 +1,29 @@
+"""The forms in which a value travels: what has to be hidden, and what a leak looks like."""
+
+from __future__ import annotations
+
+import base64
+from urllib.parse import quote, quote_plus
+
+
+def whole(value: str) -> frozenset[str]:
+    """The value by itself, in every encoding that a URL, a header or a body commonly gives it."""
+    raw = value.encode("utf-8", "surrogateescape")
+    forms = {value, quote(value, safe=""), quote_plus(value), raw.hex(), raw.hex().upper()}
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        encoded = encode(raw).decode("ascii")
+        forms |= {encoded, encoded.rstrip("=")}
+    return frozenset(forms)
+
+
+def embedded(value: str) -> frozenset[str]:
+    """The value also as the middle of something longer that was encoded as one: base64 in all alignments."""
+    raw = value.encode("utf-8", "surrogateescape")
+    forms = set(whole(value))
+    for lead in range(3):
+        padded = b"\0" * lead + raw
+        # Only the characters that depend on nothing but the value: the rest varies with its neighbours.
+        start, end = -(-lead * 8 // 6), len(padded) * 8 // 6
+        for encode in (base64.b64encode, base64.urlsafe_b64encode):
+            forms.add(encode(padded).decode("ascii")[start:end])
+    return frozenset(form for form in forms if form)
