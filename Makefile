@@ -1,5 +1,5 @@
 # Needs make and Python 3.11, 3.12 or 3.13; everything else is installed into .venv from requirements/.
-# Programs of the environment are called as `python -m`: a path with a space breaks the scripts beside it.
+# Every path here is relative, so that a folder with a space in its name is no trap.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: help run serve test lint types smoke bench lock intercept clean
@@ -17,11 +17,11 @@ help: ## print this
 
 run: ## the suite against the embedded reference gateway; ARGS="service" or "--target FILE" for another target
 	@$(install) .venv run
-	@$(PY) -m conformance.cli run $(ARGS)
+	@.venv/bin/gateproof run $(ARGS)
 
 serve: ## the reference world, until Ctrl-C
 	@$(install) .venv run
-	@$(PY) -m conformance.cli serve $(ARGS)
+	@.venv/bin/gateproof serve $(ARGS)
 
 test: lint types ## lint, strict types and every test, on the Python at hand (all Pythons: tox)
 	$(PY) -m pytest --numprocesses $(WORKERS) --dist worksteal $(ARGS)

@@ -135,7 +135,7 @@ def write_stamp(venv: Path, text: str) -> None:
 def install(venv: Path, lock: str) -> None:
     """Wheels only: building from source would fetch a build backend that no lock names."""
     python = venv / "bin" / "python"
-    pip = (python, "-m", "pip", "--quiet", "install", "--retries", "5")
+    pip = (python, "-m", "pip", "-qq", "install", "--retries", "5")
     lock_file = ROOT / "requirements" / f"{lock}.txt"
     run(*pip, "--require-hashes", "--only-binary", ":all:", "-r", lock_file)
     if lock in WITH_THE_PROJECT:

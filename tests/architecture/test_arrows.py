@@ -1,0 +1,146 @@
+"""The four packages import each other only along the arrows of the design."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import itertools
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("conformance", "fakes", "reference", "reports")
+# Nobody imports mitmproxy: it lives in an environment of its own, and its pins would hold ours back.
+OUTSIDER = "mitmproxy"
+MAY_IMPORT = {
+    "conformance": {"conformance", "fakes", "reports"},
+    "fakes": {"fakes"},
+    "reference": {"reference"},
+    "reports": {"reports"},
+}
+# Starting the reference as a process of its own is the way in which conformance does reach it.
+MAY_LAUNCH = {**MAY_IMPORT, "conformance": set(PACKAGES)}
+IMPORTING_CALLS = {"__import__", "find_spec", "import_module", "importorskip", "resolve_name", "run_module"}
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Reach:
+    """One place where a module reaches for another, by a statement, a call or a launch."""
+
+    line: int
+    module: str
+    launched: bool = False
+
+
+def text_of(node: ast.expr) -> str | None:
+    """The leading text of a string, also of an f-string: `f"fakes.{name}"` reaches for fakes."""
+    if isinstance(node, ast.JoinedStr) and node.values:
+        return text_of(node.values[0])
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    return None
+
+
+def reaches_of_a_call(call: ast.Call) -> list[Reach]:
+    name = getattr(call.func, "attr", getattr(call.func, "id", None))
+    if name not in IMPORTING_CALLS:
+        return []
+    given = [*call.args[:1], *(keyword.value for keyword in call.keywords)]
+    return [Reach(line=call.lineno, module=text) for each in given if (text := text_of(each))]
+
+
+def reaches_of_a_sequence(sequence: ast.List | ast.Tuple) -> list[Reach]:
+    texts = [text_of(each) for each in sequence.elts]
+    return [
+        Reach(line=sequence.lineno, module=module, launched=True)
+        for flag, module in itertools.pairwise(texts)
+        if flag == "-m" and module
+    ]
+
+
+def reaches(tree: ast.Module) -> list[Reach]:
+    found: list[Reach] = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import():
+                found += [Reach(line=node.lineno, module=alias.name) for alias in node.names]
+            case ast.ImportFrom(level=0, module=str(module)):
+                found.append(Reach(line=node.lineno, module=module))
+            case ast.Call():
+                found += reaches_of_a_call(node)
+            case ast.List() | ast.Tuple():
+                found += reaches_of_a_sequence(node)
+    return found
+
+
+def violations(root: Path) -> list[str]:
+    found = []
+    for package in PACKAGES:
+        for path in sorted((root / package).rglob("*.py")):
+            for reach in reaches(ast.parse(path.read_text(encoding="utf-8"))):
+                other = reach.module.partition(".")[0]
+                allowed = (MAY_LAUNCH if reach.launched else MAY_IMPORT)[package]
+                if other == OUTSIDER or (other in PACKAGES and other not in allowed):
+                    found.append(f"{path.relative_to(root)}:{reach.line} reaches for {reach.module}")
+    return found
+
+
+def test_the_packages_keep_to_the_arrows() -> None:
+    assert violations(ROOT) == []
+
+
+def test_there_is_something_to_guard() -> None:
+    for package in PACKAGES:
+        assert list((ROOT / package).rglob("*.py")), f"{package} has no modules"
+
+
+@pytest.mark.parametrize(
+    ("package", "source"),
+    [
+        ("reports", "import conformance"),
+        ("reports", "from fakes.merchant import app"),
+        ("fakes", "from reports import verdicts"),
+        ("fakes", "def late():\n    import reference.gateway"),
+        ("reference", "import reports.redaction as redaction"),
+        ("reference", "if TYPE_CHECKING:\n    from conformance.rules import Rule"),
+        ("conformance", "from reference.gateway import policy"),
+        ("conformance", "def late():\n    from reference import gateway"),
+        ("conformance", "import importlib\nimportlib.import_module('reference.gateway')"),
+        ("conformance", "from importlib import import_module\nimport_module(name='reference')"),
+        ("conformance", "__import__('reference')"),
+        ("conformance", "import importlib\nimportlib.import_module(f'reference.{name}')"),
+        ("reports", "command = [sys.executable, '-m', 'reference.gateway']"),
+        ("fakes", "command = ('python', '-m', 'conformance.cli')"),
+        ("conformance", "import mitmproxy"),
+        ("conformance", "from mitmproxy import http"),
+        ("fakes", "__import__('mitmproxy.http')"),
+        ("conformance", "command = [python, '-m', 'mitmproxy.tools.main']"),
+    ],
+)
+def test_a_planted_violation_is_found(tmp_path: Path, package: str, source: str) -> None:
+    planted = tmp_path / package / "deep" / "planted.py"
+    planted.parent.mkdir(parents=True)
+    planted.write_text(source, encoding="utf-8")
+
+    (found,) = violations(tmp_path)
+
+    assert found.startswith(f"{planted.relative_to(tmp_path)}:")
+
+
+@pytest.mark.parametrize(
+    ("package", "source"),
+    [
+        ("conformance", "from fakes.merchant import app\nfrom reports import verdicts"),
+        ("conformance", "command = [sys.executable, '-m', 'reference.gateway']"),
+        ("conformance", "from .reference import near\nimport referencing"),
+        ("reference", "import reference.gateway\nfrom reference.gateway import policy"),
+        ("fakes", '"""Conformance imports reference? No: import reports is text here."""'),
+    ],
+)
+def test_what_the_design_allows_is_let_through(tmp_path: Path, package: str, source: str) -> None:
+    planted = tmp_path / package / "planted.py"
+    planted.parent.mkdir(parents=True)
+    planted.write_text(source, encoding="utf-8")
+
+    assert violations(tmp_path) == []
