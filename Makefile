@@ -2,7 +2,7 @@
 # Every path here is relative, so that a folder with a space in its name is no trap.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run serve test lint types smoke bench lock intercept clean
+.PHONY: help run serve test lint types smoke matrix bench lock intercept clean
 
 ARGS ?=
 WORKERS ?= 2
@@ -40,6 +40,10 @@ smoke: ## the quick tests on the newest Python that is there, in .venv-smoke
 		PYTHON="$$python" "$$python" requirements/environment.py .venv-smoke dev
 	.venv-smoke/bin/python -m pytest --numprocesses $(WORKERS) tests/smoke tests/architecture
 
+matrix: ## lint, types and every test on each Python that is there (tox); one that is not is shown as skipped
+	@$(install) .venv dev
+	@sh requirements/find-python.sh --all | tr '\n' '\0' | xargs -0 $(PY) -m tox run $(ARGS) --discover
+
 bench: ## what starting costs, measured beside a bare interpreter
 	@$(install) .venv run
 	@$(PY) benchmarks/cold_start.py $(ARGS)
@@ -56,7 +60,7 @@ lock: ## the newest versions that go together, into requirements/
 	$(compile) pyproject.toml --group build --output-file requirements/run.txt
 	$(compile) pyproject.toml --group build --group dev --constraint requirements/run.txt \
 		--output-file requirements/dev.txt
-	$(compile) --group intercept --output-file requirements/intercept.txt
+	$(compile) --group intercept --overrides requirements/overrides.txt --output-file requirements/intercept.txt
 	$(compile) --group lock --output-file requirements/lock.txt
 
 clean: ## remove the environments and what tools leave behind

@@ -133,11 +133,11 @@ def write_stamp(venv: Path, text: str) -> None:
 
 
 def install(venv: Path, lock: str) -> None:
-    """Wheels only: building from source would fetch a build backend that no lock names."""
+    """Wheels only, and only those of the lock: building from source would fetch what no digest covers."""
     python = venv / "bin" / "python"
     pip = (python, "-m", "pip", "-qq", "install", "--retries", "5")
     lock_file = ROOT / "requirements" / f"{lock}.txt"
-    run(*pip, "--require-hashes", "--only-binary", ":all:", "-r", lock_file)
+    run(*pip, "--require-hashes", "--no-deps", "--only-binary", ":all:", "-r", lock_file)
     if lock in WITH_THE_PROJECT:
         run(*pip, "--no-deps", "--no-build-isolation", "--editable", ROOT)
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Prints the Python that this project runs on: $PYTHON, else python3, else the newest of 3.11 to 3.13.
-# With --newest it prints the newest one that is there, whatever python3 is.
+# With --newest it prints the newest one that is there, whatever python3 is; with --all each of the three.
 #
 # A name on the PATH proves nothing: version managers put shims there that refuse to run, and some systems
 # ship Python without the modules that make a virtual environment. So every candidate is run and asked.
@@ -18,16 +18,18 @@ behind_the_shim() {
     [ -n "$version" ] && PYENV_VERSION=$version pyenv which "$1" 2>/dev/null
 }
 
+# Ends the search, unless all are wanted.
 answer_if_it_suits() {
-    if [ -n "$1" ] && suits "$1"; then
-        printf '%s\n' "$1"
-        exit 0
-    fi
+    [ -n "$1" ] && suits "$1" || return 1
+    command -v "$1"
+    [ "$mode" = --all ] || exit 0
 }
 
+mode=${1-}
 newest="python3.13 python3.12 python3.11"
-case "${1-}" in
+case "$mode" in
     --newest) candidates="$newest python3" ;;
+    --all) candidates=$newest ;;
     "")
         if [ -n "${PYTHON-}" ]; then
             answer_if_it_suits "$PYTHON"
@@ -37,14 +39,14 @@ case "${1-}" in
         candidates="python3 $newest"
         ;;
     *)
-        printf '%s\n' "usage: find-python.sh [--newest]" >&2
+        printf '%s\n' "usage: find-python.sh [--newest|--all]" >&2
         exit 2
         ;;
 esac
 
 for candidate in $candidates; do
-    answer_if_it_suits "$candidate"
-    answer_if_it_suits "$(behind_the_shim "$candidate")"
+    answer_if_it_suits "$candidate" || answer_if_it_suits "$(behind_the_shim "$candidate")"
 done
+[ "$mode" = --all ] && exit 0
 printf '%s\n' "gateproof: found no Python 3.11, 3.12 or 3.13 with venv and ensurepip; install one, or name it: make PYTHON=/path/to/python" >&2
 exit 1

@@ -166,7 +166,7 @@ def test_the_interpreter_is_found_by_running_it_and_not_by_its_name(tmp_path: Pa
         (tmp_path / name).chmod(0o755)
     (tmp_path / "python3.12").symlink_to(sys.executable)
 
-    assert find_python(PATH=f"{tmp_path}:/usr/bin:/bin").stdout.strip() == "python3.12"
+    assert find_python(PATH=f"{tmp_path}:/usr/bin:/bin").stdout.strip() == f"{tmp_path}/python3.12"
 
 
 @pytest.mark.parametrize("arguments", [[], ["--newest"]])
