@@ -1,0 +1,1 @@
+"""The implementation under test: its target file, its control, its launch."""

@@ -1,0 +1,18 @@
+"""From what a target file says about control to something that can be called."""
+
+from __future__ import annotations
+
+from conformance.target.control import CommandControl, HttpControl
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from conformance.target.model import Control
+
+
+def connect_control(control: Control) -> HttpControl | CommandControl:
+    """The control plane of a target; nothing is sent before the first action."""
+    if control.url is not None:
+        return HttpControl(control.url, token=control.token, ca_file=control.ca_file)
+    if control.command is None:
+        raise ValueError("a control has an address or a command")
+    return CommandControl(control.command, cwd=control.cwd)

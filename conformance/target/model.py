@@ -1,0 +1,231 @@
+"""What a target file says, as values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, TYPE_CHECKING
+
+
+if TYPE_CHECKING:
+    from conformance.wire.secret import Secret
+    from pathlib import Path
+    from collections.abc import Mapping
+
+Role = Literal["gateway", "service", "agent"]
+AgentPolicy = Literal["approve", "hold"]
+SignInKind = Literal["forms", "chromium", "control", "command", "manual"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Launch:
+    """How the harness starts the target; the environment may hold credentials and is kept out of sight."""
+
+    command: tuple[str, ...]
+    cwd: Path
+    ready_url: str | None = None
+    timeout_s: float = 30.0
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Control:
+    """Where the Console's work is done by program: an address or a command, never both."""
+
+    cwd: Path
+    url: str | None = None
+    command: tuple[str, ...] | None = None
+    token: Secret | None = None
+    ca_file: Path | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Step:
+    """A hint for one page of a sign-in."""
+
+    url_contains: str | None = None
+    fill: Mapping[str, str] = field(default_factory=dict)
+    press: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SignIn:
+    """How a user signs in at this target."""
+
+    kind: SignInKind = "forms"
+    extra_scopes: tuple[str, ...] = ()
+    command: tuple[str, ...] | None = None
+    cwd: Path
+    steps: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class User:
+    """A user the target's file names; without a password the run makes one up for the fake merchant."""
+
+    name: str
+    login: str
+    password: Secret | None = None
+
+
+DEFAULT_USERS = (
+    User(name="alice", login="alice@merchant.example"),
+    User(name="bob", login="bob@merchant.example"),
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Address:
+    """A host and a port to listen on; port 0 leaves the choice to the system."""
+
+    host: str
+    port: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ServerFiles:
+    """A certificate with its key, and the CA that a target was told to trust for it."""
+
+    ca_file: Path
+    tls_cert_file: Path
+    tls_key_file: Path
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MerchantPlace:
+    """Where the fake merchant listens, and the address by which the target reaches it."""
+
+    listen: Address
+    public_url: str | None = None
+    files: ServerFiles | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Limits:
+    """Facts about the target that stand in for a capability."""
+
+    code_lifetime_s: float | None = None
+    request_timeout_s: float = 30.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Resource:
+    """A Resource that was set up by hand."""
+
+    id: str
+    indicator: str
+    scopes: tuple[str, ...]
+    jwks_uri: str
+    merchant_client_id: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProxyClientRef:
+    """A Proxy client that was set up by hand."""
+
+    id: str
+    secret: Secret
+    state: Literal["active", "revoked"] = "active"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Project:
+    """A Project that was set up by hand."""
+
+    id: str
+    agent_policy: AgentPolicy
+    resources: tuple[Resource, ...]
+    proxy_clients: tuple[ProxyClientRef, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Operation:
+    """The operation of a service that reads the user's orders."""
+
+    kind: Literal["http", "mcp"]
+    path: str
+    method: str = "POST"
+    json: Any = None
+    tool: str | None = None
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class World:
+    """Fixed addresses and credentials of the fakes around a service that is configured by hand."""
+
+    listen: Address | None = None
+    public_url: str | None = None
+    proxy_client_id: str | None = None
+    proxy_client_secret: Secret | None = None
+    resource_id: str | None = None
+    indicator: str | None = None
+    files: ServerFiles | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Logs:
+    """Files in which a target writes what it logs; they need not be there before it runs."""
+
+    files: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reach:
+    """What it takes to talk to a target: whom to trust, what to show, what to send along."""
+
+    ca_file: Path | None = None
+    client_cert: tuple[Path, Path] | None = None
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GatewayTarget:
+    """A gateway under test."""
+
+    role: Literal["gateway"] = "gateway"
+    file: Path
+    name: str
+    version: str
+    base_url: str
+    core_url: str
+    reach: Reach
+    launch: Launch | None
+    control: Control | None
+    sign_in: SignIn
+    users: tuple[User, ...]
+    merchant: MerchantPlace | None
+    limits: Limits
+    projects: tuple[Project, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ServiceTarget:
+    """An operator's service under test."""
+
+    role: Literal["service"] = "service"
+    file: Path
+    name: str
+    version: str
+    service_url: str
+    metadata_url: str | None
+    reach: Reach
+    launch: Launch | None
+    operation: Operation
+    world: World
+    limits: Limits
+    logs: Logs
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AgentTarget:
+    """An agent under test."""
+
+    role: Literal["agent"] = "agent"
+    file: Path
+    name: str
+    version: str
+    launch: Launch
+    logs: Logs
+
+
+Target = GatewayTarget | ServiceTarget | AgentTarget

@@ -1,0 +1,137 @@
+"""Other people's programs: started in a group of their own, and ended as a group."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import signal
+import subprocess
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from collections.abc import Mapping, Sequence
+
+
+class CommandFailed(Exception):
+    """A command could not be run, did not end in time, or said too much."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Finished:
+    """What a command that ended by itself left behind."""
+
+    exit_code: int
+    stdout: bytes
+
+
+def exit_text(code: int) -> str:
+    """An exit code in words."""
+    if code >= 0:
+        return f"exit code {code}"
+    with contextlib.suppress(ValueError):
+        return f"killed by {signal.Signals(-code).name}"
+    return f"killed by signal {-code}"
+
+
+def why_not_started(command: Sequence[str], cwd: Path, error: OSError) -> str:
+    """Why a program did not start, without its arguments: they may hold anything."""
+    if not cwd.is_dir():
+        return f"the folder {cwd} is not there"
+    if isinstance(error, FileNotFoundError):
+        return f"no program {command[0]}"
+    if isinstance(error, PermissionError):
+        return f"{command[0]} is not executable"
+    return f"{command[0]}: {error.strerror}"
+
+
+def signal_group(group: int, number: int) -> bool:
+    """Signals a process group; False when nothing of it is left."""
+    try:
+        os.killpg(group, number)
+    except (ProcessLookupError, PermissionError):
+        # macOS answers EPERM for a group in which only zombies are left.
+        return False
+    return True
+
+
+def run_command(
+    command: Sequence[str],
+    *,
+    cwd: Path,
+    stdin: bytes,
+    timeout_s: float,
+    limit: int,
+    env: Mapping[str, str] | None = None,
+) -> Finished:
+    """Runs a command that reads stdin and writes stdout; nothing of its group outlives this call."""
+    try:
+        process = subprocess.Popen(
+            command,
+            cwd=cwd,
+            env=env,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise CommandFailed(why_not_started(command, cwd, error)) from None
+    with process:
+        try:
+            return _converse(process, stdin, time.monotonic() + timeout_s, limit)
+        except TimeoutError:
+            raise CommandFailed(f"{command[0]} did not end within {timeout_s:g} s") from None
+        except OverflowError:
+            raise CommandFailed(f"{command[0]} printed more than {limit} bytes") from None
+        finally:
+            signal_group(process.pid, signal.SIGKILL)
+
+
+def _converse(process: subprocess.Popen[bytes], stdin: bytes, deadline: float, limit: int) -> Finished:
+    """Feeds and drains both pipes at once, until the command has ended.
+
+    A grandchild that holds stdout open keeps nobody waiting: once the command itself has ended, only what is
+    already in the pipe is read.
+    """
+    assert process.stdin is not None and process.stdout is not None  # noqa: S101, PT018 - both are pipes
+    said = bytearray()
+    left = memoryview(stdin)
+    os.set_blocking(process.stdin.fileno(), False)
+    os.set_blocking(process.stdout.fileno(), False)
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdin, selectors.EVENT_WRITE)
+        selector.register(process.stdout, selectors.EVENT_READ)
+        ended = False
+        while True:
+            ready = selector.select(0 if ended else 0.02)
+            for key, _ in ready:
+                if key.fileobj is process.stdin:
+                    left = _feed(process.stdin.fileno(), left)
+                    done = not left
+                else:
+                    chunk = os.read(process.stdout.fileno(), 65536)
+                    said += chunk
+                    done = not chunk
+                if done:
+                    selector.unregister(key.fileobj)
+                    key.fileobj.close()  # type: ignore[union-attr]
+            if len(said) > limit:
+                raise OverflowError
+            drained = not any(key.fileobj is process.stdout for key, _ in ready)
+            if ended and drained:
+                return Finished(exit_code=process.returncode, stdout=bytes(said))
+            ended = process.poll() is not None
+            if time.monotonic() > deadline:
+                raise TimeoutError
+
+
+def _feed(pipe: int, left: memoryview) -> memoryview:
+    """Writes what the pipe takes; nothing is left to write to a command that has stopped reading."""
+    try:
+        return left[os.write(pipe, left[:65536]) :]
+    except BrokenPipeError:
+        return left[:0]
