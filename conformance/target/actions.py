@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from conformance.target.control import ControlFailed, ControlPlane, Described, Unsupported
 from conformance.wire.secret import Secret

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from conformance.target.control import CommandControl, HttpControl
 from typing import TYPE_CHECKING
+
+from conformance.target.control import CommandControl, HttpControl
 
 if TYPE_CHECKING:
     from conformance.target.model import Control

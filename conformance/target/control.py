@@ -6,16 +6,17 @@ import json
 import ssl
 import time
 from dataclasses import dataclass
-from typing import Any, Protocol, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import httpx
 
 from conformance.target.processes import CommandFailed, exit_text, run_command
 
 if TYPE_CHECKING:
-    from conformance.wire.secret import Secret
-    from pathlib import Path
     from collections.abc import Sequence
+    from pathlib import Path
+
+    from conformance.wire.secret import Secret
 
 TIMEOUT_S = 30.0
 LONGEST_ANSWER = 1024 * 1024

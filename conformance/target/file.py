@@ -6,7 +6,7 @@ import os
 import tomllib
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from conformance.target import schema
 from conformance.target.errors import TargetError

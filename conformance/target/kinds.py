@@ -6,7 +6,7 @@ import difflib
 import ipaddress
 import math
 import re
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
 
 from conformance.target.model import Address
@@ -14,8 +14,8 @@ from conformance.target.reading import At, Kind, quoted, toml_type
 from conformance.wire.secret import Secret
 
 if TYPE_CHECKING:
-    from pathlib import Path
     from collections.abc import Mapping
+    from pathlib import Path
 
 _LONGEST_S = 24 * 3600
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")

@@ -9,17 +9,18 @@ import subprocess
 import time
 import weakref
 from contextlib import suppress
-from typing import Self, TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from conformance.target.output import Output
 from conformance.target.processes import exit_text, signal_group, why_not_started
 from conformance.target.readiness import accepts_connections, answers
 
 if TYPE_CHECKING:
-    from conformance.target.model import Launch
-    from types import TracebackType
-    from pathlib import Path
     from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
+    from types import TracebackType
+
+    from conformance.target.model import Launch
 
 _GRACE_S = 5.0
 _POLL_S = 0.02

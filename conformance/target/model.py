@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, TYPE_CHECKING
-
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from conformance.wire.secret import Secret
-    from pathlib import Path
     from collections.abc import Mapping
+    from pathlib import Path
+
+    from conformance.wire.secret import Secret
 
 Role = Literal["gateway", "service", "agent"]
 AgentPolicy = Literal["approve", "hold"]

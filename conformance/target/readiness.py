@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import socket
 import ssl
-from urllib.parse import urlsplit
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-_PATIENCE_S = 1.0
+_CONNECT_S = 1.0
 
 
 def accepts_connections(host: str, port: int) -> bool:
     """True when something listens there."""
     try:
-        with socket.create_connection((host, port), timeout=_PATIENCE_S):
+        with socket.create_connection((host, port), timeout=_CONNECT_S):
             return True
     except OSError:
         return False
@@ -28,7 +28,7 @@ def any_answers(urls: Iterable[str]) -> Callable[[], bool]:
     return lambda: any(answers(url) for url in asked)
 
 
-def answers(url: str) -> bool:
+def answers(url: str, *, patience_s: float = 5.0) -> bool:
     """True when a GET is answered by anything at all, a refused handshake included.
 
     The certificate is not verified: a wrong one is a finding for the checks, and no reason to wait until the
@@ -42,7 +42,8 @@ def answers(url: str) -> bool:
         f"GET {target} HTTP/1.1\r\nHost: {parts.netloc}\r\nUser-Agent: gateproof\r\nConnection: close\r\n\r\n"
     )
     try:
-        with socket.create_connection((host, port), timeout=_PATIENCE_S) as plain:
+        with socket.create_connection((host, port), timeout=_CONNECT_S) as plain:
+            plain.settimeout(patience_s)
             if parts.scheme != "https":
                 return _any_byte(plain, request)
             with _no_questions_asked().wrap_socket(plain, server_hostname=host) as secure:

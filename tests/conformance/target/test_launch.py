@@ -1,0 +1,243 @@
+"""Launching: ready or a clear line, and nothing is left running afterwards."""
+
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import textwrap
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from conformance.target import launch as launching
+from conformance.target.launch import LaunchFailed, launch
+from conformance.target.model import Launch
+from conformance.target.output import Output
+from conformance.target.readiness import answers, any_answers
+
+SERVER = """
+    import http.server, os, sys
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(404)
+            self.end_headers()
+    server = http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler)
+    print("listening", os.environ["COLOUR"], os.getcwd(), flush=True)
+    server.serve_forever()
+"""
+DEAF = """
+import signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+print('deaf', flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.fixture
+def spec(tmp_path):
+    def spec(body, *arguments, **settings):
+        script = tmp_path / "target.py"
+        script.write_text(textwrap.dedent(body))
+        return Launch(command=(sys.executable, str(script), *arguments), cwd=tmp_path, **settings)
+
+    return spec
+
+
+@pytest.fixture
+def start(tmp_path):
+    started = []
+
+    def start(spec, **settings):
+        running = launch(spec, output_file=tmp_path / "output.log", **settings)
+        started.append(running)
+        return running
+
+    yield start
+    for running in started:
+        running.stop()
+
+
+def _free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def _alive(pid):
+    with suppress(ProcessLookupError):
+        os.kill(pid, 0)
+        with suppress(OSError), Path(f"/proc/{pid}/stat").open() as status:
+            return status.read().rpartition(")")[2].split()[0] != "Z"
+        return True
+    return False
+
+
+def _eventually(what):
+    deadline = time.monotonic() + 10
+    while not what():
+        assert time.monotonic() < deadline, "it never came true"
+        time.sleep(0.01)
+
+
+def test_a_target_is_started_in_its_folder_and_waited_for(spec, start, tmp_path):
+    port = _free_port()
+    url = f"http://127.0.0.1:{port}/x?y"
+    running = start(
+        spec(SERVER, str(port), env={"COLOUR": "green"}),
+        ready=any_answers([url]),
+        addresses=[("127.0.0.1", port)],
+        env_extra={"COLOUR": "red"},
+    )
+
+    assert answers(url)
+    _eventually(lambda: "listening green" in running.output())
+    assert str(tmp_path) in running.output()
+    assert running.output_since(running.printed) == ""
+    assert stat.S_IMODE((tmp_path / "output.log").stat().st_mode) == 0o600
+    running.stop()
+    running.stop()
+    assert not answers(url)
+    assert running.exit_code() == -signal.SIGTERM
+
+
+def test_its_own_ready_url_goes_first(spec, start):
+    port = _free_port()
+    url = f"http://127.0.0.1:{port}"
+
+    start(spec(SERVER, str(port), env={"COLOUR": "x"}, ready_url=url), ready=lambda: pytest.fail("not asked"))
+
+    assert answers(url)
+
+
+def test_a_port_that_answers_before_is_named(spec, start):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(LaunchFailed, match=f"127.0.0.1:{port} already answers"):
+            start(spec("print('never')"), addresses=[("127.0.0.1", port)])
+
+
+def test_a_target_that_ends_early_tells_its_exit_code_and_last_lines(spec, start):
+    with pytest.raises(LaunchFailed, match="exit code 7") as caught:
+        start(
+            spec("import sys; print('cannot bind s3cret', file=sys.stderr); sys.exit(7)"), ready=lambda: False
+        )
+
+    assert caught.value.exit_code == 7
+    assert caught.value.last_lines == "cannot bind s3cret"
+    assert "s3cret" not in str(caught.value)
+
+
+def test_a_target_that_is_never_ready_is_stopped(spec, start):
+    body = "import time, os; print(os.getpid(), flush=True); time.sleep(60)"
+
+    with pytest.raises(LaunchFailed, match=r"not ready within 1\.5 s") as caught:
+        start(spec(body, timeout_s=1.5), ready=lambda: False)
+
+    assert not _alive(int(caught.value.last_lines))
+
+
+@pytest.mark.parametrize(
+    ("command", "cwd", "what"),
+    [
+        (("./not-there",), ".", r"no program \./not-there"),
+        (("./plain",), ".", "not executable"),
+        (("true",), "gone", r"folder .*gone is not there"),
+    ],
+)
+def test_a_command_that_cannot_start_gets_one_line(start, tmp_path, command, cwd, what):
+    (tmp_path / "plain").write_text("no program")
+
+    with pytest.raises(LaunchFailed, match=what) as caught:
+        start(Launch(command=command, cwd=tmp_path / cwd))
+    assert "\n" not in str(caught.value)
+
+
+def test_stubborn_grandchildren_do_not_outlive_the_target(spec, start, monkeypatch):
+    monkeypatch.setattr(launching, "_GRACE_S", 0.3)
+    running = start(
+        spec(f"""
+            import subprocess, sys
+            child = subprocess.Popen([sys.executable, "-c", {DEAF!r}])
+            print("child", child.pid, flush=True)
+            sys.exit(0)
+        """)
+    )
+    _eventually(lambda: "deaf" in running.output() and "child" in running.output())
+    pid = int(running.output().split("child")[1].split()[0])
+    assert running.wait(10) == 0
+    assert _alive(pid)
+
+    running.stop()
+
+    _eventually(lambda: not _alive(pid))
+
+
+def test_ctrl_c_during_the_grace_still_leaves_nothing(spec, start, monkeypatch):
+    running = start(spec(DEAF))
+    _eventually(lambda: "deaf" in running.output())
+
+    real, interrupts = time.sleep, [KeyboardInterrupt()]
+
+    def interrupted_once(pause):
+        if interrupts:
+            raise interrupts.pop()
+        real(pause)
+
+    monkeypatch.setattr(launching.time, "sleep", interrupted_once)
+    with pytest.raises(KeyboardInterrupt):
+        running.stop()
+
+    assert running.exit_code() == -signal.SIGKILL
+
+
+def test_a_harness_that_just_exits_leaves_nothing(tmp_path):
+    program = f"""
+import pathlib
+from conformance.target.launch import launch
+from conformance.target.model import Launch
+here = pathlib.Path({str(tmp_path)!r})
+running = launch(Launch(command=("sleep", "60"), cwd=here), output_file=here / "output.log")
+print(running.pid)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
+    )
+
+    assert not _alive(int(done.stdout))
+
+
+def test_a_target_that_watches_its_stdin_sees_it_open(spec, start):
+    running = start(spec("import sys; print('waiting', flush=True); sys.stdin.read()"))
+    _eventually(lambda: "waiting" in running.output())
+    assert running.exit_code() is None
+
+    running.stop()
+
+
+def test_output_is_kept_up_to_a_bound(tmp_path):
+    output = Output(tmp_path / "output.log", largest=10)
+    writer = os.dup(output.pipe)
+    output.start()
+    os.write(writer, b"12345678\n")
+    _eventually(lambda: output.kept == 9)
+    os.write(writer, b"abcdefgh")
+    os.close(writer)
+    output.wait(10)
+
+    assert output.since(0) == "12345678\na"
+    assert output.dropped == 7
+    assert output.last_lines(1) == "a"
+
+
+def test_a_plain_server_answers_a_tls_handshake_in_its_way(spec, start):
+    port = _free_port()
+    start(spec(SERVER, str(port), env={"COLOUR": "x"}), ready=any_answers([f"https://127.0.0.1:{port}"]))
+
+
+def test_a_connection_that_is_only_accepted_is_no_answer():
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        assert not answers(f"http://127.0.0.1:{mute.getsockname()[1]}", patience_s=0.1)
