@@ -44,6 +44,7 @@ NEEDS: Final = MappingProxyType(
     {
         "control:advance_clock": "a control action that moves the target's clock",
         "control:approve_agent": "a control action that approves a Pending agent",
+        "control:create_project": "a control action that creates a Project, its policy named or not",
         "control:create_proxy_client": "a control action that creates a Proxy client",
         "control:create_resource": "a control action that creates a Resource with a chosen indicator",
         "control:logs": "a control action that hands over what the target logged",
