@@ -27,6 +27,11 @@ class Check:
     cases: tuple[str, ...]
     doc: str
 
+    @property
+    def family(self) -> str:
+        """The module, named like the family, in which the check stands."""
+        return self.rule.partition("-")[0].lower()
+
     def ids(self) -> tuple[str, ...]:
         """The identifiers under which the check's results are reported, one a case."""
         if not self.cases:

@@ -8,8 +8,8 @@ from typing import Protocol
 
 from conformance.claims import LeftOut, Unavailable
 from conformance.parties import Project, ProxyClient, Resource
-from conformance.target import model
-from conformance.target.control import Console, ControlFailed
+from conformance.target import actions, model
+from conformance.target.control import ControlFailed, ControlPlane, Unsupported
 from fakes.merchant.admin import MerchantAdmin
 
 SCOPES = ("orders:read",)
@@ -24,7 +24,7 @@ class Estate(Protocol):
     def home(self) -> Project:
         """A Project that approves agents, with a Resource and a Proxy client; checks leave it as it is."""
 
-    def another(self, agent_policy: str | None) -> Project:
+    def another(self, agent_policy: model.AgentPolicy | None) -> Project:
         """A Project that this check was not given yet."""
 
     def second_resource(self) -> Resource:
@@ -39,13 +39,13 @@ class ControlledEstate:
 
     def __init__(
         self,
-        console: Console,
+        control: ControlPlane,
         merchant: MerchantAdmin,
         endpoints: Mapping[str, str],
         ca_file: str | None,
         run_id: str,
     ) -> None:
-        self._console = console
+        self._control = control
         self._merchant = merchant
         self._endpoints = dict(endpoints)
         self._ca_file = ca_file
@@ -62,15 +62,15 @@ class ControlledEstate:
             self._home = self.another("approve")
         return self._home
 
-    def another(self, agent_policy: str | None) -> Project:
-        project_id = self._console.create_project(
-            f"gateproof {self._run_id} {secrets.token_hex(3)}", agent_policy
+    def another(self, agent_policy: model.AgentPolicy | None) -> Project:
+        project_id = actions.create_project(
+            self._control, f"gateproof {self._run_id} {secrets.token_hex(3)}", agent_policy
         )
         self._made.append(project_id)
         resource = self._create(
             project_id, f"https://api.merchant.example/v1/{self._run_id}-{secrets.token_hex(6)}"
         )
-        client_id, client_secret = self._console.create_proxy_client(project_id)
+        client_id, client_secret = actions.create_proxy_client(self._control, project_id)
         client = ProxyClient(id=client_id, secret=client_secret, project_id=project_id)
         return Project(id=project_id, resource=resource, proxy_client=client)
 
@@ -90,14 +90,16 @@ class ControlledEstate:
     def clean_up(self) -> None:
         """Deletes what was made, as far as the target lets it."""
         for project_id in self._made:
-            self._console.delete_project(project_id)
+            actions.delete_project(self._control, project_id)
         self._made.clear()
 
     def _create(self, project_id: str, indicator: str) -> Resource:
         client_id = f"gateway-{secrets.token_hex(8)}"
         self._merchant.register_client(client_id, jwks_uri=None, indicator=indicator)
         merchant = {**self._endpoints, "client_id": client_id, "ca_file": self._ca_file}
-        resource_id, jwks_uri = self._console.create_resource(project_id, indicator, SCOPES, merchant)
+        resource_id, jwks_uri = actions.create_resource(
+            self._control, project_id, indicator=indicator, scopes=SCOPES, merchant=merchant
+        )
         self._merchant.set_jwks_uri(client_id, jwks_uri)
         return Resource(
             id=resource_id,
@@ -133,7 +135,7 @@ class StaticEstate:
             )
         return _project(self._usable[0])
 
-    def another(self, agent_policy: str | None) -> Project:
+    def another(self, agent_policy: model.AgentPolicy | None) -> Project:
         if agent_policy != "approve":
             raise Unavailable(
                 "control:create_project", "a new Project needs the control action create_project"

@@ -11,7 +11,7 @@ from conformance.parties import Attempt, Authorization, ProxyClient, Resource, U
 from conformance.wire import agent as agent_wire
 from conformance.wire import backend as backend_wire
 from conformance.wire.client import Wire
-from conformance.wire.exchange import Exchange, Request
+from conformance.wire.exchange import Exchange
 from conformance.wire.keyring import Keyring
 from conformance.wire.secret import Secret
 
@@ -64,20 +64,17 @@ class Gateway:
     def discovery(self, resource: Resource) -> Exchange:
         return self.fetch(agent_wire.discovery_url(self.base_url, resource.id), "discovery")
 
-    def register(self, metadata: Any) -> Exchange:
+    def register(self, metadata: Any, *, endpoint: str | None = None) -> Exchange:
         """Registers an agent with this metadata; the secret that comes back is noted as one."""
-        exchange = self.wire.send("registration", agent_wire.registration(self.base_url, metadata))
+        endpoint = endpoint or agent_wire.registration_endpoint(self.base_url)
+        exchange = self.wire.send("registration", agent_wire.registration(endpoint, metadata))
         self._note(exchange, "client_secret", "registration_access_token")
         self._name(exchange, "client_id")
         return exchange
 
-    def visit(self, attempt: Attempt, *, approve: bool = True) -> Visit:
+    def visit(self, attempt: Attempt, *, approve: bool = True, endpoint: str | None = None) -> Visit:
         """Opens the Resource's authorization endpoint in a browser and lets the user act."""
-        endpoint = agent_wire.authorization_endpoint(self.base_url, attempt.resource.id)
-        return self.visit_at(endpoint, attempt, approve=approve)
-
-    def visit_at(self, endpoint: str, attempt: Attempt, *, approve: bool = True) -> Visit:
-        """The same at an endpoint that the caller read from somewhere."""
+        endpoint = endpoint or agent_wire.authorization_endpoint(self.base_url, attempt.resource.id)
         url = agent_wire.authorization_url(endpoint, list(attempt.parameters.items()))
         visit = self.sign_in(url, attempt.parameters.get("redirect_uri", CALLBACK), attempt.user, approve)
         for name, value in visit.query():
@@ -87,20 +84,29 @@ class Gateway:
 
     def exchange(self, authorization: Authorization, **overrides: str | None) -> Exchange:
         """Exchanges a code for tokens; an override replaces a field, and None leaves it out."""
-        fields: dict[str, str | None] = {
+        fields = self.exchange_fields(authorization) | overrides
+        return self.token_request([(name, value) for name, value in fields.items() if value is not None])
+
+    @staticmethod
+    def exchange_fields(authorization: Authorization) -> dict[str, str | None]:
+        """Every field of a good exchange, in the order of the specification."""
+        return {
             "grant_type": "authorization_code",
             "code": authorization.code.reveal(),
             "redirect_uri": authorization.redirect_uri,
             "client_id": authorization.agent.client_id,
             "client_secret": authorization.agent.client_secret.reveal(),
             "code_verifier": authorization.verifier.reveal(),
-        } | overrides
-        return self.token_request([(name, value) for name, value in fields.items() if value is not None])
+        }
 
-    def token_request(self, fields: agent_wire.Pairs, *headers: tuple[str, str]) -> Exchange:
+    def token_request(
+        self, fields: agent_wire.Pairs, *headers: tuple[str, str], endpoint: str | None = None
+    ) -> Exchange:
         """A form-encoded POST to the token endpoint; the tokens that come back are noted as secrets."""
-        request = agent_wire.form_post(agent_wire.token_endpoint(self.core_url), fields, *headers)
-        return self._token_answer("code exchange", request)
+        endpoint = endpoint or agent_wire.token_endpoint(self.core_url)
+        exchange = self.wire.send("code exchange", agent_wire.form_post(endpoint, fields, *headers))
+        self._note(exchange, "access_token", "id_token", "refresh_token")
+        return exchange
 
     def proxy_token(self, client: ProxyClient) -> Exchange:
         endpoint = agent_wire.token_endpoint(self.core_url)
@@ -120,11 +126,6 @@ class Gateway:
         token = exchange.member("access_token")
         if isinstance(token, str) and token:
             self.keyring.secret("merchant_access_token", token)
-        return exchange
-
-    def _token_answer(self, step: str, request: Request) -> Exchange:
-        exchange = self.wire.send(step, request)
-        self._note(exchange, "access_token", "id_token", "refresh_token")
         return exchange
 
     def _note(self, exchange: Exchange, *members: str) -> None:

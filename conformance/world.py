@@ -15,7 +15,9 @@ from conformance.claims import Unavailable, require
 from conformance.estate import Estate
 from conformance.gateway import CALLBACK, Gateway
 from conformance.parties import Agent, Attempt, Authorization, Grant, Project, Resource, User
-from conformance.target.control import Console
+from conformance.target import actions
+from conformance.target.control import ControlPlane
+from conformance.target.model import AgentPolicy
 from conformance.wire import agent as agent_wire
 from conformance.wire import backend as backend_wire
 from conformance.wire.exchange import Exchange
@@ -39,9 +41,11 @@ class World:
     estate: Estate
     users: tuple[User, ...]
     extra_scopes: tuple[str, ...]
-    console: Console | None
+    control: ControlPlane | None
     merchant: MerchantAdmin | None
     merchant_api: str | None
+    ca_file: str
+    service_certificate: tuple[str, str]
     seen: Callable[[], Sequence[Exchange]]
     clock: Clock
 
@@ -49,7 +53,7 @@ class World:
         """A Project that is shared by checks that do not change it."""
         return self._named(self.estate.home())
 
-    def project(self, *, agent_policy: str | None = "approve") -> Project:
+    def project(self, *, agent_policy: AgentPolicy | None = "approve") -> Project:
         """A Project that no part of this check has met yet."""
         return self._named(self.estate.another(agent_policy))
 
@@ -224,18 +228,18 @@ class World:
 
     def advance_clock(self, seconds: float) -> None:
         """Moves the target's clock, and tells the merchant that it moved."""
-        self._by_control("advance_clock").advance_clock(seconds)
+        actions.advance_clock(self._by_control("advance_clock"), seconds)
         self.clock.offset_s += seconds
         if self.merchant is not None:
             self.merchant.set_clock_offset(self.clock.offset_s)
 
     def rotate_keys(self) -> None:
-        self._by_control("rotate_keys").rotate_keys()
+        actions.rotate_keys(self._by_control("rotate_keys"))
 
-    def _by_control(self, action: str) -> Console:
-        if self.console is None:
+    def _by_control(self, action: str) -> ControlPlane:
+        if self.control is None:
             raise Unavailable(f"control:{action}", f"needs the control action {action}")
-        return self.console
+        return self.control
 
     def _named(self, project: Project) -> Project:
         self.gateway.keyring.public(project.id, project.proxy_client.id)

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from conformance.parties import User
 from conformance.target.model import GatewayTarget
 from conformance.wire.client import Place
 from conformance.wire.secret import Secret
+from fakes.merchant.admin import MerchantAdmin
 
 
 @dataclass(frozen=True, kw_only=True)
 class MerchantAccess:
-    """How to script the fake merchant and how its public face is reached."""
+    """How to script the fake merchant, and how its public face is reached."""
 
     admin_url: str
     admin_token: Secret
@@ -20,15 +22,21 @@ class MerchantAccess:
     ca_file: str | None
     place: Place
 
+    def admin(self) -> MerchantAdmin:
+        return MerchantAdmin(self.admin_url, self.admin_token.reveal())
+
 
 @dataclass(frozen=True, kw_only=True)
 class RunContext:
     """One target, one fake world: the same for every worker of a run."""
 
     target: GatewayTarget
+    users: tuple[User, ...]
     merchant: MerchantAccess | None
     capabilities: frozenset[str]
     missing: Mapping[str, str] = field(default_factory=dict)
     seed: int
     run_id: str
-    clock_offset_s: float = 0.0
+    clock_offset_s: float
+    ca_file: str
+    service_certificate: tuple[str, str]

@@ -49,11 +49,11 @@ def registration_endpoint(base_url: str) -> str:
     return f"{base_url}/api/register"
 
 
-def registration(base_url: str, metadata: Any) -> Request:
+def registration(endpoint: str, metadata: Any) -> Request:
     """A dynamic client registration; it carries no credential of any kind."""
     return Request(
         method="POST",
-        url=registration_endpoint(base_url),
+        url=endpoint,
         headers=(JSON_BODY, ("Accept", "application/json")),
         body=json.dumps(metadata).encode(),
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ssl
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 from urllib.parse import urlsplit
@@ -92,6 +93,16 @@ class Wire:
     def close(self) -> None:
         for client in self._clients.values():
             client.close()
+
+    @contextmanager
+    def also(self, url: str, *, ca_file: str) -> Iterator[None]:
+        """Lets requests go to one more of the harness's own fakes while the block lasts."""
+        before = self._places
+        self._places = (*before, Place(origins=frozenset({origin(url)}), ca_file=ca_file))
+        try:
+            yield
+        finally:
+            self._places = before
 
     def may_reach(self, url: str) -> bool:
         """True for a URL on an origin that this run may talk to."""

@@ -8,6 +8,9 @@ from datetime import datetime
 from conformance.check import check
 from conformance.claims import expect, require
 from conformance.gateway import Gateway
+from conformance.journey import first_visit, operator_service
+from conformance.parties import User
+from conformance.wire.exchange import Exchange
 from conformance.world import World
 
 # RFC 3339 section 5.6; its note lets a space stand for the T.
@@ -34,34 +37,21 @@ def merchant_accepts_the_token_for_the_user(world: World) -> None:
     answer = world.orders(token)
 
     expect(answer).status(200)
-    wanted = world.order_ids(grant.user)
-    expect.that(
-        all(order in answer.answer.text() for order in wanted) if answer.answer else False,
-        "merchant API",
-        expected=f"the orders of {grant.user.name}",
-        got="others",
-    )
+    _holds_orders_of(world, grant.user, answer)
 
 
 @check("REDEEM-01", needs=["merchant"])
-def nine_steps_from_401_to_the_merchants_data(world: World) -> None:
+def nine_steps_from_401_to_the_merchants_data(gateway: Gateway, world: World) -> None:
     """An agent that knows nothing but the service's address ends with the user's orders.
 
     The harness runs an operator's service of its own, protected by the gateway under test, and an agent that
     reads every address from the documents it is pointed to.
     """
-    with world.operator_service() as service:
-        answer = world.first_visit(service)
+    with operator_service(gateway, world) as service:
+        answer = first_visit(gateway, world, service)
 
-        expect(answer).status(200)
-        expect.that(
-            all(order in answer.answer.text() for order in world.order_ids(world.users[0]))
-            if answer.answer
-            else False,
-            "operator's service",
-            expected="the user's orders",
-            got="something else",
-        )
+    expect(answer).status(200)
+    _holds_orders_of(world, world.users[0], answer)
 
 
 @check("REDEEM-02")
@@ -127,6 +117,18 @@ def proxy_token_of_another_project_gets_401(gateway: Gateway, world: World, case
     answer = gateway.redeem(grant.access_token, foreign, one.resource.indicator)
 
     expect(answer).status(401)
+
+
+def _holds_orders_of(world: World, user: User, answer: Exchange) -> None:
+    text = answer.answer.text() if answer.answer is not None else ""
+    orders = world.order_ids(user)
+    require.that(bool(orders), "fake merchant", expected=f"orders of {user.name}", got="none")
+    expect.that(
+        all(order in text for order in orders),
+        answer.step,
+        expected=f"the orders of {user.name}",
+        got="others",
+    )
 
 
 def _is_timestamp(value: object) -> bool:

@@ -1,0 +1,45 @@
+"""The command line: one small module a command, each loaded when its parser is built or later."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from conformance import __version__
+from conformance.cli import doctor, explain, init, rules_list, run, serve
+
+COMMANDS = (run, serve, init, doctor, rules_list, explain)
+WRONG_USAGE = 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command; the exit code is its own, 2 for a command line that makes no sense."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    handler = getattr(options, "handler", None)
+    if handler is None:
+        parser.print_help(sys.stderr)
+        return WRONG_USAGE
+    try:
+        return int(handler(options))
+    except BrokenPipeError:
+        # The reader of a pipe has seen enough; a second complaint at exit would help nobody.
+        sys.stderr.close()
+        return 0
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="gateproof",
+        description="Puts an agent authorization gateway, an operator's service or an agent to the test.",
+        epilog="gateproof COMMAND --help says more.",
+    )
+    parser.add_argument("--version", action="version", version=f"gateproof {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    for command in COMMANDS:
+        command.add_parser(commands)
+    return parser

@@ -1,0 +1,58 @@
+"""`gateproof serve`: the reference world, to look at and to point things at."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import Any
+
+NO_VERDICT = 3
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "serve",
+        help="start the reference world and print its addresses",
+        description="Starts the reference gateway, its merchant and a service; Ctrl-C stops them.",
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
+    parser.set_defaults(handler=handle)
+
+
+def handle(arguments: argparse.Namespace) -> int:
+    from conformance.run.prepare import CannotRun  # noqa: PLC0415 - these load HTTP and cryptography
+    from conformance.run.session import terminated_as_interrupted, workplace  # noqa: PLC0415
+    from conformance.run.showcase import start_world, wait  # noqa: PLC0415
+
+    try:
+        with terminated_as_interrupted(), workplace() as (folder, stack):
+            world = start_world(folder, stack)
+            if arguments.json:
+                print(json.dumps(world.facts, indent=2), flush=True)
+            else:
+                _print(world.facts)
+            wait(world)
+    except CannotRun as reason:
+        print(f"gateproof: {reason}", file=sys.stderr)
+        return NO_VERDICT
+    except KeyboardInterrupt:
+        pass
+    return 0
+
+
+def _print(facts: dict[str, Any]) -> None:
+    """A table of addresses, then what is ready to be used."""
+    for name, value in facts.items():
+        if name.endswith(("_url", "_file")):
+            print(f"{name:<16}{value or 'not part of this version'}")
+    for project in facts["projects"]:
+        print(f"\nProject {project['id']} ({project['agent_policy']})")
+        for resource in project["resources"]:
+            print(f"  Resource {resource['id']}  indicator {resource['indicator']}")
+        for client in project["proxy_clients"]:
+            print(f"  Proxy client {client['id']}  secret {client['secret']}  {client['state']}")
+    print("\nusers")
+    for user in facts["users"]:
+        print(f"  {user['login']}  password {user['password']}")
+    print("\nCtrl-C stops it.", flush=True)

@@ -1,0 +1,59 @@
+"""The embedded reference, as a target like any other: an address, a launch command and a control."""
+
+from __future__ import annotations
+
+import secrets
+import sys
+from pathlib import Path
+
+from conformance import __version__
+from conformance.run.authority import Authority
+from conformance.run.ports import free_ports
+from conformance.target.model import (
+    DEFAULT_USERS,
+    Control,
+    GatewayTarget,
+    Launch,
+    Limits,
+    Reach,
+    SignIn,
+)
+from conformance.wire.secret import Secret
+
+# What the reference exits with when one of its ports was taken after all.
+PORT_TAKEN = 98
+
+
+def embedded_gateway(authority: Authority, folder: Path) -> GatewayTarget:
+    """The reference gateway on free loopback ports over https, with a certificate of this run."""
+    base, core, control = free_ports(3)
+    base_url, core_url = f"https://127.0.0.1:{base}", f"https://127.0.0.1:{core}"
+    control_url = f"http://127.0.0.1:{control}/control"
+    certificate = authority.issue("gateway")
+    token = Secret("control_token", secrets.token_urlsafe(24))
+    command = (
+        *(sys.executable, "-m", "reference.gateway", "--exit-with-stdin"),
+        *("--base-url", base_url, "--core-url", core_url, "--control-url", control_url),
+        *("--tls-cert", str(certificate.cert_file), "--tls-key", str(certificate.key_file)),
+    )
+    return GatewayTarget(
+        file=folder / "embedded.toml",
+        name="embedded reference gateway",
+        version=__version__,
+        base_url=base_url,
+        core_url=core_url,
+        reach=Reach(ca_file=authority.ca_file),
+        launch=Launch(
+            command=command,
+            cwd=folder,
+            ready_url=control_url,
+            timeout_s=30.0,
+            env={"GATEPROOF_CONTROL_TOKEN": token.reveal()},
+        ),
+        control=Control(cwd=folder, url=control_url, token=token),
+        sign_in=SignIn(cwd=folder),
+        users=DEFAULT_USERS,
+        merchant=None,
+        limits=Limits(),
+        projects=(),
+    )

@@ -1,0 +1,143 @@
+"""The two phases of a run: checks that can share the target, then checks that change it for everybody."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.checks import index, modules
+from conformance.plugin import CONTEXT
+from conformance.run.context import RunContext
+from reports.verdicts import CheckResult, Verdict
+from reports.wireform import check_result_from_dict
+
+_PACKAGE = Path(__file__).parents[1]
+# What pytest offers besides running tests, none of which a run wants: its output, its caches, its captures.
+_WITHOUT = (
+    "terminal",
+    "cacheprovider",
+    "logging",
+    "warnings",
+    "faulthandler",
+    "junitxml",
+    "pastebin",
+    "unittest",
+    "doctest",
+)
+Sink = Callable[[CheckResult], None]
+
+
+class PhaseFailed(Exception):
+    """pytest itself could not carry a phase through."""
+
+
+class _Controller:
+    """Receives what the checks found, in this process or in a worker, and hands workers their context."""
+
+    def __init__(self, context: RunContext, sink: Sink) -> None:
+        self._context = context
+        self._sink = sink
+        self.fault = ""
+        self.interrupted = False
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        config.stash[CONTEXT] = self._context
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        node.workerinput["gateproof_context"] = pickle.dumps(self._context)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        found = getattr(report, "gateproof", None)
+        if found is not None:
+            self._sink(check_result_from_dict(found))
+        elif report.failed:
+            self._sink(_lost(report.nodeid, self._context.target.role))
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self.fault = f"{Path(report.nodeid).name} could not be loaded"
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        # pytest stops itself by a subclass of this exception.
+        self.interrupted = excinfo.type is KeyboardInterrupt
+
+    def pytest_internalerror(self, excinfo: pytest.ExceptionInfo[BaseException]) -> bool:
+        self.fault = f"pytest broke: {excinfo.typename}"
+        return True
+
+
+def run_phase(
+    phase: str,
+    context: RunContext,
+    sink: Sink,
+    *,
+    rules: Sequence[str],
+    workers: int,
+    shuffle: bool,
+    fail_levels: frozenset[str],
+) -> None:
+    """Runs the checks of one phase; every result goes to the sink as soon as it is there."""
+    controller = _Controller(context, sink)
+    arguments = [
+        *(
+            "-c",
+            os.devnull,
+            "--rootdir",
+            str(_PACKAGE.parent),
+            "--noconftest",
+            "--assert=plain",
+            "--show-capture=no",
+        ),
+        *("-o", "python_files=*.py", "-o", "python_functions=*", "-p", "conformance.plugin"),
+        *(part for name in _WITHOUT for part in ("-p", f"no:{name}")),
+        f"--gateproof-rules={','.join(rules)}",
+        f"--gateproof-phase={phase}",
+        f"--gateproof-fail-levels={','.join(sorted(fail_levels))}",
+        *(["--gateproof-shuffle"] if shuffle else []),
+        *(["--maxfail=1"] if fail_levels else []),
+        *(["-p", "xdist.plugin", "-n", str(workers), "--maxprocesses", str(workers)] if workers > 1 else []),
+        *("--pyargs", *modules(context.target.role)),
+    ]
+    with _own_pytest():
+        status = pytest.main(arguments, plugins=[controller])
+    if controller.interrupted:
+        raise KeyboardInterrupt
+    if controller.fault or status in {pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR}:
+        raise PhaseFailed(controller.fault or "pytest refused to run")
+
+
+@contextmanager
+def _own_pytest() -> Iterator[None]:
+    """pytest with nothing of the caller's: no plug-ins, no options and no configuration from the environment."""
+    ours = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "", "PYTEST_PLUGINS": ""}
+    before = {name: os.environ.get(name) for name in ours}
+    os.environ.update(ours)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _lost(nodeid: str, role: str) -> CheckResult:
+    """A check whose worker died under it."""
+    place, _, item = nodeid.rpartition("::")
+    name = item.partition("[")[0]
+    checks = (check for family in index(role).values() for check in family)
+    rule = next(check.rule for check in checks if check.name == name and check.family == Path(place).stem)
+    return CheckResult(
+        id=f"{rule}/{item}",
+        rule=rule,
+        verdict=Verdict.ERROR,
+        message="the worker process died under this check",
+    )

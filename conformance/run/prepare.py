@@ -1,0 +1,269 @@
+"""Bringing a run to its start: certificates, the fake merchant, the target, its control."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from conformance.run.authority import Authority, Certificate
+from conformance.run.capabilities import Offer, capabilities
+from conformance.run.context import MerchantAccess, RunContext
+from conformance.run.embedded import PORT_TAKEN, embedded_gateway
+from conformance.target import actions
+from conformance.target.connect import connect_control
+from conformance.target.control import ControlFailed, Described
+from conformance.target.launch import LaunchFailed, Running, launch
+from conformance.parties import User
+from conformance.target import model
+from conformance.target.model import GatewayTarget, Launch
+from conformance.target.readiness import any_answers
+from conformance.wire import agent as agent_wire
+from conformance.wire.client import Place, RateLimited, Wire, origin
+from conformance.wire.keyring import Keyring
+from conformance.wire.secret import Secret
+from fakes.merchant import process as merchant_process
+from fakes.merchant import users as merchant_users
+from fakes.merchant.config import MerchantConfig, TargetAccess, TlsFiles
+
+_LAUNCH_TRIES = 3
+
+
+class CannotRun(Exception):
+    """The run has no target to ask: says why, in words that may be shown."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """A target that answers, with the fakes around it."""
+
+    context: RunContext
+    name: str
+    version: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Started:
+    """A target that runs, the merchant it was told of, and the people who have an account there."""
+
+    target: GatewayTarget
+    merchant: MerchantAccess | None
+    running: Running | None
+    users: tuple[User, ...]
+
+
+def prepare(target: GatewayTarget | None, folder: Path, seed: int, stack: ExitStack) -> Prepared:
+    """Starts what has to be started; the stack stops it. Without a target, the embedded reference is it."""
+    authority = Authority(folder)
+    world = started(target, authority, folder, seed, stack)
+    described = _describe(world.target)
+    _reach(world.target)
+    offered, missing = capabilities(Offer(target=world.target, described=described))
+    offset = described.clock_offset_s if described is not None else 0.0
+    if world.merchant is not None and offset:
+        world.merchant.admin().set_clock_offset(offset)
+    service = authority.issue("service")
+    context = RunContext(
+        target=world.target,
+        users=world.users,
+        merchant=world.merchant,
+        capabilities=offered,
+        missing=missing,
+        seed=seed,
+        run_id=secrets.token_hex(4),
+        clock_offset_s=offset,
+        ca_file=str(authority.ca_file),
+        service_certificate=(str(service.cert_file), str(service.key_file)),
+    )
+    name = world.target.name or (described.name if described is not None else "")
+    version = world.target.version or (described.version if described is not None else "")
+    return Prepared(context=context, name=name, version=version)
+
+
+def started(
+    given: GatewayTarget | None, authority: Authority, folder: Path, seed: int, stack: ExitStack
+) -> Started:
+    """Starts the merchant and then the target, which may look for its merchant as soon as it runs."""
+    target = given or embedded_gateway(authority, folder)
+    users = tuple(resolved(user) for user in target.users)
+    merchant = _merchant(target, users, authority, seed, stack)
+    running = None
+    for attempt in range(_LAUNCH_TRIES):
+        try:
+            if target.launch is not None:
+                urls = (target.base_url, target.core_url, target.control.url if target.control else None)
+                running = launched(
+                    target.launch,
+                    folder / "target.log",
+                    stack,
+                    ca_file=_trusted_by_target(target, authority),
+                    urls=[url for url in urls if url is not None],
+                    ready=any_answers([url for url in (urls[2], _some_discovery(target)) if url is not None]),
+                )
+            break
+        except LaunchFailed as failure:
+            # Another program took a port between our look and the reference's: the reference moves on.
+            if given is not None or failure.exit_code != PORT_TAKEN or attempt + 1 == _LAUNCH_TRIES:
+                raise CannotRun(_said(failure)) from failure
+            target = embedded_gateway(authority, folder)
+    return Started(target=target, merchant=merchant, running=running, users=users)
+
+
+def launched(
+    spec: Launch,
+    output_file: Path,
+    stack: ExitStack,
+    *,
+    ca_file: Path,
+    urls: Sequence[str],
+    ready: Callable[[], bool],
+) -> Running:
+    """A started program that answers, told which authority to trust."""
+    variables = ("GATEPROOF_CA_FILE", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
+    answering = [*urls, *([spec.ready_url] if spec.ready_url else [])]
+    running = launch(
+        spec,
+        output_file=output_file,
+        ready=ready,
+        addresses=sorted({_address(url) for url in answering}),
+        env_extra=dict.fromkeys(variables, str(ca_file)),
+    )
+    return stack.enter_context(running)
+
+
+def resolved(user: model.User) -> User:
+    """The user with a password: the target file's, the fake merchant's own for its users, or a new one."""
+    known = {person.login: person.password for person in merchant_users.DEFAULT_USERS}
+    password = user.password or Secret("password", known.get(user.login) or secrets.token_urlsafe(12))
+    return User(name=user.name, login=user.login, password=password)
+
+
+def target_place(target: GatewayTarget) -> Place:
+    """The gateway's own origins, with what the target file says about reaching them."""
+    static = [resource.jwks_uri for project in target.projects for resource in project.resources]
+    urls = [target.base_url, target.core_url]
+    cert = target.reach.client_cert
+    return Place(
+        origins=frozenset(map(origin, urls)),
+        hosts=frozenset(urlsplit(url).hostname or "" for url in [*urls, *static]),
+        ca_file=str(target.reach.ca_file) if target.reach.ca_file else None,
+        client_cert=(str(cert[0]), str(cert[1])) if cert else None,
+        headers=dict(target.reach.headers),
+    )
+
+
+def _merchant(
+    target: GatewayTarget, users: Sequence[User], authority: Authority, seed: int, stack: ExitStack
+) -> MerchantAccess | None:
+    """The fake merchant, where the target can be told to use it."""
+    if target.control is None and target.merchant is None:
+        return None
+    place = target.merchant
+    public_host = urlsplit(place.public_url).hostname if place and place.public_url else None
+    secure = (place.public_url if place and place.public_url else target.base_url).startswith("https:")
+    if place is not None and place.files is not None:
+        files = place.files
+        certificate = Certificate(cert_file=files.tls_cert_file, key_file=files.tls_key_file)
+        ca_file = files.ca_file
+    else:
+        certificate = authority.issue("merchant", *([public_host] if public_host else []))
+        ca_file = authority.ca_file
+    reach = target.reach
+    config = MerchantConfig(
+        admin_token=secrets.token_urlsafe(24),
+        listen=f"{place.listen.host}:{place.listen.port}" if place else "127.0.0.1:0",
+        public_url=place.public_url if place else None,
+        tls=TlsFiles(cert_file=certificate.cert_file, key_file=certificate.key_file) if secure else None,
+        paths="usual" if place else "seeded",
+        seed=seed,
+        users=tuple(_account(user) for user in users),
+        target=TargetAccess(
+            ca_file=reach.ca_file,
+            headers=dict(reach.headers),
+            client_cert_file=reach.client_cert[0] if reach.client_cert else None,
+            client_key_file=reach.client_cert[1] if reach.client_cert else None,
+        ),
+    )
+    try:
+        running = stack.enter_context(merchant_process.start(config))
+    except merchant_process.MerchantNotStarted as failure:
+        raise CannotRun(f"the fake merchant could not be started: {failure}") from failure
+    access = MerchantAccess(
+        admin_url=running.admin.url,
+        admin_token=Secret("merchant_admin_token", config.admin_token),
+        endpoints=dict(running.endpoints),
+        ca_file=str(ca_file) if secure else None,
+        place=Place(
+            origins=frozenset({origin(running.endpoints["issuer"])}),
+            ca_file=str(ca_file) if secure else None,
+            connect_to=running.address if place and place.public_url else None,
+        ),
+    )
+    _introduce(target, access)
+    return access
+
+
+def _introduce(target: GatewayTarget, merchant: MerchantAccess) -> None:
+    """Tells the merchant of the clients that a static set-up has."""
+    admin = merchant.admin()
+    for project in target.projects:
+        for resource in project.resources:
+            if resource.merchant_client_id is not None:
+                admin.register_client(
+                    resource.merchant_client_id, jwks_uri=resource.jwks_uri, indicator=resource.indicator
+                )
+
+
+def _account(user: User) -> merchant_users.User:
+    return merchant_users.User(name=user.name, login=user.login, password=user.password.reveal())
+
+
+def _trusted_by_target(target: GatewayTarget, authority: Authority) -> Path:
+    files = target.merchant.files if target.merchant is not None else None
+    return files.ca_file if files is not None else authority.ca_file
+
+
+def _describe(target: GatewayTarget) -> Described | None:
+    if target.control is None:
+        return None
+    control = connect_control(target.control)
+    try:
+        return actions.describe(control)
+    except ControlFailed as failure:
+        raise CannotRun(str(failure)) from failure
+    finally:
+        control.close()
+
+
+def _reach(target: GatewayTarget) -> None:
+    """Asks both hosts for anything at all: a target that cannot be reached is no target that fails."""
+    wire = Wire((target_place(target),), timeout_s=target.limits.request_timeout_s, record=lambda _: None)
+    try:
+        for url in (_some_discovery(target), agent_wire.token_endpoint(target.core_url)):
+            exchange = wire.send("first contact", agent_wire.get(url))
+            if exchange.answer is None:
+                hint = "; is ca_file right?" if "certificate" in (exchange.failure or "") else ""
+                raise CannotRun(f"the target cannot be reached at {origin(url)}: {exchange.failure}{hint}")
+    except RateLimited as limited:
+        raise CannotRun(f"the target cannot be reached: {limited}") from limited
+    finally:
+        wire.close()
+
+
+def _some_discovery(target: GatewayTarget) -> str:
+    known = next((resource.id for project in target.projects for resource in project.resources), "gateproof")
+    return agent_wire.discovery_url(target.base_url, known)
+
+
+def _address(url: str) -> tuple[str, int]:
+    parts = urlsplit(url)
+    return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def _said(failure: LaunchFailed) -> str:
+    """What the launch says, and the last lines of the target with everything masked that looks like a secret."""
+    lines = Keyring().redactor().text(failure.last_lines).strip()
+    return f"{failure}; it printed:\n{lines}" if lines else str(failure)

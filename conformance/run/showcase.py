@@ -1,0 +1,159 @@
+"""The reference world with something in it: Projects, Resources, Proxy clients and a service."""
+
+from __future__ import annotations
+
+import secrets
+import sys
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from conformance.run.authority import Authority
+from conformance.run.ports import free_ports
+from conformance.run.prepare import CannotRun, launched, started
+from conformance.target import actions
+from conformance.target.connect import connect_control
+from conformance.target.control import ControlPlane
+from conformance.target.launch import Running
+from conformance.target.model import AgentPolicy, GatewayTarget, Launch
+from conformance.run.context import MerchantAccess
+
+SCOPES = ("orders:read",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReferenceWorld:
+    """What is running, and what there is to know about it."""
+
+    facts: dict[str, Any]
+    running: tuple[Running, ...]
+
+
+def start_world(folder: Path, stack: ExitStack) -> ReferenceWorld:
+    """Starts merchant, gateway and service, and fills the gateway with what a first look needs."""
+    authority = Authority(folder)
+    world = started(None, authority, folder, secrets.randbelow(2**32), stack)
+    if world.merchant is None or world.target.control is None or world.running is None:
+        raise CannotRun("the reference world is not complete")
+    control = connect_control(world.target.control)
+    stack.callback(control.close)
+    projects = [
+        _project(control, world.merchant, "approve", ("v1", "v2")),
+        _project(control, world.merchant, "approve", ("v1",)),
+        _project(control, world.merchant, "hold", ("v1",)),
+    ]
+    service_url, service = _service(world.target, world.merchant, projects[0], authority, folder, stack)
+    facts = {
+        "base_url": world.target.base_url,
+        "core_url": world.target.core_url,
+        "console_url": None,
+        "playground_url": None,
+        "merchant_url": world.merchant.endpoints["issuer"],
+        "service_url": service_url,
+        "control_url": world.target.control.url,
+        "ca_file": str(authority.ca_file),
+        "project": {"id": projects[0]["id"], "agent_policy": projects[0]["agent_policy"]},
+        "resource": projects[0]["resources"][0],
+        "proxy_clients": projects[0]["proxy_clients"],
+        "projects": projects,
+        "users": [
+            {"name": user.name, "login": user.login, "password": user.password.reveal()}
+            for user in world.users
+        ],
+    }
+    return ReferenceWorld(facts=facts, running=(world.running, service))
+
+
+def wait(world: ReferenceWorld) -> None:
+    """Returns only by an interruption, or with an error when one of the servers has ended."""
+    while all(running.exit_code() is None for running in world.running):
+        time.sleep(0.2)
+    raise CannotRun("one of the reference's servers has ended")
+
+
+def _project(
+    control: ControlPlane, merchant: MerchantAccess, agent_policy: AgentPolicy, versions: tuple[str, ...]
+) -> dict[str, Any]:
+    """A Project as the target file would list it: Resources, two Proxy clients and one that is revoked."""
+    project_id = actions.create_project(control, f"showcase {agent_policy}", agent_policy)
+    clients = [actions.create_proxy_client(control, project_id) for _ in range(3)]
+    actions.revoke_proxy_client(control, project_id, clients[-1][0])
+    states = ("active", "active", "revoked")
+    return {
+        "id": project_id,
+        "agent_policy": agent_policy,
+        "resources": [_resource(control, merchant, project_id, version) for version in versions],
+        "proxy_clients": [
+            {"id": client_id, "secret": secret.reveal(), "state": state}
+            for (client_id, secret), state in zip(clients, states, strict=True)
+        ],
+    }
+
+
+def _resource(
+    control: ControlPlane, merchant: MerchantAccess, project_id: str, version: str
+) -> dict[str, Any]:
+    indicator = f"https://api.merchant.example/{version}/{secrets.token_hex(4)}"
+    client_id = f"gateway-{secrets.token_hex(6)}"
+    merchant.admin().register_client(client_id, jwks_uri=None, indicator=indicator)
+    resource_id, jwks_uri = actions.create_resource(
+        control,
+        project_id,
+        indicator=indicator,
+        scopes=SCOPES,
+        merchant={**merchant.endpoints, "client_id": client_id, "ca_file": merchant.ca_file},
+    )
+    merchant.admin().set_jwks_uri(client_id, jwks_uri)
+    return {
+        "id": resource_id,
+        "indicator": indicator,
+        "scopes": list(SCOPES),
+        "jwks_uri": jwks_uri,
+        "merchant_client_id": client_id,
+    }
+
+
+def _service(
+    target: GatewayTarget,
+    merchant: MerchantAccess,
+    project: dict[str, Any],
+    authority: Authority,
+    folder: Path,
+    stack: ExitStack,
+) -> tuple[str, Running]:
+    """The reference service, configured as an operator would configure it."""
+    service_url = f"https://127.0.0.1:{free_ports(1)[0]}"
+    certificate = authority.issue("service")
+    resource, client = project["resources"][0], project["proxy_clients"][0]
+    environment = {
+        "GATEPROOF_BASE_URL": target.base_url,
+        "GATEPROOF_CORE_URL": target.core_url,
+        "GATEPROOF_RESOURCE_ID": resource["id"],
+        "GATEPROOF_RESOURCE_INDICATOR": resource["indicator"],
+        "GATEPROOF_RESOURCE_JWKS_URI": resource["jwks_uri"],
+        "GATEPROOF_AUTHORIZATION_SERVER": f"{target.base_url}/{resource['id']}",
+        "GATEPROOF_PROXY_CLIENT_ID": client["id"],
+        "GATEPROOF_PROXY_CLIENT_SECRET": client["secret"],
+        "GATEPROOF_MERCHANT_API_URL": merchant.endpoints["api_url"],
+        "GATEPROOF_SERVICE_URL": service_url,
+        "GATEPROOF_TLS_CERT_FILE": str(certificate.cert_file),
+        "GATEPROOF_TLS_KEY_FILE": str(certificate.key_file),
+    }
+    metadata_url = f"{service_url}/.well-known/oauth-protected-resource"
+    spec = Launch(
+        command=(sys.executable, "-m", "reference.service", "--exit-with-stdin"),
+        cwd=folder,
+        ready_url=metadata_url,
+        env=environment,
+    )
+    running = launched(
+        spec,
+        folder / "service.log",
+        stack,
+        ca_file=authority.ca_file,
+        urls=[service_url],
+        ready=any_answers([metadata_url]),
+    )
+    return service_url, running

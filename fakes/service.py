@@ -1,0 +1,188 @@
+"""An operator's service for tests: real HTTPS, protected by the gateway under test, serving a user's orders."""
+
+from __future__ import annotations
+
+import json
+import ssl
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any, Self
+
+import jwt
+
+METADATA_PATH = "/.well-known/oauth-protected-resource"
+# Signatures that a public key can verify: neither "none" nor a shared secret is among them.
+ALGORITHMS = frozenset(
+    {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
+)
+Headers = Mapping[str, str]
+# Method, URL, headers and body of a request; status and body of the answer, status 0 when none came.
+Ask = Callable[[str, str, Headers, bytes], tuple[int, bytes]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Surroundings:
+    """What an operator configures a service with, and how it reaches the outside."""
+
+    ask: Ask
+    authorization_server: str
+    token_endpoint: str
+    token_request_headers: Headers
+    redemption_endpoint: str
+    indicator: str
+    scopes: tuple[str, ...]
+    merchant_api: str
+    certificate: tuple[str, str]
+
+
+class Refused(Exception):
+    """The caller's token is not acceptable; the challenge is all that the caller learns."""
+
+
+class BrokenUpstream(Exception):
+    """The gateway or the merchant did not do its part."""
+
+
+class OperatorService:
+    """Listens on loopback while its context lasts."""
+
+    def __init__(self, surroundings: Surroundings) -> None:
+        self._surroundings = surroundings
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        context.load_cert_chain(*surroundings.certificate)
+        self._server.socket = context.wrap_socket(
+            self._server.socket, server_side=True, do_handshake_on_connect=False
+        )
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
+        self.url = f"https://127.0.0.1:{self._server.server_address[1]}"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.shutdown()
+        self._thread.join(5)
+        self._server.server_close()
+
+    def metadata(self) -> dict[str, Any]:
+        """The protected resource metadata document."""
+        return {
+            "resource": self.url,
+            "authorization_servers": [self._surroundings.authorization_server],
+            "scopes_supported": list(self._surroundings.scopes),
+            "bearer_methods_supported": ["header"],
+        }
+
+    def orders(self, authorization: str | None) -> bytes:
+        """The user's orders, for a caller with a good gateway access token."""
+        scheme, _, token = (authorization or "").partition(" ")
+        if scheme.lower() != "bearer" or not token:
+            raise Refused
+        self._validate(token)
+        return self._merchant_orders(self._redeem(token))
+
+    def _validate(self, token: str) -> None:
+        """The first four validation steps; that the Projects match shows at redemption."""
+        server = self._surroundings.authorization_server
+        discovery = self._json("GET", f"{server}/.well-known/openid-configuration", {}, b"")
+        keys = self._json("GET", str(discovery.get("jwks_uri")), {}, b"").get("keys", [])
+        options: Any = {"verify_iat": False, "verify_nbf": False, "require": ["exp", "iss", "aud"]}
+        try:
+            algorithm = jwt.get_unverified_header(token).get("alg")
+        except jwt.PyJWTError:
+            raise Refused from None
+        if algorithm not in ALGORITHMS:
+            raise Refused
+        for key in keys:
+            try:
+                jwt.decode(
+                    token,
+                    jwt.PyJWK(key, algorithm=algorithm),
+                    algorithms=[algorithm],
+                    audience=self._surroundings.indicator,
+                    issuer=str(discovery.get("issuer")),
+                    leeway=60,
+                    options=options,
+                )
+            except jwt.PyJWTError:
+                continue
+            return
+        raise Refused
+
+    def _redeem(self, token: str) -> str:
+        around = self._surroundings
+        form = {"Content-Type": "application/x-www-form-urlencoded"}
+        proxy = self._json(
+            "POST",
+            around.token_endpoint,
+            {**form, **around.token_request_headers},
+            b"grant_type=client_credentials",
+        )
+        headers = {
+            "Content-Type": "application/json",
+            "Authorization": f"Bearer {token}",
+            "X-Proxy-Token": str(proxy.get("access_token")),
+        }
+        body = json.dumps({"resource": around.indicator}).encode()
+        return str(self._json("POST", around.redemption_endpoint, headers, body).get("access_token"))
+
+    def _merchant_orders(self, merchant_token: str) -> bytes:
+        headers = {"Authorization": f"Bearer {merchant_token}"}
+        status, body = self._surroundings.ask(
+            "GET", f"{self._surroundings.merchant_api}/orders", headers, b""
+        )
+        if status != 200:
+            raise BrokenUpstream
+        return body
+
+    def _json(self, method: str, url: str, headers: Headers, body: bytes) -> dict[str, Any]:
+        status, answer = self._surroundings.ask(method, url, headers, body)
+        try:
+            document = json.loads(answer) if status == 200 else None
+        except ValueError:
+            document = None
+        if not isinstance(document, dict):
+            raise BrokenUpstream
+        return document
+
+    def _handler(service) -> type[BaseHTTPRequestHandler]:  # noqa: N805 - `self` is the handler's, inside
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                if self.path == METADATA_PATH:
+                    self._answer(200, json.dumps(service.metadata()).encode())
+                elif self.path == "/orders":
+                    self._orders()
+                else:
+                    self._answer(404, b"{}")
+
+            def _orders(self) -> None:
+                try:
+                    self._answer(200, service.orders(self.headers.get("Authorization")))
+                except Refused:
+                    pointer = f'Bearer resource_metadata="{service.url}{METADATA_PATH}"'
+                    self._answer(401, b"{}", ("WWW-Authenticate", pointer))
+                except BrokenUpstream:
+                    self._answer(502, b"{}")
+
+            def _answer(self, status: int, body: bytes, *headers: tuple[str, str]) -> None:
+                self.send_response(status)
+                for name, value in (("Content-Type", "application/json"), *headers):
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *arguments: object) -> None:
+                """Says nothing: an access log is not what a test double is for."""
+
+        return Handler

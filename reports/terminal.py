@@ -1,0 +1,175 @@
+"""What a person reads while a run goes on and after it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TextIO
+
+from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
+
+_COLOURS = {"red": "31", "green": "32", "yellow": "33", "blue": "34", "bold": "1", "faint": "2"}
+# A word stands beside every sign: colour and sign alone say nothing to some readers and some logs.
+_SIGNS = {
+    Verdict.FAILED: ("✗", "red"),
+    Verdict.ERROR: ("!", "yellow"),
+    Verdict.NOT_TESTABLE: ("○", "yellow"),
+    Verdict.NOT_APPLICABLE: ("·", "faint"),
+    Verdict.OBSERVED: ("•", "blue"),
+    Verdict.PASSED: ("✓", "green"),
+}
+_SHOWN_EXCHANGES = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Screen:
+    """Where text goes, how wide it is, and whether it can take colour and be written over."""
+
+    out: TextIO
+    colour: bool
+    live: bool
+    width: int
+
+    def paint(self, text: str, *colours: str) -> str:
+        if not self.colour:
+            return text
+        return f"\033[{';'.join(_COLOURS[name] for name in colours)}m{text}\033[0m"
+
+    def say(self, text: str = "") -> None:
+        print(text, file=self.out, flush=True)
+
+
+def screen(out: TextIO = sys.stdout, *, no_color: bool = False) -> Screen:
+    """The screen that an output stream is: a terminal, a CI log or a file."""
+    terminal = out.isatty() and os.environ.get("TERM") != "dumb"
+    encoding = (getattr(out, "encoding", None) or "ascii").lower().replace("-", "")
+    if not encoding.startswith("utf"):
+        reconfigure: Callable[..., None] | None = getattr(out, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="replace")
+    coloured = terminal or bool(os.environ.get("FORCE_COLOR"))
+    return Screen(
+        out=out,
+        colour=coloured and not no_color and not os.environ.get("NO_COLOR"),
+        live=terminal,
+        width=min(shutil.get_terminal_size((100, 24)).columns, 110),
+    )
+
+
+class Progress:
+    """Says how far a run is: on a terminal in one line that is written over, elsewhere now and then."""
+
+    def __init__(self, screen: Screen, total: int, *, silent: bool = False, every_s: float = 5.0) -> None:
+        self._screen = screen
+        self._silent = silent
+        self._total = total
+        self._every_s = every_s if not screen.live else 0.1
+        self._done = 0
+        self._failed = 0
+        self._said = time.monotonic()
+
+    def add(self, result: CheckResult) -> None:
+        """One more check has ended."""
+        self._done += 1
+        self._failed += result.verdict in {Verdict.FAILED, Verdict.ERROR}
+        now = time.monotonic()
+        if not self._silent and now - self._said >= self._every_s:
+            self._said = now
+            self._show(result.rule)
+
+    def end(self) -> None:
+        """Takes the line away, so that what follows stands by itself."""
+        if self._screen.live and not self._silent:
+            self._screen.out.write("\r\033[K")
+            self._screen.out.flush()
+
+    def _show(self, rule: str) -> None:
+        line = f"  {self._done}/{self._total} checks, {self._failed} failed, at {rule}"
+        if self._screen.live:
+            self._screen.out.write(f"\r\033[K{line[: self._screen.width - 1]}")
+            self._screen.out.flush()
+        else:
+            self._screen.say(line)
+
+
+def failures(screen: Screen, result: RunResult, *, again: str) -> None:
+    """One block for every check that failed or broke, worst first."""
+    for verdict in (Verdict.FAILED, Verdict.ERROR):
+        for rule in result.rules:
+            for check in rule.checks:
+                if check.verdict is verdict:
+                    _block(screen, rule, check, again)
+
+
+def _block(screen: Screen, rule: RuleResult, check: CheckResult, again: str) -> None:
+    sign, colour = _SIGNS[check.verdict]
+    screen.say(screen.paint(f"{sign} {check.verdict.upper()}  {check.id}", colour, "bold"))
+    _field(screen, "rule", f"{rule.title} [{rule.level}]")
+    _field(screen, "spec", rule.section)
+    if check.expected:
+        what = check.message.partition(": expected ")[0]
+        _field(screen, "where", what)
+        _field(screen, "expected", check.expected)
+        _field(screen, "got", check.got)
+    else:
+        _field(screen, "what", check.message)
+    shown = check.exchanges[-_SHOWN_EXCHANGES:]
+    if len(check.exchanges) > len(shown):
+        _field(screen, "before", ", ".join(exchange.step for exchange in check.exchanges[: -len(shown)]))
+    for exchange in shown:
+        screen.say(screen.paint(f"    {exchange.step}", "bold"))
+        screen.say(textwrap.indent(exchange.request, "      > "))
+        screen.say(textwrap.indent(exchange.answer, "      < ", lambda _: True))
+    if shown:
+        screen.say(screen.paint("    by hand", "bold"))
+        screen.say(textwrap.indent(shown[-1].curl, "      "))
+    _field(screen, "again", f"{again} --only {rule.id}")
+    _field(screen, "more", f"gateproof explain {rule.id}")
+    screen.say()
+
+
+def summary(screen: Screen, result: RunResult) -> None:
+    """What was not tested, what failed, what passed, and the verdict."""
+    width = screen.width
+    for verdict in (Verdict.NOT_TESTABLE, Verdict.ERROR, Verdict.FAILED):
+        rules = [rule for rule in result.rules if rule.verdict is verdict]
+        if not rules:
+            continue
+        sign, colour = _SIGNS[verdict]
+        screen.say(screen.paint(f"{sign} {verdict.value} ({len(rules)})", colour, "bold"))
+        for reason, ids in _by_reason(rules).items():
+            text = f"{', '.join(ids)}: {reason}"
+            screen.say(textwrap.fill(text, width, initial_indent="    ", subsequent_indent="      "))
+    counts = ", ".join(f"{count} {name}" for name, count in result.counts.items() if count)
+    screen.say(f"{len(result.rules)} rules: {counts}")
+    screen.say(_verdict(screen, result))
+
+
+def _verdict(screen: Screen, result: RunResult) -> str:
+    colour = {
+        RunVerdict.CONFORMANT: "green",
+        RunVerdict.NOT_CONFORMANT: "red",
+    }.get(result.verdict, "yellow")
+    name = f"{result.target.get('name', '')} {result.target.get('version', '')}".strip()
+    return f"{screen.paint(result.verdict.value, colour, 'bold')}  {name}: {result.reason}"
+
+
+def _by_reason(rules: Sequence[RuleResult]) -> dict[str, list[str]]:
+    reasons: dict[str, list[str]] = {}
+    for rule in rules:
+        reasons.setdefault(rule.reason, []).append(rule.id)
+    return reasons
+
+
+def _field(screen: Screen, name: str, text: str) -> None:
+    label = f"    {name:<9}"
+    lines = textwrap.wrap(
+        text, max(screen.width - len(label), 40), break_long_words=False, break_on_hyphens=False
+    )
+    for number, line in enumerate(lines or [""]):
+        screen.say((screen.paint(label, "faint") if number == 0 else " " * len(label)) + line)

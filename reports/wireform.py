@@ -1,0 +1,65 @@
+"""Results as plain JSON values: how they travel between processes, and how programs read them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from reports.verdicts import CheckResult, RuleResult, RunResult, Shown, Verdict
+
+SCHEMA = "gateproof/report/1"
+
+
+def check_result_to_dict(result: CheckResult) -> dict[str, Any]:
+    """A check's result as JSON values."""
+    return {**asdict(result), "verdict": result.verdict.value, "observations": dict(result.observations)}
+
+
+def check_result_from_dict(values: Mapping[str, Any]) -> CheckResult:
+    return CheckResult(
+        **{
+            **values,
+            "verdict": Verdict(values["verdict"]),
+            "exchanges": tuple(Shown(**shown) for shown in values["exchanges"]),
+        }
+    )
+
+
+def report(result: RunResult) -> dict[str, Any]:
+    """The whole run in the shape of report.json."""
+    return {
+        "schema": SCHEMA,
+        "role": result.role,
+        "verdict": result.verdict.value,
+        "reason": result.reason,
+        "counts": result.counts,
+        "rules": [_rule(rule) for rule in result.rules],
+        "target": dict(result.target),
+        "run": dict(result.run),
+    }
+
+
+def _rule(rule: RuleResult) -> dict[str, Any]:
+    return {
+        "id": rule.id,
+        "level": rule.level,
+        "title": rule.title,
+        "section": rule.section,
+        "verdict": rule.verdict.value,
+        "reason": rule.reason,
+        "checks": [_check(check) for check in rule.checks],
+    }
+
+
+def _check(check: CheckResult) -> dict[str, Any]:
+    """A check without what says nothing: no empty text, no list of exchanges that nobody has to read."""
+    values = check_result_to_dict(check)
+    kept = {
+        "id": check.id,
+        "verdict": values["verdict"],
+        "message": check.message,
+        "duration_s": check.duration_s,
+    }
+    optional = ("expected", "got", "observations", "exchanges")
+    return kept | {name: values[name] for name in optional if values[name]}
