@@ -1,0 +1,121 @@
+"""`python -m fakes.merchant` runs one fake merchant until its stdin ends or it is told to stop."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import errno
+import json
+import logging
+import os
+import signal
+import sys
+import threading
+from urllib.parse import urlsplit
+
+from starlette.types import ASGIApp
+
+from fakes.merchant.admin_application import admin_application
+from fakes.merchant.application import application
+from fakes.merchant.config import ConfigError, MerchantConfig, parse_config
+from fakes.merchant.key_sets import http_client
+from fakes.merchant.merchant import Merchant, build
+from fakes.serving import Listener, listen, server_tls
+
+LONGEST_CONFIG = 1024 * 1024
+EXIT_BAD_CONFIG = 2
+EXIT_PORT_TAKEN = 98
+
+
+def main() -> int:
+    """Read the set-up from stdin, serve, and say by the exit code how it went."""
+    parser = argparse.ArgumentParser(prog="python -m fakes.merchant", description=__doc__)
+    parser.add_argument("--verbose", action="store_true", help="log one line a request to stderr")
+    if parser.parse_args().verbose:
+        logging.getLogger("fakes.merchant").addHandler(logging.StreamHandler())
+        logging.getLogger("fakes.merchant").setLevel(logging.INFO)
+    try:
+        config = parse_config(_first_line())
+        asyncio.run(_serve(config))
+    except ConfigError as error:
+        print(f"fake merchant: {error}", file=sys.stderr)
+        return EXIT_BAD_CONFIG
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            print(f"fake merchant: {config.listen} is taken", file=sys.stderr)
+            return EXIT_PORT_TAKEN
+        print(f"fake merchant: {error.strerror or type(error).__name__}", file=sys.stderr)
+        return EXIT_BAD_CONFIG
+    return 0
+
+
+async def _serve(config: MerchantConfig) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    listeners: list[Listener] = []
+    try:
+        listeners += await _open(config)
+        # A plain read in a daemon thread: at exit, a reader of sys.stdin would die holding its lock.
+        threading.Thread(target=_until_stdin_ends, args=(loop, stop), daemon=True).start()
+        await stop.wait()
+    finally:
+        for listener in listeners:
+            listener.close()
+
+
+async def _open(config: MerchantConfig) -> list[Listener]:
+    """Open both ports and announce them."""
+    tls = server_tls(config.tls.cert_file, config.tls.key_file) if config.tls else None
+    http = http_client(config.target)
+    built: list[Merchant] = []
+
+    def merchant_at(netloc: str) -> ASGIApp:
+        built.append(build(config, base_url=config.public_url or _url(config, netloc), http=http))
+        return application(built[0])
+
+    host, port = config.address
+    public = await listen(merchant_at, host=host, port=port, tls=tls)
+    merchant = built[0]
+    admin = await listen(
+        lambda _netloc: admin_application(merchant, config.admin_token), host="127.0.0.1", port=0, tls=None
+    )
+    endpoints = merchant.shape.endpoints
+    announced = {
+        "url": _url(config, public.netloc),
+        "issuer": endpoints.issuer,
+        "endpoints": endpoints.announced(),
+        "admin_url": f"http://{admin.netloc}",
+    }
+    print(json.dumps(announced), flush=True)
+    return [public, admin]
+
+
+def _url(config: MerchantConfig, netloc: str) -> str:
+    """The base address where the merchant listens: with the path, if any, that it has in public."""
+    return f"{'https' if config.tls else 'http'}://{netloc}{urlsplit(config.public_url or '').path}"
+
+
+def _first_line() -> str:
+    """The set-up, read without buffering so that the rest of stdin is left for the watcher."""
+    line = bytearray()
+    while not line.endswith(b"\n"):
+        byte = os.read(0, 1)
+        if not byte or len(line) > LONGEST_CONFIG:
+            break
+        line += byte
+    return line.decode(errors="replace")
+
+
+def _until_stdin_ends(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
+    while os.read(0, 4096):
+        pass
+    # The loop may be gone already when the merchant was told to stop by a signal.
+    with contextlib.suppress(RuntimeError):
+        loop.call_soon_threadsafe(stop.set)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,137 @@
+"""The harness's side of the admin API."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import httpx
+
+from fakes.merchant.records import JournalEntry, MintedToken, TokenState
+from fakes.merchant.script import Answer
+
+TIMEOUT_S = 10.0
+PAGES = 1_000
+Record = TypeVar("Record", MintedToken, JournalEntry)
+
+
+class MerchantAdminError(RuntimeError):
+    """The fake merchant did not do what it was told; the text says what it said."""
+
+
+class MerchantAdmin:
+    """Directs one fake merchant. Pickled, it carries address and token: a test worker connects anew."""
+
+    def __init__(self, url: str, token: str) -> None:
+        self.url = url
+        self._token = token
+        # No TLS: the admin API is plain HTTP on loopback, and building a TLS context takes 18 ms.
+        self._http = httpx.Client(
+            base_url=url,
+            headers={"authorization": f"Bearer {token}"},
+            timeout=TIMEOUT_S,
+            trust_env=False,
+            verify=False,  # noqa: S501
+        )
+
+    def __repr__(self) -> str:
+        return f"MerchantAdmin({self.url!r})"
+
+    def __reduce__(self) -> tuple[type[MerchantAdmin], tuple[str, str]]:
+        return type(self), (self.url, self._token)
+
+    def close(self) -> None:
+        self._http.close()
+
+    def register_client(
+        self, client_id: str, jwks_uri: str | None = None, indicator: str | None = None
+    ) -> None:
+        """Make a client known. Its jwks_uri may come later; until then nothing it signs is believed."""
+        self._call("register_client", client_id=client_id, jwks_uri=jwks_uri, indicator=indicator)
+
+    def set_jwks_uri(self, client_id: str, uri: str) -> None:
+        self._call("set_jwks_uri", client_id=client_id, jwks_uri=uri)
+
+    def script(self, client_id: str, *, login: str | None = None, **fields: Any) -> None:
+        """Replace the script of a client, or of one login at it. The fields are those of `Script`.
+
+        An outcome is a name (`"reject"`), an `Answer`, or an object (`{"outcome": "hang", "seconds": 3}`).
+        """
+        written = {name: _written(value) for name, value in fields.items()}
+        self._call("script", client_id=client_id, login=login, script=written)
+
+    def release(self, gate: str) -> int:
+        """Open a gate for good, and say how many calls have arrived at it."""
+        return int(self._call("release", gate=gate))
+
+    def arrived(self, gate: str) -> int:
+        return int(self._call("arrived", gate=gate))
+
+    def journal(self, client_id: str | None = None, after: int = 0) -> list[JournalEntry]:
+        """What the merchant received since the entry with that ordinal, oldest first."""
+        return self._pages("journal", "entries", JournalEntry.from_json, after=after, client_id=client_id)
+
+    def tokens(self, after: int = 0) -> list[MintedToken]:
+        """Every secret minted since the one with that ordinal, oldest first."""
+        return self._pages("tokens", "tokens", MintedToken.from_json, after=after)
+
+    def lookup(self, token: str) -> TokenState | None:
+        """What the merchant knows of a token; None if it never minted it."""
+        found = self._call("lookup", token=token)
+        return None if found is None else TokenState.from_json(found)
+
+    def orders(self, login: str) -> list[dict[str, str]]:
+        return list(self._call("orders", login=login))
+
+    def fired(self, client_id: str | None = None) -> dict[str, int]:
+        """How often each outcome was applied."""
+        return dict(self._call("fired", client_id=client_id))
+
+    def dropped(self) -> dict[str, int]:
+        """How many journal entries and tokens were forgotten because there were too many."""
+        return dict(self._call("dropped"))
+
+    def add_user(self, name: str, login: str, password: str) -> None:
+        self._call("add_user", name=name, login=login, password=password)
+
+    def set_clock_offset(self, seconds: float) -> None:
+        """Tell how far the target's clock is ahead of the wall."""
+        self._call("set_clock_offset", seconds=seconds)
+
+    def _pages(
+        self,
+        action: str,
+        name: str,
+        read: Callable[[dict[str, Any]], Record],
+        *,
+        after: int,
+        **arguments: Any,
+    ) -> list[Record]:
+        found: list[Record] = []
+        for _ in range(PAGES):
+            page = self._call(action, after=after, **arguments)
+            if page["lost"]:
+                raise MerchantAdminError(f"{action}: {page['lost']} entries were dropped; ask more often")
+            if not page[name]:
+                return found
+            found += [read(raw) for raw in page[name]]
+            after = found[-1].ordinal
+        raise MerchantAdminError(f"{action}: more than {PAGES} pages")
+
+    def _call(self, action: str, **arguments: Any) -> Any:
+        try:
+            answer = self._http.post(f"/{action}", json=arguments)
+        except httpx.HTTPError as error:
+            raise MerchantAdminError(f"{action}: the fake merchant is out of reach: {error}") from None
+        if answer.status_code != 200:
+            said = answer.json()["error"] if "json" in answer.headers.get("content-type", "") else "a fault"
+            raise MerchantAdminError(f"{action}: {answer.status_code}: {said}")
+        return answer.json()
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, Answer):
+        return value.to_json()
+    if isinstance(value, (list, tuple)):
+        return [_written(item) for item in value]
+    return value

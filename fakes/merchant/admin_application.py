@@ -1,0 +1,160 @@
+"""The admin API: one POST an action, JSON in and out, for whoever holds the admin token."""
+
+from __future__ import annotations
+
+import hmac
+import inspect
+import json
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from fakes.merchant.clients import Client
+from fakes.merchant.config import ConfigError, parse_seconds, parse_user
+from fakes.merchant.merchant import Merchant
+from fakes.merchant.outcomes import PARAMETERS
+from fakes.merchant.script import ScriptError, parse_script
+
+Action: TypeAlias = Callable[..., Any]
+
+
+class AdminRefused(ValueError):
+    """The action cannot be carried out; the text says why."""
+
+
+def admin_application(merchant: Merchant, token: str) -> Starlette:
+    """Serve the actions of one merchant."""
+    actions = {action.__name__: action for action in _actions(merchant)}
+
+    async def handle(request: Request) -> Response:
+        given = request.headers.get("authorization", "").encode()
+        if not hmac.compare_digest(given, f"Bearer {token}".encode()):
+            return JSONResponse({"error": "the admin token is missing or wrong"}, 401)
+        action = actions.get(request.path_params["action"])
+        if action is None:
+            return JSONResponse({"error": f"unknown action; there are {', '.join(sorted(actions))}"}, 404)
+        try:
+            arguments = json.loads(await request.body() or b"{}")
+            return JSONResponse(action(**_accepted(action, arguments)))
+        except (AdminRefused, ConfigError, ScriptError) as refused:
+            return JSONResponse({"error": str(refused)}, 400)
+        except ValueError:
+            return JSONResponse({"error": "the body is not JSON"}, 400)
+
+    return Starlette(routes=[Route("/{action}", handle, methods=["POST"])])
+
+
+def _accepted(action: Action, arguments: object) -> dict[str, Any]:
+    """Refuse arguments that the action does not take, before it is called."""
+    if not isinstance(arguments, dict):
+        raise AdminRefused("the body is not a JSON object")
+    try:
+        inspect.signature(action).bind(**arguments)
+    except TypeError as error:
+        raise AdminRefused(f"{action.__name__}: {error}") from None
+    return arguments
+
+
+def _actions(merchant: Merchant) -> list[Action]:
+    return [*_about_clients(merchant), *_about_the_world(merchant), *_questions(merchant)]
+
+
+def _about_clients(merchant: Merchant) -> list[Action]:
+    """Who is a client, and what it meets."""
+
+    def register_client(client_id: str, jwks_uri: str | None = None, indicator: str | None = None) -> Any:
+        client = Client(
+            client_id=_text("client_id", client_id),
+            jwks_uri=_text_or_none("jwks_uri", jwks_uri),
+            indicator=_text_or_none("indicator", indicator),
+        )
+        merchant.clients.register(client)
+        if client.jwks_uri is not None:
+            merchant.key_sets.warm(client.jwks_uri)
+        return {}
+
+    def set_jwks_uri(client_id: str, jwks_uri: str) -> Any:
+        if not merchant.clients.set_jwks_uri(_text("client_id", client_id), _text("jwks_uri", jwks_uri)):
+            raise AdminRefused(f"no client {client_id!r}")
+        merchant.key_sets.warm(jwks_uri)
+        return {}
+
+    def script(client_id: str, script: dict[str, Any], login: str | None = None) -> Any:
+        if merchant.clients.find(client_id) is None:
+            raise AdminRefused(f"no client {client_id!r}")
+        if not isinstance(script, dict):
+            raise AdminRefused("script: expected an object")
+        merchant.clients.follow(client_id, _text_or_none("login", login), parse_script(script, PARAMETERS))
+        return {}
+
+    return [register_client, set_jwks_uri, script]
+
+
+def _about_the_world(merchant: Merchant) -> list[Action]:
+    """Users, gates and the clock."""
+
+    def release(gate: str) -> Any:
+        return merchant.gates.release(_text("gate", gate))
+
+    def add_user(name: str, login: str, password: str) -> Any:
+        merchant.accounts.add(parse_user("user", {"name": name, "login": login, "password": password}))
+        return {}
+
+    def set_clock_offset(seconds: float) -> Any:
+        merchant.clock.ahead_s = parse_seconds("seconds", seconds)
+        return {}
+
+    return [release, add_user, set_clock_offset]
+
+
+def _questions(merchant: Merchant) -> list[Action]:
+    """The actions that only ask."""
+
+    def journal(client_id: str | None = None, after: int = 0) -> Any:
+        entries, lost = merchant.ledger.journal(client_id=client_id, after=_whole("after", after))
+        return {"entries": [entry.to_json() for entry in entries], "lost": lost}
+
+    def tokens(after: int = 0) -> Any:
+        minted, lost = merchant.ledger.tokens(after=_whole("after", after))
+        return {"tokens": [token.to_json() for token in minted], "lost": lost}
+
+    def lookup(token: str) -> Any:
+        found = merchant.ledger.find(_text("token", token))
+        if found is None:
+            return None
+        told = ("kind", "login", "actor", "client_id", "expires_at")
+        return {**{name: getattr(found, name) for name in told}, "active": merchant.ledger.is_active(found)}
+
+    def orders(login: str) -> Any:
+        return merchant.accounts.orders(_text("login", login))
+
+    def fired(client_id: str | None = None) -> Any:
+        return merchant.ledger.fired(client_id)
+
+    def arrived(gate: str) -> Any:
+        return merchant.gates.arrived(_text("gate", gate))
+
+    def dropped() -> Any:
+        return merchant.ledger.dropped()
+
+    return [journal, tokens, lookup, orders, fired, arrived, dropped]
+
+
+def _text(key: str, value: object) -> str:
+    if not isinstance(value, str) or not value:
+        raise AdminRefused(f"{key}: expected a string")
+    return value
+
+
+def _text_or_none(key: str, value: object) -> str | None:
+    return None if value is None else _text(key, value)
+
+
+def _whole(key: str, value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise AdminRefused(f"{key}: expected a whole number")
+    return value

@@ -1,0 +1,82 @@
+"""The merchant's endpoints as one ASGI application; every request leaves a line in the journal."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from fakes.merchant.answers import json_answer
+from fakes.merchant.documents import discovery, discovery_paths
+from fakes.merchant.merchant import Merchant
+from fakes.merchant.merchant_api import orders, userinfo
+from fakes.merchant.records import JournalEntry
+from fakes.merchant.shape import path_of
+from fakes.merchant.sign_in import authorize, show_form, submit_form
+from fakes.merchant.token_endpoint import token_endpoint
+from fakes.serving import Reset
+
+Handler: TypeAlias = Callable[[Merchant, Request, JournalEntry], Awaitable[Response]]
+log = logging.getLogger("fakes.merchant")
+
+
+def application(merchant: Merchant) -> Starlette:
+    """Route the merchant's endpoints to where the seed put them."""
+    places = merchant.shape.endpoints
+    table: list[tuple[str, str, list[str], Handler]] = [
+        ("authorization", places.authorization_endpoint, ["GET", "POST"], authorize),
+        ("sign_in", places.sign_in, ["GET"], show_form),
+        ("sign_in", places.sign_in, ["POST"], submit_form),
+        ("token", places.token_endpoint, ["POST"], token_endpoint),
+        ("userinfo", places.userinfo_endpoint, ["GET", "POST"], userinfo),
+        ("jwks", places.jwks_uri, ["GET"], _fixed(merchant.signer.public_keys(merchant.shape))),
+        ("orders", f"{places.api_url}/orders", ["GET"], orders),
+    ]
+    document = _fixed(discovery(merchant.shape))
+    table += [("discovery", path, ["GET"], document) for path in discovery_paths(places.issuer)]
+    routes = [
+        Route(path_of(url), _journaled(merchant, name, handler), methods=methods)
+        for name, url, methods, handler in table
+    ]
+    app = Starlette(routes=routes)
+    app.router.redirect_slashes = False
+    return app
+
+
+def _fixed(document: dict[str, object]) -> Handler:
+    async def answer(merchant: Merchant, _request: Request, _entry: JournalEntry) -> Response:
+        return json_answer(merchant.shape, document)
+
+    return answer
+
+
+def _journaled(
+    merchant: Merchant, endpoint: str, handler: Handler
+) -> Callable[[Request], Awaitable[Response]]:
+    """Write the request down when it comes, and complete the entry when it is answered."""
+
+    async def handle(request: Request) -> Response:
+        entry = merchant.ledger.received(endpoint)
+        try:
+            answer = await handler(merchant, request, entry)
+        except Exception as error:
+            # Whoever reads the journal has to be able to tell the double's own fault from the target's.
+            entry.status, entry.error = 500, f"fault of the fake merchant: {type(error).__name__}"
+            raise
+        entry.status = None if isinstance(answer, Reset) else answer.status_code
+        log.info(
+            "%s grant=%s client=%s outcome=%s status=%s",
+            endpoint,
+            entry.grant,
+            entry.client_id,
+            entry.outcome,
+            entry.status,
+        )
+        return answer
+
+    return handle

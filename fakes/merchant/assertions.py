@@ -1,0 +1,122 @@
+"""A JWT that the gateway asserts is believed only when a key of the client's JWKS signed it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from base64 import urlsafe_b64encode
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import jwt
+from jwt.types import Options
+
+from fakes.merchant.clock import LEEWAY_S, Clock
+from fakes.merchant.key_sets import PublicKey
+
+KEY_TYPES: dict[str, tuple[str, tuple[str | None, ...]]] = {
+    "RS256": ("RSA", (None,)),
+    "PS256": ("RSA", (None,)),
+    "ES256": ("EC", ("P-256",)),
+    "ES384": ("EC", ("P-384",)),
+    "EdDSA": ("OKP", ("Ed25519", "Ed448")),
+}
+LONGEST = 16_384
+# Times and audience are looked at here and not by PyJWT, which knows one clock only.
+SIGNATURE_ONLY: Options = {
+    "verify_exp": False,
+    "verify_nbf": False,
+    "verify_iat": False,
+    "verify_aud": False,
+    "verify_iss": False,
+    "verify_sub": False,
+    "verify_jti": False,
+}
+
+
+class AssertionRefused(Exception):
+    """The assertion is not believed; the text says why and quotes nothing from it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Presented:
+    """A JWT as it came, nothing about it verified."""
+
+    token: str
+    algorithm: str
+    kid: str | None
+    claims: dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Verified:
+    """A JWT whose signature was verified, and the name of the key that did it."""
+
+    claims: dict[str, Any]
+    key: str
+
+
+def presented(token: str) -> Presented:
+    """Read a compact JWT without believing it."""
+    if len(token) > LONGEST:
+        raise AssertionRefused("longer than 16 kB")
+    try:
+        parts = jwt.decode_complete(token, options={**SIGNATURE_ONLY, "verify_signature": False})
+    except (jwt.PyJWTError, ValueError, RecursionError):
+        raise AssertionRefused("not a JWT") from None
+    algorithm, kid = parts["header"].get("alg"), parts["header"].get("kid")
+    if algorithm not in KEY_TYPES:
+        raise AssertionRefused(f"its alg is none of {', '.join(KEY_TYPES)}")
+    return Presented(token=token, algorithm=algorithm, kid=kid, claims=parts["payload"])
+
+
+def verified(given: Presented, keys: Iterable[PublicKey]) -> Verified | None:
+    """Try the keys that fit the algorithm and do not bear another key ID."""
+    kty, curves = KEY_TYPES[given.algorithm]
+    for key in keys:
+        fits = key.kty == kty and key.crv in curves and key.alg in (None, given.algorithm)
+        named = given.kid is None or key.kid in (None, given.kid)
+        material = _usable(key.jwk, given.algorithm) if fits and named else None
+        if material is None:
+            continue
+        try:
+            claims = jwt.decode(given.token, material, algorithms=[given.algorithm], options=SIGNATURE_ONLY)
+        except (jwt.PyJWTError, ValueError):
+            continue
+        return Verified(claims=claims, key=key.kid or _thumbprint(key))
+    return None
+
+
+def check_claims(claims: dict[str, Any], *, audiences: frozenset[str], clock: Clock) -> None:
+    """Addressed to this merchant, and neither expired by the wall nor dated beyond the target's clock."""
+    audience = claims.get("aud")
+    named = audience if isinstance(audience, list) else [audience]
+    if not any(isinstance(name, str) and name.rstrip("/") in audiences for name in named):
+        raise AssertionRefused("aud is neither the issuer nor the token endpoint")
+    for claim in ("exp", "nbf", "iat"):
+        value = claims.get(claim, 0)
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise AssertionRefused(f"{claim} is not a number")
+    if "exp" in claims and claims["exp"] <= clock.wall() - LEEWAY_S:
+        raise AssertionRefused("expired")
+    for claim in ("nbf", "iat"):
+        if claims.get(claim, 0) > clock.target() + LEEWAY_S:
+            raise AssertionRefused(f"{claim} is in the future")
+
+
+@lru_cache(maxsize=1024)
+def _usable(jwk: str, algorithm: str) -> Any:
+    try:
+        return jwt.PyJWK(json.loads(jwk), algorithm=algorithm).key
+    except (jwt.PyJWTError, ValueError, TypeError, KeyError):
+        return None
+
+
+def _thumbprint(key: PublicKey) -> str:
+    """RFC 7638's name for a key that has none of its own."""
+    jwk = json.loads(key.jwk)
+    members = {name: jwk[name] for name in ("crv", "e", "kty", "n", "x", "y") if name in jwk}
+    digest = hashlib.sha256(json.dumps(members, sort_keys=True, separators=(",", ":")).encode()).digest()
+    return urlsafe_b64encode(digest).rstrip(b"=").decode()

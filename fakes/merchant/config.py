@@ -1,0 +1,193 @@
+"""How one fake merchant is set up: one JSON object, parsed strictly."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal, cast
+from urllib.parse import urlsplit
+
+from fakes.merchant.users import DEFAULT_USERS, User
+from fakes.serving import is_loopback
+
+
+class ConfigError(ValueError):
+    """The set-up is wrong; the text is one line and quotes no secret."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TlsFiles:
+    """The certificate that the merchant shows."""
+
+    cert_file: Path
+    key_file: Path
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TargetAccess:
+    """How the merchant reaches the per-Resource JWKS at the gateway."""
+
+    ca_file: Path | None = None
+    headers: dict[str, str] = field(default_factory=dict, repr=False)
+    client_cert_file: Path | None = None
+    client_key_file: Path | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MerchantConfig:
+    """Everything that a fake merchant is told at its start."""
+
+    admin_token: str = field(repr=False)
+    listen: str = "127.0.0.1:0"
+    public_url: str | None = None
+    tls: TlsFiles | None = None
+    paths: Literal["seeded", "usual"] = "seeded"
+    seed: int = 7
+    users: tuple[User, ...] = DEFAULT_USERS
+    target: TargetAccess = TargetAccess()
+    clock_offset_s: float = 0
+
+    @property
+    def address(self) -> tuple[str, int]:
+        return _address(self.listen)
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), default=str)
+
+
+def parse_config(text: str) -> MerchantConfig:
+    """Read the one JSON object that sets a merchant up."""
+    try:
+        raw = json.loads(text)
+    except ValueError:
+        raise ConfigError("the configuration is not JSON; expected one object on one line") from None
+    raw = _table("the configuration", raw, MerchantConfig.__dataclass_fields__)
+    admin_token = raw.get("admin_token")
+    if not isinstance(admin_token, str) or len(admin_token) < 16:
+        raise ConfigError("admin_token: expected a string of at least 16 characters")
+    listen = _text("listen", raw.get("listen", "127.0.0.1:0"))
+    _address(listen)
+    return MerchantConfig(
+        admin_token=admin_token,
+        listen=listen,
+        public_url=_public_url(raw.get("public_url")),
+        tls=_tls(raw.get("tls")),
+        paths=_paths(raw.get("paths", "seeded")),
+        seed=_whole("seed", raw.get("seed", 7)),
+        users=_users(raw.get("users")),
+        target=_target(raw.get("target") or {}),
+        clock_offset_s=parse_seconds("clock_offset_s", raw.get("clock_offset_s", 0)),
+    )
+
+
+def parse_user(key: str, raw: object) -> User:
+    fields = _table(key, raw, User.__dataclass_fields__)
+    missing = [name for name in User.__dataclass_fields__ if not isinstance(fields.get(name), str)]
+    if missing:
+        raise ConfigError(
+            f"{key}: expected the strings name, login and password; wrong: {', '.join(missing)}"
+        )
+    return User(**fields)
+
+
+def parse_seconds(key: str, raw: object) -> float:
+    if isinstance(raw, bool) or not isinstance(raw, (int, float)):
+        raise ConfigError(f"{key}: expected a number of seconds, found {type(raw).__name__}")
+    return raw
+
+
+def known_keys(where: str, raw: dict[str, Any], known: Any) -> None:
+    """Refuse the first key that is not known, and name the nearest one that is."""
+    for key in raw:
+        if key not in known:
+            near = difflib.get_close_matches(key, list(known), n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise ConfigError(f"{where}: unknown key {key!r}{hint}")
+
+
+def _table(where: str, raw: object, known: Any) -> dict[str, Any]:
+    if not isinstance(raw, dict):
+        raise ConfigError(f"{where}: expected an object, found {type(raw).__name__}")
+    known_keys(where, raw, known)
+    return cast(dict[str, Any], raw)
+
+
+def _text(key: str, raw: object) -> str:
+    if not isinstance(raw, str) or not raw:
+        raise ConfigError(f"{key}: expected a string, found {type(raw).__name__}")
+    return raw
+
+
+def _whole(key: str, raw: object) -> int:
+    if isinstance(raw, bool) or not isinstance(raw, int):
+        raise ConfigError(f"{key}: expected a whole number, found {type(raw).__name__}")
+    return raw
+
+
+def _file(key: str, raw: object) -> Path:
+    path = Path(_text(key, raw))
+    if not path.is_file():
+        raise ConfigError(f"{key}: no such file: {path}")
+    return path
+
+
+def _address(listen: str) -> tuple[str, int]:
+    host, _, port = listen.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if not port.isdecimal() or int(port) > 65535:
+        raise ConfigError(f"listen: expected HOST:PORT, found {listen!r}")
+    if not is_loopback(host):
+        raise ConfigError(f"listen: a test double listens on loopback only, found {host!r}")
+    return host, int(port)
+
+
+def _public_url(raw: object) -> str | None:
+    if raw is None:
+        return None
+    url = _text("public_url", raw).rstrip("/")
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+        raise ConfigError(f"public_url: expected an http or https URL without query, found {url!r}")
+    return url
+
+
+def _tls(raw: object) -> TlsFiles | None:
+    if raw is None:
+        return None
+    fields = _table("tls", raw, TlsFiles.__dataclass_fields__)
+    return TlsFiles(
+        cert_file=_file("tls.cert_file", fields.get("cert_file")),
+        key_file=_file("tls.key_file", fields.get("key_file")),
+    )
+
+
+def _paths(raw: object) -> Literal["seeded", "usual"]:
+    if raw not in ("seeded", "usual"):
+        raise ConfigError(f"paths: expected 'seeded' or 'usual', found {raw!r}")
+    return "usual" if raw == "usual" else "seeded"
+
+
+def _users(raw: object) -> tuple[User, ...]:
+    if raw is None:
+        return DEFAULT_USERS
+    if not isinstance(raw, list):
+        raise ConfigError(f"users: expected a list, found {type(raw).__name__}")
+    users = tuple(parse_user(f"users[{place}]", item) for place, item in enumerate(raw))
+    if len({user.login for user in users}) != len(users):
+        raise ConfigError("users: two users have the same login")
+    return users
+
+
+def _target(raw: object) -> TargetAccess:
+    fields = _table("target", raw, TargetAccess.__dataclass_fields__)
+    headers = fields.get("headers") or {}
+    if not isinstance(headers, dict) or not all(isinstance(value, str) for value in headers.values()):
+        raise ConfigError("target.headers: expected an object of strings")
+    files = {
+        key: _file(f"target.{key}", fields[key])
+        for key in ("ca_file", "client_cert_file", "client_key_file")
+        if fields.get(key) is not None
+    }
+    return TargetAccess(headers=headers, **files)

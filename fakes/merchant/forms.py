@@ -1,0 +1,48 @@
+"""Form-encoded parameters, from a query or a body, are read strictly and without loss."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl
+
+from starlette.requests import Request
+
+from fakes.merchant.refusal import Refused
+
+LARGEST_BODY = 128 * 1024
+# RFC 8693 and RFC 8707 let these stand several times.
+REPEATABLE = frozenset({"resource", "audience"})
+
+
+def read_parameters(encoded: bytes) -> dict[str, list[str]]:
+    """Decode parameters; bytes that are no UTF-8 survive, so that they can be given back unchanged."""
+    try:
+        pairs = parse_qsl(
+            encoded.decode("latin-1"), keep_blank_values=True, errors="surrogateescape", max_num_fields=200
+        )
+    except ValueError:
+        raise Refused("invalid_request", "too many parameters") from None
+    found: dict[str, list[str]] = {}
+    for name, value in pairs:
+        found.setdefault(name, []).append(value)
+    doubled = [name for name, values in found.items() if len(values) > 1 and name not in REPEATABLE]
+    if doubled:
+        raise Refused("invalid_request", "a parameter stands more than once")
+    return found
+
+
+async def read_form(request: Request) -> dict[str, list[str]]:
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type != "application/x-www-form-urlencoded":
+        raise Refused("invalid_request", "expected application/x-www-form-urlencoded")
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > LARGEST_BODY:
+            raise Refused("invalid_request", "the body is too large", status=413)
+    return read_parameters(bytes(body))
+
+
+def single(parameters: dict[str, list[str]], name: str) -> str | None:
+    """A parameter's value; an empty one counts as absent (RFC 6749, 3.1)."""
+    values = parameters.get(name)
+    return values[0] or None if values else None

@@ -1,0 +1,142 @@
+"""The per-Resource JWKS are fetched from the gateway, kept, and fetched again when a signature needs it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import ssl
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from fakes.merchant.config import TargetAccess
+
+# Three fetches a second at most: garbage assertions cannot be turned into a flood on the gateway.
+PAUSE_S = 0.34
+FETCH_TIMEOUT_S = 5.0
+LARGEST_SET = 256 * 1024
+PUBLIC_MEMBERS = frozenset({"kty", "crv", "n", "e", "x", "y", "kid", "alg", "use"})
+
+
+class KeysUnreachableError(Exception):
+    """The JWKS could not be fetched; the text says why."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PublicKey:
+    """One key of a JWKS, public members only."""
+
+    kid: str | None
+    kty: str
+    crv: str | None
+    alg: str | None
+    jwk: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fetched:
+    """A key set and when its fetch began."""
+
+    keys: tuple[PublicKey, ...]
+    asked_at: float
+
+
+class KeySets:
+    """Key sets by address."""
+
+    def __init__(self, http: httpx.AsyncClient, *, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._http = http
+        self._monotonic = monotonic
+        self._sets: dict[str, Fetched] = {}
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._last_try: dict[str, float] = {}
+        self._warming: set[asyncio.Task[None]] = set()
+
+    def now(self) -> float:
+        return self._monotonic()
+
+    def kept(self, uri: str) -> tuple[PublicKey, ...]:
+        """What is at hand, without asking anybody."""
+        fetched = self._sets.get(uri)
+        return fetched.keys if fetched else ()
+
+    async def known(self, uri: str) -> tuple[PublicKey, ...]:
+        return self.kept(uri) if uri in self._sets else await self.fresh(uri, since=0)
+
+    async def fresh(self, uri: str, *, since: float) -> tuple[PublicKey, ...]:
+        """A set whose fetch began after `since`, so that it shows every key published before."""
+        async with self._locks[uri]:
+            fetched = self._sets.get(uri)
+            if fetched is not None and fetched.asked_at >= since:
+                return fetched.keys
+            pause = self._last_try.get(uri, -PAUSE_S) + PAUSE_S - self._monotonic()
+            if pause > 0:
+                await asyncio.sleep(pause)
+            asked_at = self._last_try[uri] = self._monotonic()
+            self._sets[uri] = Fetched(keys=await self._fetch(uri), asked_at=asked_at)
+            return self._sets[uri].keys
+
+    def warm(self, uri: str) -> None:
+        """Fetch ahead of need: a gateway that does one thing at a time cannot serve keys while it asks us."""
+        task = asyncio.get_running_loop().create_task(self._warm(uri))
+        self._warming.add(task)
+        task.add_done_callback(self._warming.discard)
+
+    async def _warm(self, uri: str) -> None:
+        try:
+            await self.known(uri)
+        except KeysUnreachableError:
+            self._last_try.pop(uri, None)
+
+    async def _fetch(self, uri: str) -> tuple[PublicKey, ...]:
+        try:
+            async with (
+                asyncio.timeout(FETCH_TIMEOUT_S),
+                self._http.stream("GET", uri, headers={"accept": "application/json"}) as answer,
+            ):
+                if answer.status_code != 200:
+                    raise KeysUnreachableError(f"the JWKS answered {answer.status_code}")
+                body = bytearray()
+                async for chunk in answer.aiter_bytes():
+                    body += chunk
+                    if len(body) > LARGEST_SET:
+                        raise KeysUnreachableError("the JWKS is larger than 256 kB")
+        except (httpx.HTTPError, httpx.InvalidURL, TimeoutError, OSError) as error:
+            raise KeysUnreachableError(f"the JWKS is out of reach: {type(error).__name__}") from None
+        return _parse(bytes(body))
+
+
+def http_client(target: TargetAccess) -> httpx.AsyncClient:
+    """A client that trusts what the run trusts and shows what the target asks for."""
+    tls = ssl.create_default_context(cafile=target.ca_file)
+    if target.client_cert_file is not None:
+        tls.load_cert_chain(target.client_cert_file, target.client_key_file)
+    return httpx.AsyncClient(
+        verify=tls, headers=target.headers, timeout=FETCH_TIMEOUT_S, trust_env=False, follow_redirects=False
+    )
+
+
+def _parse(body: bytes) -> tuple[PublicKey, ...]:
+    try:
+        found = json.loads(body)
+    except ValueError:
+        raise KeysUnreachableError("the JWKS is not JSON") from None
+    keys = found.get("keys") if isinstance(found, dict) else None
+    if not isinstance(keys, list):
+        raise KeysUnreachableError("the JWKS has no list of keys")
+    return tuple(_key(jwk) for jwk in keys if isinstance(jwk, dict) and jwk.get("use", "sig") == "sig")
+
+
+def _key(jwk: dict[str, Any]) -> PublicKey:
+    public = {name: value for name, value in jwk.items() if name in PUBLIC_MEMBERS and isinstance(value, str)}
+    return PublicKey(
+        kid=public.get("kid"),
+        kty=public.get("kty", ""),
+        crv=public.get("crv"),
+        alg=public.get("alg"),
+        jwk=json.dumps(public, sort_keys=True),
+    )

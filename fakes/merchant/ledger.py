@@ -1,0 +1,154 @@
+"""The ledger remembers every request received and every secret minted, up to a limit that it admits to."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from itertools import islice
+from typing import Any, TypeVar
+
+from fakes.merchant.records import Form, JournalEntry, Kind, MintedToken
+
+Record = TypeVar("Record", MintedToken, JournalEntry)
+LIMIT = 100_000
+PAGE = 2_000
+
+
+class Ledger:
+    """Journal, minted tokens and fired outcomes. Ordinals start at 1 and have no gaps."""
+
+    def __init__(self, *, wall: Callable[[], float], limit: int = LIMIT) -> None:
+        self._wall = wall
+        self._limit = limit
+        self._journal: dict[int, JournalEntry] = {}
+        self._tokens: dict[int, MintedToken] = {}
+        self._by_value: dict[str, int] = {}
+        self._families: defaultdict[int, list[int]] = defaultdict(list)
+        self._written = 0
+        self._minted = 0
+        self._family = 0
+        self._fired: Counter[tuple[str, str]] = Counter()
+
+    # Requests
+
+    def received(self, endpoint: str) -> JournalEntry:
+        self._written += 1
+        entry = JournalEntry(ordinal=self._written, time=self._wall(), endpoint=endpoint)
+        self._journal[entry.ordinal] = entry
+        if len(self._journal) > self._limit:
+            del self._journal[next(iter(self._journal))]
+        return entry
+
+    def journal(self, *, client_id: str | None, after: int) -> tuple[list[JournalEntry], int]:
+        """A page of entries after an ordinal, and how many of those asked for are lost."""
+        mine = (
+            entry
+            for entry in _after(self._journal, after)
+            if client_id is None or entry.client_id == client_id
+        )
+        return list(islice(mine, PAGE)), _lost(self._journal, self._written, after)
+
+    def count(self, client_id: str, outcome: str) -> None:
+        self._fired[client_id, outcome] += 1
+
+    def fired(self, client_id: str | None) -> dict[str, int]:
+        total: Counter[str] = Counter()
+        for (client, outcome), times in self._fired.items():
+            if client_id in (None, client):
+                total[outcome] += times
+        return dict(total)
+
+    # Secrets
+
+    def new_family(self) -> int:
+        """A number for everything that one consent of a user leads to."""
+        self._family += 1
+        return self._family
+
+    def minted(
+        self,
+        *,
+        kind: Kind,
+        form: Form,
+        value: str,
+        client_id: str,
+        login: str,
+        actor: tuple[str, ...],
+        family: int,
+        lifetime_s: float | None,
+    ) -> MintedToken:
+        """Write a secret down; this comes before anybody is told about it."""
+        now = self._wall()
+        self._minted += 1
+        token = MintedToken(
+            ordinal=self._minted,
+            kind=kind,
+            form=form,
+            value=value,
+            client_id=client_id,
+            login=login,
+            actor=actor,
+            family=family,
+            issued_at=now,
+            expires_at=None if lifetime_s is None else now + lifetime_s,
+        )
+        self._tokens[token.ordinal] = token
+        self._by_value[value] = token.ordinal
+        self._families[family].append(token.ordinal)
+        if len(self._tokens) > self._limit:
+            self._forget_oldest()
+        return token
+
+    def find(self, value: str, *kinds: Kind) -> MintedToken | None:
+        ordinal = self._by_value.get(value)
+        token = None if ordinal is None else self._tokens[ordinal]
+        return token if token is not None and (not kinds or token.kind in kinds) else None
+
+    def is_active(self, token: MintedToken) -> bool:
+        """Neither revoked nor past its time. A superseded access token lives on until it expires."""
+        spent = token.superseded and token.kind in ("refresh_token", "code")
+        late = token.expires_at is not None and token.expires_at <= self._wall()
+        return not (token.revoked or spent or late)
+
+    def supersede(self, family: int, kind: Kind) -> None:
+        """Mark every token of a kind in a family as replaced."""
+        for ordinal in self._families[family]:
+            if self._tokens[ordinal].kind == kind:
+                self._tokens[ordinal] = replace(self._tokens[ordinal], superseded=True)
+
+    def revoke_family(self, family: int) -> None:
+        for ordinal in self._families[family]:
+            self._tokens[ordinal] = replace(self._tokens[ordinal], revoked=True)
+
+    def tokens(self, *, after: int) -> tuple[list[MintedToken], int]:
+        """A page of secrets after an ordinal, and how many of those asked for are lost."""
+        return list(islice(_after(self._tokens, after), PAGE)), _lost(self._tokens, self._minted, after)
+
+    def dropped(self) -> dict[str, int]:
+        return {
+            "journal": self._written - len(self._journal),
+            "tokens": self._minted - len(self._tokens),
+        }
+
+    def _forget_oldest(self) -> None:
+        oldest = self._tokens.pop(next(iter(self._tokens)))
+        del self._by_value[oldest.value]
+        family = self._families[oldest.family]
+        family.remove(oldest.ordinal)
+        if not family:
+            del self._families[oldest.family]
+
+
+def _after(records: Mapping[int, Record], after: int) -> Iterator[Record]:
+    """Ordinals have no gaps, so the first one wanted is reached without a search."""
+    if not records:
+        return
+    oldest = next(iter(records))
+    for ordinal in range(max(after + 1, oldest), oldest + len(records)):
+        yield records[ordinal]
+
+
+def _lost(records: Mapping[int, Any], last: int, after: int) -> int:
+    oldest = next(iter(records), last + 1)
+    return max(0, oldest - 1 - after)

@@ -1,0 +1,67 @@
+"""One fake merchant: all of its state in one value, handed to every endpoint."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import httpx
+
+from fakes.merchant.accounts import Accounts
+from fakes.merchant.clients import Clients
+from fakes.merchant.clock import Clock
+from fakes.merchant.config import MerchantConfig
+from fakes.merchant.gates import Gates
+from fakes.merchant.grants import Grants
+from fakes.merchant.key_sets import KeySets
+from fakes.merchant.ledger import Ledger
+from fakes.merchant.minting import Minter, Signer, new_signer
+from fakes.merchant.shape import Shape, shape
+from fakes.merchant.tickets import Tickets
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Merchant:
+    """The parts of a merchant."""
+
+    shape: Shape
+    accounts: Accounts
+    clients: Clients
+    key_sets: KeySets
+    gates: Gates
+    grants: Grants
+    ledger: Ledger
+    signer: Signer
+    tickets: Tickets
+    clock: Clock
+
+
+def build(
+    config: MerchantConfig,
+    *,
+    base_url: str,
+    http: httpx.AsyncClient,
+    wall: Callable[[], float] = time.time,
+    entropy: random.Random | None = None,
+) -> Merchant:
+    """Put a merchant together. Secrets come from `entropy`: the system's, unless a test passes another."""
+    entropy = entropy or random.SystemRandom()
+    looks = shape(seed=config.seed, base_url=base_url, paths=config.paths)
+    clock = Clock(wall, config.clock_offset_s)
+    ledger = Ledger(wall=wall)
+    minter = Minter(looks, entropy=entropy)
+    signer = new_signer(config.seed)
+    return Merchant(
+        shape=looks,
+        accounts=Accounts(config.users, entropy=entropy),
+        clients=Clients(),
+        key_sets=KeySets(http),
+        gates=Gates(),
+        grants=Grants(shape=looks, minter=minter, signer=signer, ledger=ledger, clock=clock),
+        ledger=ledger,
+        signer=signer,
+        tickets=Tickets(minter=minter, wall=wall),
+        clock=clock,
+    )

@@ -1,0 +1,50 @@
+"""What a merchant token opens: the user's orders, and who the user is."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from fakes.merchant.answers import NO_STORE, json_answer
+from fakes.merchant.grants import identity
+from fakes.merchant.merchant import Merchant
+from fakes.merchant.records import JournalEntry, MintedToken
+
+
+async def orders(merchant: Merchant, request: Request, entry: JournalEntry) -> Response:
+    """The orders of the user whom the token carries."""
+    token = _bearer(merchant, request, entry)
+    if token is None:
+        return _challenge(merchant, request)
+    return json_answer(merchant.shape, {"orders": merchant.accounts.orders(token.login)}, headers=NO_STORE)
+
+
+async def userinfo(merchant: Merchant, request: Request, entry: JournalEntry) -> Response:
+    """OpenID Connect's claims about that user."""
+    token = _bearer(merchant, request, entry)
+    user = merchant.accounts.find(token.login) if token else None
+    if user is None:
+        return _challenge(merchant, request)
+    return json_answer(merchant.shape, {**identity(user), "x_tier": "gold"}, headers=NO_STORE)
+
+
+def _bearer(merchant: Merchant, request: Request, entry: JournalEntry) -> MintedToken | None:
+    """The access token of the Authorization header, if it is good now."""
+    scheme, _, value = request.headers.get("authorization", "").partition(" ")
+    token = merchant.ledger.find(value.strip(), "access_token") if scheme.lower() == "bearer" else None
+    if token is None:
+        entry.error = "no access token of this merchant"
+        return None
+    entry.client_id, entry.login, entry.token_ordinal = token.client_id, token.login, token.ordinal
+    entry.actor = list(token.actor) or None
+    if not merchant.ledger.is_active(token):
+        entry.error = "the access token is expired or revoked"
+        return None
+    return token
+
+
+def _challenge(merchant: Merchant, request: Request) -> Response:
+    """401; a reason is given only to a request that carried credentials (RFC 6750, 3.1)."""
+    reason = ', error="invalid_token"' if "authorization" in request.headers else ""
+    headers = {"www-authenticate": f'Bearer realm="merchant"{reason}', **NO_STORE}
+    return json_answer(merchant.shape, {"error": "unauthorized"}, status=401, headers=headers)

@@ -1,0 +1,77 @@
+"""Secrets are minted: random values in a form that the seed chooses, and JWTs that the merchant signs."""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import jwt
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from jwt.algorithms import ECAlgorithm, RSAAlgorithm
+
+from fakes.merchant.shape import BASE64URL, Shape, choices
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Signer:
+    """The merchant's own keys: RSA for ID tokens, OpenID Connect's default, and EC for access tokens."""
+
+    rsa_key: rsa.RSAPrivateKey
+    ec_key: ec.EllipticCurvePrivateKey
+    rsa_kid: str
+    ec_kid: str
+
+    def id_token(self, claims: dict[str, Any]) -> str:
+        return jwt.encode(claims, self.rsa_key, "RS256", headers={"kid": self.rsa_kid})
+
+    def access_token(self, claims: dict[str, Any]) -> str:
+        return jwt.encode(claims, self.ec_key, "ES256", headers={"kid": self.ec_kid, "typ": "at+jwt"})
+
+    def public_keys(self, shape: Shape) -> dict[str, Any]:
+        """The merchant's JWK Set, in an order of the seed's choice."""
+        rsa_jwk = {**json.loads(RSAAlgorithm.to_jwk(self.rsa_key.public_key())), "alg": "RS256"}
+        ec_jwk = {**json.loads(ECAlgorithm.to_jwk(self.ec_key.public_key())), "alg": "ES256"}
+        keys = []
+        for jwk, kid in ((rsa_jwk, self.rsa_kid), (ec_jwk, self.ec_kid)):
+            jwk.pop("key_ops", None)
+            keys.append(shape.ordered({**jwk, "kid": kid, "use": "sig"}))
+        if choices(shape.seed, "key order").random() < 0.5:
+            keys.reverse()
+        return {"keys": keys}
+
+
+def new_signer(seed: int) -> Signer:
+    """Fresh keys under the key IDs that the seed chooses."""
+    rng = choices(seed, "kid")
+    return Signer(
+        rsa_key=rsa.generate_private_key(public_exponent=65537, key_size=2048),
+        ec_key=ec.generate_private_key(ec.SECP256R1()),
+        rsa_kid=f"m/{rng.randrange(10**6)}",
+        ec_kid=f"{rng.randrange(10**6)}:at",
+    )
+
+
+class Minter:
+    """Makes up values. How a value looks comes from the seed, what it is from `entropy`."""
+
+    def __init__(self, shape: Shape, *, entropy: random.Random) -> None:
+        self._shape = shape
+        self._entropy = entropy
+        self._count: Counter[tuple[str, str, str]] = Counter()
+
+    def opaque(self, kind: str, client_id: str, login: str) -> str:
+        self._count[kind, client_id, login] += 1
+        form = self._shape.token_form(kind, client_id, login, self._count[kind, client_id, login])
+        return self.random_text(form.length - form.padding, form.alphabet) + "=" * form.padding
+
+    def random_text(self, length: int, alphabet: str = BASE64URL) -> str:
+        return "".join(self._entropy.choices(alphabet, k=length))
+
+
+def left_half_hash(algorithm_hash: bytes) -> str:
+    """The `at_hash` of OpenID Connect, from the hash of an access token."""
+    return base64.urlsafe_b64encode(algorithm_hash[: len(algorithm_hash) // 2]).rstrip(b"=").decode()

@@ -1,0 +1,79 @@
+"""The pages that a person sees: one form, written the tidy or the sloppy way, both of which browsers read."""
+
+from __future__ import annotations
+
+from html import escape
+
+from starlette.responses import Response
+
+from fakes.merchant.shape import Shape, path_of
+
+PAGE_HEADERS = {
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "referrer-policy": "no-referrer",
+    "x-frame-options": "DENY",
+}
+
+
+def sign_in_page(shape: Shape, ticket: str, *, message: str | None = None, status: int = 200) -> Response:
+    """The form: `username`, `password`, one submit button, and the ticket that binds it."""
+    page = shape.page
+    url = shape.endpoints.sign_in
+    action = escape(url if page.absolute_action else path_of(url))
+    hidden = (*page.extra_hidden, (page.ticket_name, ticket))
+    write = _sloppy if page.sloppy else _tidy
+    answer = Response(
+        write(shape, action, hidden, escape(message or "")), status, PAGE_HEADERS, "text/html; charset=utf-8"
+    )
+    if shape.sets_cookie:
+        secure = url.startswith("https:")
+        answer.set_cookie("m.visit", "1", httponly=True, secure=secure, samesite="lax")
+    return answer
+
+
+def problem_page(message: str) -> Response:
+    """A plain page for a request that cannot go back to the client."""
+    body = f"<!doctype html><title>Problem</title><p>{escape(message)}</p>"
+    return Response(body, 400, PAGE_HEADERS, "text/html; charset=utf-8")
+
+
+def _tidy(shape: Shape, action: str, hidden: tuple[tuple[str, str], ...], message: str) -> str:
+    fields = "\n".join(
+        f'<input type="hidden" name="{escape(name)}" value="{escape(value)}">' for name, value in hidden
+    )
+    text = escape(shape.page.button_text)
+    button = (
+        f'<button type="submit">{text}</button>'
+        if shape.page.button_element
+        else f'<input type="submit" value="{text}">'
+    )
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Merchant sign-in</title></head>
+<body><h1>Sign in</h1>{f'<p role="alert">{message}</p>' if message else ""}
+<form method="post" action="{action}" autocomplete="on" data-step="1">
+{fields}
+<label>Login <input type="text" name="username" autocomplete="username" required></label>
+<label>Password <input type="password" name="password" autocomplete="current-password" required></label>
+{button}
+</form></body></html>
+"""
+
+
+def _sloppy(shape: Shape, action: str, hidden: tuple[tuple[str, str], ...], message: str) -> str:
+    """Legal for every browser: upper case, values without quotes, end tags left out, no head."""
+    fields = "".join(
+        f"<INPUT NAME='{escape(name)}' TYPE=hidden VALUE='{escape(value)}'>" for name, value in hidden
+    )
+    text = escape(shape.page.button_text)
+    button = (
+        f"<BUTTON>{text}</BUTTON>" if shape.page.button_element else f"<INPUT TYPE=submit VALUE='{text}'>"
+    )
+    return f"""<TITLE>Merchant sign-in</TITLE>
+<!-- two > one, and 'quotes" -->
+<CENTER><P>Sign in{f"<P><FONT COLOR=red>{message}" if message else ""}
+<FORM ACTION='{action}' METHOD=Post AUTOCOMPLETE=on>
+<P>Login<BR><INPUT AUTOFOCUS NAME=username SIZE=40>
+<P>Password<BR><INPUT NAME=password TYPE=PASSWORD SIZE=40>
+{fields}<P>{button}</FORM>
+"""

@@ -1,0 +1,129 @@
+"""A fake merchant runs as a process of its own and ends when its starter lets go."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+from dataclasses import dataclass
+from types import TracebackType
+from typing import IO, Any
+
+from fakes.merchant.admin import MerchantAdmin
+from fakes.merchant.config import MerchantConfig
+
+START_TIMEOUT_S = 20.0
+STOP_TIMEOUT_S = 5.0
+
+
+class MerchantStartError(RuntimeError):
+    """The fake merchant did not come up; the text is what it said."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MerchantEndpoints:
+    """Where a gateway finds the merchant."""
+
+    issuer: str
+    authorization_endpoint: str
+    token_endpoint: str
+    userinfo_endpoint: str
+    jwks_uri: str
+    api_url: str
+
+
+class MerchantProcess:
+    """A running fake merchant. `stop` is bounded; leaving the `with` block stops it too."""
+
+    def __init__(
+        self, process: subprocess.Popen[bytes], errors: IO[bytes], announced: dict[str, Any], token: str
+    ) -> None:
+        self._process = process
+        self._errors = errors
+        self.url: str = announced["url"]
+        self.issuer: str = announced["issuer"]
+        self.endpoints = MerchantEndpoints(**announced["endpoints"])
+        self.admin = MerchantAdmin(announced["admin_url"], token)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def is_running(self) -> bool:
+        return self._process.poll() is None
+
+    def stop(self) -> None:
+        """Let go of it, and make sure that it is gone."""
+        self.admin.close()
+        _end(self._process)
+        self._errors.close()
+
+    def __enter__(self) -> MerchantProcess:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+
+def start(config: MerchantConfig) -> MerchantProcess:
+    """Start a fake merchant and wait until both of its ports are open."""
+    # Not a pipe: nobody reads it until the end, and a full pipe would stop the merchant.
+    errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed by stop
+    process = subprocess.Popen(
+        [sys.executable, "-m", "fakes.merchant"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        # Ctrl-C at the terminal is the starter's to handle: it may still want to ask what happened.
+        process_group=0,
+    )
+    try:
+        announced = _announcement(process, config)
+    except MerchantStartError as failed:
+        code = _end(process)
+        errors.seek(0)
+        said = errors.read(4096).decode(errors="replace").strip()
+        errors.close()
+        raise MerchantStartError(said or f"{failed} (exit {code})") from None
+    except BaseException:
+        _end(process)
+        errors.close()
+        raise
+    return MerchantProcess(process, errors, announced, config.admin_token)
+
+
+def _announcement(process: subprocess.Popen[bytes], config: MerchantConfig) -> dict[str, Any]:
+    """Hand the set-up over and wait for the one line that comes back."""
+    assert process.stdin is not None  # noqa: S101 - both are pipes
+    assert process.stdout is not None  # noqa: S101
+    lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    stdout = process.stdout
+    threading.Thread(target=lambda: lines.put(stdout.readline()), daemon=True).start()
+    try:
+        process.stdin.write(config.to_json().encode() + b"\n")
+        process.stdin.flush()
+        announced = json.loads(lines.get(timeout=START_TIMEOUT_S))
+    except queue.Empty:
+        raise MerchantStartError(f"the fake merchant said nothing for {START_TIMEOUT_S:.0f} s") from None
+    except (OSError, ValueError):
+        raise MerchantStartError("the fake merchant ended before it was ready") from None
+    return dict(announced)
+
+
+def _end(process: subprocess.Popen[bytes]) -> int:
+    """End of stdin is the word to stop; what does not listen is killed."""
+    for pipe in (process.stdin, process.stdout):
+        with contextlib.suppress(OSError):
+            if pipe is not None:
+                pipe.close()
+    try:
+        return process.wait(STOP_TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.wait(STOP_TIMEOUT_S)

@@ -1,0 +1,81 @@
+"""Who signed this? A JWT is matched to the client meant, and to a key of that client's JWKS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from fakes.merchant.assertions import AssertionRefused, Presented, Verified, check_claims, presented, verified
+from fakes.merchant.clients import Client
+from fakes.merchant.key_sets import KeysUnreachableError
+from fakes.merchant.merchant import Merchant
+
+# How many key sets are fetched at most to find the signer of a JWT that names no client.
+SEARCH = 20
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Recognised:
+    """A client, and what it asserted."""
+
+    client: Client
+    verified: Verified
+
+
+async def recognise(
+    merchant: Merchant,
+    token: str,
+    *,
+    client: Client | None,
+    naming_claims: Iterable[str],
+    indicators: frozenset[str] = frozenset(),
+) -> Recognised:
+    """Verify a JWT against the client meant: the one given, else one it names, else one whose keys fit."""
+    arrived = merchant.key_sets.now()
+    given = presented(token)
+    meant = client or _named(merchant, given, naming_claims)
+    try:
+        if meant is not None:
+            recognised = await _signed_by(merchant, given, meant, arrived)
+        else:
+            recognised = await _search(merchant, given, arrived, indicators)
+    except KeysUnreachableError as unreachable:
+        raise AssertionRefused(str(unreachable)) from None
+    endpoints = merchant.shape.endpoints
+    audiences = frozenset({endpoints.issuer.rstrip("/"), endpoints.token_endpoint.rstrip("/")})
+    check_claims(recognised.verified.claims, audiences=audiences, clock=merchant.clock)
+    return recognised
+
+
+def _named(merchant: Merchant, given: Presented, claims: Iterable[str]) -> Client | None:
+    found = (merchant.clients.find(given.claims.get(claim)) for claim in claims)
+    return next((client for client in found if client is not None), None)
+
+
+async def _signed_by(merchant: Merchant, given: Presented, client: Client, arrived: float) -> Recognised:
+    if client.jwks_uri is None:
+        raise AssertionRefused("this client has no JWKS yet")
+    proof = verified(given, await merchant.key_sets.known(client.jwks_uri))
+    if proof is None:
+        proof = verified(given, await merchant.key_sets.fresh(client.jwks_uri, since=arrived))
+    if proof is None:
+        raise AssertionRefused("no key of this client's JWKS verifies it")
+    return Recognised(client=client, verified=proof)
+
+
+async def _search(
+    merchant: Merchant, given: Presented, arrived: float, indicators: frozenset[str]
+) -> Recognised:
+    """Look through the clients, those of the indicator asked for and the newest first."""
+    clients = [client for client in merchant.clients.newest_first() if client.jwks_uri is not None]
+    clients.sort(key=lambda client: client.indicator not in indicators)
+    for client in clients:
+        proof = verified(given, merchant.key_sets.kept(client.jwks_uri or ""))
+        if proof is not None:
+            return Recognised(client=client, verified=proof)
+    for client in clients[:SEARCH]:
+        try:
+            return await _signed_by(merchant, given, client, arrived)
+        except (AssertionRefused, KeysUnreachableError):
+            continue
+    raise AssertionRefused("no registered client's JWKS verifies it")

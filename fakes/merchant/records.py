@@ -1,0 +1,96 @@
+"""What the fake merchant remembers, in the same words on both sides of the admin API."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+Kind = Literal["access_token", "refresh_token", "id_token", "code"]
+Form = Literal["opaque", "jwt"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MintedToken:
+    """A secret that the merchant made up.
+
+    Every character of an opaque value is random. Of a JWT only the signature and the `jti` are: its other
+    parts may look like any other JWT's.
+    """
+
+    ordinal: int
+    kind: Kind
+    form: Form
+    value: str = field(repr=False)
+    client_id: str
+    login: str
+    actor: tuple[str, ...]
+    family: int
+    issued_at: float
+    expires_at: float | None
+    superseded: bool = False
+    revoked: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> MintedToken:
+        return cls(**{**raw, "actor": tuple(raw["actor"])})
+
+
+@dataclass(kw_only=True, slots=True)
+class JournalEntry:
+    """One request that the merchant received; filled in as the request is understood.
+
+    A request that is being held or that hangs is already here, with no `status` yet; one whose connection was
+    reset never gets any.
+    """
+
+    ordinal: int
+    time: float
+    endpoint: str
+    grant: str | None = None
+    client_id: str | None = None
+    login: str | None = None
+    actor: Any = None
+    assertion: str | None = field(default=None, repr=False)
+    subject_token: str | None = field(default=None, repr=False)
+    client_assertion: str | None = field(default=None, repr=False)
+    verified_by: dict[str, str] = field(default_factory=dict)
+    outcome: str | None = None
+    token_ordinal: int | None = None
+    status: int | None = None
+    error: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> JournalEntry:
+        return cls(**raw)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TokenState:
+    """What the merchant says about one of its tokens."""
+
+    kind: Kind
+    login: str
+    actor: tuple[str, ...]
+    client_id: str
+    active: bool
+    expires_at: float | None
+
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> TokenState:
+        return cls(**{**raw, "actor": tuple(raw["actor"])})
+
+
+def named_actors(act: Any, depth: int = 8) -> tuple[str, ...]:
+    """The agent as asserted in `act`: the string itself, or every string inside whatever was sent."""
+    if isinstance(act, str):
+        return (act,)
+    if depth == 0:
+        return ()
+    inside = act.values() if isinstance(act, dict) else act if isinstance(act, list) else ()
+    return tuple(name for value in inside for name in named_actors(value, depth - 1))

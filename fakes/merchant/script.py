@@ -1,0 +1,134 @@
+"""A script says how the merchant behaves next towards one client, or one login at it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+TEN_YEARS_S = 10 * 365 * 24 * 3600
+LONGEST_WAIT_S = 600
+# Standing behaviour is told in the words of the one who decides; a tape, in the words of what happens.
+STANDING_WORDS = {"accept": "ok"}
+
+
+class ScriptError(ValueError):
+    """The script says something that cannot be carried out."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Answer:
+    """One outcome with its parameters; what is None takes the outcome's own default."""
+
+    outcome: str
+    seconds: float | None = None
+    status: int | None = None
+    retry_after_s: int | None = None
+    gate: str | None = None
+    parties: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Takes:
+    """Which parameters an outcome takes."""
+
+    required: frozenset[str] = frozenset()
+    optional: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Script:
+    """Standing behaviour, and a tape of answers that are used up first, one a call.
+
+    `provisioning` and `refresh` act on the jwt-bearer and token-exchange grants and on the refresh_token
+    grant. The authorization_code grant signs users in and meets only the fields about tokens.
+    """
+
+    provisioning: Answer = Answer(outcome="ok")
+    refresh: Answer = Answer(outcome="ok")
+    issue_refresh_token: bool = True
+    rotate_refresh_tokens: bool = False
+    omit_refresh_token_on_refresh: bool = False
+    access_token_lifetime_s: int = 3600
+    answers: tuple[Answer, ...] = ()
+
+
+def parse_script(raw: Mapping[str, Any], outcomes: Mapping[str, Takes]) -> Script:
+    """Read a script, refusing every key, outcome and parameter that is not known."""
+    _known("script field", raw, Script.__dataclass_fields__)
+    fields: dict[str, Any] = dict(raw)
+    for name in ("provisioning", "refresh"):
+        if name in fields:
+            word = fields[name]
+            word = STANDING_WORDS.get(word, word) if isinstance(word, str) else word
+            fields[name] = parse_answer(name, word, outcomes)
+    for name in ("issue_refresh_token", "rotate_refresh_tokens", "omit_refresh_token_on_refresh"):
+        if not isinstance(fields.get(name, False), bool):
+            raise ScriptError(f"{name}: expected true or false")
+    fields["access_token_lifetime_s"] = _whole(
+        "access_token_lifetime_s", fields.get("access_token_lifetime_s", 3600), 1, TEN_YEARS_S
+    )
+    answers = fields.get("answers", ())
+    if not isinstance(answers, (list, tuple)):
+        raise ScriptError("answers: expected a list of outcomes")
+    fields["answers"] = tuple(
+        parse_answer(f"answers[{place}]", item, outcomes) for place, item in enumerate(answers)
+    )
+    script = Script(**fields)
+    if script.rotate_refresh_tokens and script.omit_refresh_token_on_refresh:
+        raise ScriptError("a rotated refresh token has to be handed out: rotate or omit, not both")
+    return script
+
+
+def parse_answer(key: str, raw: object, outcomes: Mapping[str, Takes]) -> Answer:
+    """Read one outcome: its name, or an object with its name and parameters."""
+    given = {"outcome": raw} if isinstance(raw, str) else raw
+    if not isinstance(given, dict) or not isinstance(given.get("outcome"), str):
+        raise ScriptError(f"{key}: expected the name of an outcome or an object with the key 'outcome'")
+    name = given["outcome"]
+    _known(f"{key}: outcome", [name], outcomes)
+    takes = outcomes[name]
+    parameters = {parameter: value for parameter, value in given.items() if parameter != "outcome"}
+    _known(f"{key}: parameter of {name}", parameters, takes.required | takes.optional)
+    missing = sorted(takes.required - parameters.keys())
+    if missing:
+        raise ScriptError(f"{key}: {name} needs {', '.join(missing)}")
+    return Answer(outcome=name, **{name: _parameter(key, name, value) for name, value in parameters.items()})
+
+
+def _parameter(key: str, name: str, value: Any) -> Any:
+    match name:
+        case "gate":
+            if not isinstance(value, str) or not value:
+                raise ScriptError(f"{key}: gate: expected a name")
+            return value
+        case "seconds":
+            if (
+                isinstance(value, bool)
+                or not isinstance(value, (int, float))
+                or not 0 < value <= LONGEST_WAIT_S
+            ):
+                raise ScriptError(f"{key}: seconds: expected a number up to {LONGEST_WAIT_S}")
+            return value
+        case "status":
+            return _whole(f"{key}: status", value, 500, 599)
+        case _:
+            return _whole(f"{key}: {name}", value, 0 if name == "retry_after_s" else 1, 10_000)
+
+
+def _whole(key: str, value: object, low: int, high: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise ScriptError(f"{key}: expected a whole number from {low} to {high}")
+    return value
+
+
+def _known(what: str, given: Any, known: Any) -> None:
+    for name in given:
+        if name not in known:
+            near = difflib.get_close_matches(str(name), list(known), n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise ScriptError(f"unknown {what} {name!r}{hint}")

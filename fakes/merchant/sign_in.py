@@ -1,0 +1,147 @@
+"""The authorization endpoint and the sign-in form behind it."""
+
+from __future__ import annotations
+
+from urllib.parse import quote, urlencode, urlsplit
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from fakes.merchant.forms import read_form, read_parameters, single
+from fakes.merchant.grants import CodeTerms, Grantee
+from fakes.merchant.merchant import Merchant
+from fakes.merchant.pages import problem_page, sign_in_page
+from fakes.merchant.records import JournalEntry
+from fakes.merchant.refusal import Refused
+from fakes.merchant.shape import path_of
+from fakes.merchant.tickets import AuthorizationRequest
+
+URL_CHARACTERS = ":/?#[]@!$&'()*+,;=%-._~"
+
+
+async def authorize(merchant: Merchant, request: Request, entry: JournalEntry) -> Response:
+    """Take an authorization request, by GET or POST, and show the sign-in form."""
+    try:
+        if request.method == "POST":
+            asked = await read_form(request)
+        else:
+            asked = read_parameters(request.scope["query_string"])
+        client = merchant.clients.find(single(asked, "client_id"))
+        redirect_uri = _redirect_uri(single(asked, "redirect_uri"))
+        if client is None:
+            raise Refused("invalid_client", "no such client")
+    except Refused as refused:
+        entry.error = f"{refused.error}: {refused.description}"
+        return problem_page(refused.description)
+    entry.client_id = client.client_id
+    state = single(asked, "state")
+    try:
+        _check(asked)
+    except Refused as refused:
+        entry.error = f"{refused.error}: {refused.description}"
+        return _back(merchant, redirect_uri, {"error": refused.error}, state)
+    ticket = merchant.tickets.issue(
+        AuthorizationRequest(
+            client=client,
+            redirect_uri=redirect_uri,
+            scope=single(asked, "scope"),
+            state=state,
+            nonce=single(asked, "nonce"),
+            challenge=single(asked, "code_challenge"),
+            challenge_method=single(asked, "code_challenge_method") or "plain",
+        )
+    )
+    if merchant.shape.detour_to_sign_in:
+        query = urlencode({merchant.shape.page.ticket_name: ticket})
+        return _redirect(merchant, f"{path_of(merchant.shape.endpoints.sign_in)}?{query}")
+    return sign_in_page(merchant.shape, ticket)
+
+
+async def show_form(merchant: Merchant, request: Request, _entry: JournalEntry) -> Response:
+    """The form on an address of its own, where the seed takes that detour."""
+    try:
+        ticket = single(read_parameters(request.scope["query_string"]), merchant.shape.page.ticket_name)
+    except Refused as refused:
+        return problem_page(refused.description)
+    if merchant.tickets.find(ticket or "") is None:
+        return problem_page("This sign-in is over. Start again.")
+    return sign_in_page(merchant.shape, ticket or "")
+
+
+async def submit_form(merchant: Merchant, request: Request, entry: JournalEntry) -> Response:
+    """Check login and password; the right ones send the browser back with a code."""
+    try:
+        form = await read_form(request)
+    except Refused as refused:
+        return problem_page(refused.description)
+    ticket = single(form, merchant.shape.page.ticket_name) or ""
+    asked = merchant.tickets.find(ticket)
+    if asked is None:
+        return problem_page("This sign-in is over. Start again.")
+    entry.client_id = asked.client.client_id
+    user = merchant.accounts.signed_in(single(form, "username") or "", single(form, "password") or "")
+    if user is None:
+        entry.error = "wrong login or password"
+        status = merchant.shape.wrong_password_status
+        return sign_in_page(merchant.shape, ticket, message="Wrong login or password.", status=status)
+    entry.login = user.login
+    merchant.tickets.spend(ticket)
+    code = merchant.grants.code(
+        CodeTerms(
+            grantee=Grantee(client=asked.client, user=user, act=None, scope=asked.scope),
+            redirect_uri=asked.redirect_uri,
+            nonce=asked.nonce,
+            challenge=asked.challenge,
+            challenge_method=asked.challenge_method,
+        )
+    )
+    return _back(merchant, asked.redirect_uri, {"code": code}, asked.state)
+
+
+def _redirect_uri(redirect_uri: str | None) -> str:
+    """Any absolute URI will do."""
+    try:
+        parts = urlsplit(redirect_uri or "")
+    except ValueError:
+        parts = urlsplit("")
+    if redirect_uri is None or not parts.scheme or parts.fragment:
+        raise Refused("invalid_request", "redirect_uri has to be an absolute URI without a fragment")
+    return redirect_uri
+
+
+def _check(asked: dict[str, list[str]]) -> None:
+    if single(asked, "response_type") != "code":
+        missing = single(asked, "response_type") is None
+        error = "invalid_request" if missing else "unsupported_response_type"
+        raise Refused(error, "response_type has to be code")
+    if single(asked, "response_mode") not in (None, "query"):
+        raise Refused("invalid_request", "response_mode has to be query")
+    for unsupported in ("request", "request_uri"):
+        if single(asked, unsupported) is not None:
+            raise Refused(f"{unsupported}_not_supported", f"{unsupported} is not supported")
+    if single(asked, "prompt") == "none":
+        raise Refused("login_required", "somebody has to sign in")
+    challenge, method = single(asked, "code_challenge"), single(asked, "code_challenge_method")
+    if method is not None and (challenge is None or method not in ("S256", "plain")):
+        raise Refused(
+            "invalid_request", "code_challenge_method has to be S256 or plain, with a code_challenge"
+        )
+
+
+def _back(merchant: Merchant, redirect_uri: str, result: dict[str, str], state: str | None) -> Response:
+    """Send the browser to the client. Every byte of `state` goes back as it came."""
+    if state is not None:
+        result["state"] = state
+    if merchant.shape.sends_iss:
+        result["iss"] = merchant.shape.endpoints.issuer
+    query = urlencode(
+        merchant.shape.ordered(dict(result)), errors="surrogateescape", quote_via=quote, safe=""
+    )
+    joint = "&" if "?" in redirect_uri else "?"
+    return _redirect(merchant, redirect_uri + joint + query)
+
+
+def _redirect(merchant: Merchant, location: str) -> Response:
+    safe = quote(location, safe=URL_CHARACTERS, errors="surrogateescape")
+    headers = {"location": safe, "cache-control": "no-store", "referrer-policy": "no-referrer"}
+    return Response(status_code=merchant.shape.redirect_status, headers=headers)

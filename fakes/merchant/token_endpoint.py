@@ -1,0 +1,193 @@
+"""The token endpoint establishes who asks, then lets the script have its say, then carries out the grant."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from fakes.merchant.answers import refusal_answer, token_answer
+from fakes.merchant.assertions import AssertionRefused
+from fakes.merchant.clients import Client, Step
+from fakes.merchant.forms import read_form, single
+from fakes.merchant.grants import Grantee, Issued
+from fakes.merchant.merchant import Merchant
+from fakes.merchant.outcomes import OUTCOMES, Call
+from fakes.merchant.recognition import Recognised, recognise
+from fakes.merchant.records import JournalEntry
+from fakes.merchant.refusal import Refused
+from fakes.merchant.script import Script
+
+CLIENT_ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"  # noqa: S105
+ISSUED_TYPE = {"issued_token_type": "urn:ietf:params:oauth:token-type:access_token"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asked:
+    """One token request, and the client that it names or proves to come from, if any."""
+
+    merchant: Merchant
+    request: Request
+    entry: JournalEntry
+    form: dict[str, list[str]]
+    client: Client | None
+
+    def field(self, name: str) -> str | None:
+        return single(self.form, name)
+
+
+async def token_endpoint(merchant: Merchant, request: Request, entry: JournalEntry) -> Response:
+    """Answer one token request."""
+    try:
+        form = await read_form(request)
+        entry.grant = single(form, "grant_type")
+        entry.assertion = single(form, "assertion")
+        entry.subject_token = single(form, "subject_token")
+        entry.client_assertion = single(form, "client_assertion")
+        client = await _client(merchant, request, entry, form)
+        entry.client_id = client.client_id if client else None
+        grant = GRANTS.get(entry.grant or "")
+        if entry.grant is None or grant is None:
+            error = "invalid_request" if entry.grant is None else "unsupported_grant_type"
+            raise Refused(error, "grant_type is missing or unknown")
+        asked = Asked(merchant=merchant, request=request, entry=entry, form=form, client=client)
+        return await grant(asked)
+    except Refused as refused:
+        entry.error = f"{refused.error}: {refused.description}"
+        return refusal_answer(merchant.shape, refused)
+
+
+async def _client(
+    merchant: Merchant, request: Request, entry: JournalEntry, form: dict[str, list[str]]
+) -> Client | None:
+    """The client that the request names; what it asserts about itself has to be true."""
+    status = merchant.shape.unknown_client_status
+    if "authorization" in request.headers or "client_secret" in form:
+        raise Refused("invalid_client", "clients authenticate by private_key_jwt or not at all", status=401)
+    client_id, token = single(form, "client_id"), entry.client_assertion
+    client = merchant.clients.find(client_id)
+    if client_id is not None and client is None:
+        raise Refused("invalid_client", "no such client", status=status)
+    if token is None:
+        return client
+    if single(form, "client_assertion_type") != CLIENT_ASSERTION:
+        raise Refused("invalid_request", f"client_assertion_type has to be {CLIENT_ASSERTION}")
+    try:
+        known = await recognise(merchant, token, client=client, naming_claims=("sub", "iss"))
+    except AssertionRefused as refused:
+        raise Refused("invalid_client", f"client_assertion: {refused}", status=status) from None
+    entry.verified_by["client_assertion"] = known.verified.key
+    return known.client
+
+
+async def _authorization_code(asked: Asked) -> Response:
+    merchant, entry = asked.merchant, asked.entry
+    code = merchant.ledger.find(asked.field("code") or "", "code")
+    if code is None or (asked.client is not None and asked.client.client_id != code.client_id):
+        raise Refused("invalid_grant", "no such code for this client")
+    entry.client_id, entry.login = code.client_id, code.login
+    issued = merchant.grants.exchange(
+        code,
+        merchant.clients.script(code.client_id, code.login),
+        redirect_uri=asked.field("redirect_uri"),
+        verifier=asked.field("code_verifier"),
+    )
+    return token_answer(merchant.shape, issued, {})
+
+
+async def _jwt_bearer(asked: Asked) -> Response:
+    return await _vouched(asked, "assertion", {})
+
+
+async def _token_exchange(asked: Asked) -> Response:
+    return await _vouched(asked, "subject_token", ISSUED_TYPE)
+
+
+async def _vouched(asked: Asked, name: str, extra: dict[str, Any]) -> Response:
+    """Both grants in which the gateway vouches for a user by a JWT."""
+    token = asked.field(name)
+    if token is None:
+        raise Refused("invalid_request", f"{name} is missing")
+    known = await _believe(asked, token, name)
+    claims, entry, merchant = known.verified.claims, asked.entry, asked.merchant
+    login = claims.get("sub")
+    entry.client_id, entry.actor = known.client.client_id, claims.get("act")
+    entry.login = login if isinstance(login, str) else None
+    entry.verified_by[name] = known.verified.key
+
+    def carry_out(script: Script, _rotate: bool) -> Issued:
+        user = merchant.accounts.find(entry.login or "")
+        if user is None:
+            raise Refused("invalid_grant", "sub is no login of this merchant")
+        grantee = Grantee(client=known.client, user=user, act=entry.actor, scope=asked.field("scope"))
+        return merchant.grants.provision(grantee, script)
+
+    return await _by_script(asked, "provisioning", carry_out, extra)
+
+
+async def _believe(asked: Asked, token: str, name: str) -> Recognised:
+    indicators = frozenset(asked.form.get("resource", []) + asked.form.get("audience", []))
+    try:
+        return await recognise(
+            asked.merchant,
+            token,
+            client=asked.client,
+            naming_claims=("client_id", "azp", "iss"),
+            indicators=indicators,
+        )
+    except AssertionRefused as refused:
+        raise Refused("invalid_grant", f"{name}: {refused}") from None
+
+
+async def _refresh_token(asked: Asked) -> Response:
+    merchant, entry = asked.merchant, asked.entry
+    token = merchant.ledger.find(asked.field("refresh_token") or "", "refresh_token")
+    if token is None or (asked.client is not None and asked.client.client_id != token.client_id):
+        raise Refused("invalid_grant", "no such refresh token for this client")
+    entry.client_id, entry.login, entry.token_ordinal = token.client_id, token.login, token.ordinal
+    entry.actor = list(token.actor) or None
+
+    def carry_out(script: Script, rotate: bool) -> Issued:
+        return merchant.grants.refresh(token, script, rotate=rotate)
+
+    return await _by_script(asked, "refresh", carry_out, {})
+
+
+async def _by_script(
+    asked: Asked, step: Step, grant: Callable[[Script, bool], Issued], extra: dict[str, Any]
+) -> Response:
+    """Let the script decide what becomes of a grant that is in order so far."""
+    merchant, entry = asked.merchant, asked.entry
+    client_id = entry.client_id or ""
+    answer = merchant.clients.next_answer(client_id, entry.login, step)
+    entry.outcome = answer.outcome
+    merchant.ledger.count(client_id, answer.outcome)
+
+    def carry_out(rotate: bool) -> Response:
+        try:
+            issued = grant(merchant.clients.script(client_id, entry.login), rotate)
+        except Refused as refused:
+            entry.error = f"{refused.error}: {refused.description}"
+            return refusal_answer(merchant.shape, refused)
+        return token_answer(merchant.shape, issued, extra)
+
+    async def gone() -> None:
+        while (await asked.request.receive())["type"] != "http.disconnect":
+            pass
+
+    call = Call(answer=answer, shape=merchant.shape, gates=merchant.gates, carry_out=carry_out, gone=gone)
+    return await OUTCOMES[answer.outcome](call)
+
+
+GrantHandler: TypeAlias = Callable[[Asked], Awaitable[Response]]
+GRANTS: dict[str, GrantHandler] = {
+    "authorization_code": _authorization_code,
+    "refresh_token": _refresh_token,
+    JWT_BEARER: _jwt_bearer,
+    TOKEN_EXCHANGE: _token_exchange,
+}
