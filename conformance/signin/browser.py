@@ -1,0 +1,123 @@
+"""The harness's own browser: cookies, redirects, pages and forms; no scripts."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from conformance.signin.addresses import is_web, resolve, same_origin, without_query
+from conformance.signin.cookies import Jar
+from conformance.signin.markup import read_page
+from conformance.signin.page import Page
+from conformance.signin.referrer import origin_header, referer
+from conformance.signin.submission import Submission, submit
+from conformance.wire.exchange import Request
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conformance.signin.page import Button, Form
+    from conformance.wire.exchange import Answer, Exchange
+
+MOST_REDIRECTS = 20
+_ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+
+
+class Send(Protocol):
+    """Sends one request, follows nothing, and hands back what came."""
+
+    def __call__(self, request: Request, /) -> Exchange: ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Away:
+    """Where the browser was sent and did not go."""
+
+    url: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Lost:
+    """A navigation that came to no page."""
+
+    reason: str
+
+
+View = Page | Away | Lost
+
+
+class Browser:
+    """One browser with cookies of its own; it goes nowhere that `may_visit` does not allow."""
+
+    def __init__(
+        self, *, send: Send, may_visit: Callable[[str], bool], now: Callable[[], float] = time.time
+    ) -> None:
+        self._send = send
+        self._may_visit = may_visit
+        self.cookies = Jar(now)
+        self.hops: list[str] = []
+
+    def open(self, url: str) -> View:
+        """Goes to an address as if the user had typed it."""
+        return self._navigate(Submission(method="GET", url=url), None)
+
+    def submit(self, page: Page, form: Form, pressed: Button | None = None) -> View:
+        """Sends a form of this page, by this button if any."""
+        return self._navigate(submit(form, pressed), page)
+
+    def _navigate(self, going: Submission, source: Page | None) -> View:
+        """Follows redirects, and refreshes that wait for nothing, to a page or to the way out."""
+        crossed = False
+        for _ in range(MOST_REDIRECTS):
+            if not is_web(going.url) or not self._may_visit(going.url):
+                return Away(url=going.url)
+            exchange = self._send(self._request(going, source, crossed=crossed))
+            self.hops.append(without_query(going.url))
+            answer = exchange.answer
+            if answer is None:
+                return Lost(reason=exchange.failure or "no answer")
+            self.cookies.store(going.url, answer.headers_named("Set-Cookie"))
+            after = _redirect(going, answer)
+            if after is None:
+                page = read_page(going.url, answer)
+                if page.refresh is None:
+                    return page
+                after, source = Submission(method="GET", url=page.refresh), page
+            crossed = crossed or not same_origin(going.url, after.url)
+            going = after
+        return Lost(reason=f"more than {MOST_REDIRECTS} redirects in a row")
+
+    def _request(self, going: Submission, source: Page | None, *, crossed: bool) -> Request:
+        url = going.url.partition("#")[0]
+        headers = [("Accept", _ACCEPT), ("Accept-Language", "en-GB,en;q=0.9")]
+        if going.content_type is not None:
+            headers.append(("Content-Type", going.content_type))
+        if source is not None:
+            told = referer(source.referrer_policy, source.url, url)
+            headers += [("Referer", told)] if told is not None else []
+            if going.method == "POST":
+                # A redirect that has left the page's origin makes its name worthless, and browsers drop it.
+                named = "null" if crossed else origin_header(source.referrer_policy, source.url, url)
+                headers.append(("Origin", named))
+        cookie = self.cookies.header(url)
+        if cookie is not None:
+            headers.append(("Cookie", cookie))
+        return Request(method=going.method, url=url, headers=tuple(headers), body=going.body)
+
+
+def _redirect(going: Submission, answer: Answer) -> Submission | None:
+    """Where a redirect leads: 307 and 308 keep method and body, the others turn a POST into a GET."""
+    location = answer.header("Location")
+    if answer.status not in {301, 302, 303, 307, 308} or location is None:
+        return None
+    with suppress(UnicodeError):
+        # Headers are read as Latin-1; an address in them is UTF-8 wherever it is not plain ASCII.
+        location = location.encode("latin-1").decode("utf-8")
+    url = resolve(going.url, location)
+    if "#" not in url and "#" in going.url:
+        url += "#" + going.url.partition("#")[2]
+    if answer.status in {307, 308}:
+        return Submission(method=going.method, url=url, body=going.body, content_type=going.content_type)
+    return Submission(method="GET", url=url)

@@ -1,0 +1,32 @@
+"""Sign-in by the control action sign_in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from conformance.signin.landing import Landing, SignInRequest, landing_at
+from conformance.target import actions
+
+if TYPE_CHECKING:
+    from conformance.target.control import ControlPlane
+
+
+class ControlSignIn:
+    """Lets the target's control do what the user would do."""
+
+    def __init__(self, control: ControlPlane) -> None:
+        self._control = control
+
+    def sign_in(self, request: SignInRequest, /) -> Landing:
+        url = actions.sign_in(
+            self._control,
+            authorization_url=request.authorization_url,
+            redirect_uri=request.redirect_uri,
+            user={
+                "name": request.user.name,
+                "login": request.user.login,
+                "password": request.user.password.reveal(),
+            },
+            approve=request.approve,
+        )
+        return landing_at(request, url)

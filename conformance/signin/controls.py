@@ -1,0 +1,96 @@
+"""Fields and buttons, with what they hold before anybody touches them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from conformance.signin.addresses import resolve
+from conformance.signin.numbering import ancestors, attributes_of, text_of, words_of
+from conformance.signin.page import Button, Field
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from selectolax.lexbor import LexborNode
+
+FORM_URLENCODED = "application/x-www-form-urlencoded"
+ENCTYPES = {FORM_URLENCODED, "multipart/form-data", "text/plain"}
+
+
+def action_of(value: str | None, url: str, base: str) -> str:
+    """Where a form is sent; without a word on it, to the page's own address."""
+    return resolve(base, value) if value and value.strip() else url
+
+
+def read_control(node: LexborNode, labels: Mapping[str, str], url: str, base: str) -> Field | Button | None:
+    """A field or a submitting button; None for a button that only scripts could give a meaning."""
+    attributes = attributes_of(node)
+    kind = attributes.get("type", "").strip().lower()
+    if node.tag == "button" or (node.tag == "input" and kind in {"submit", "image", "button", "reset"}):
+        if kind in {"button", "reset"}:
+            return None
+        text = (
+            words_of(node)
+            if node.tag == "button"
+            else attributes.get("value") or attributes.get("alt") or "Submit"
+        )
+        return _button(attributes, "image" if kind == "image" else "submit", text, url, base)
+    label = labels.get(attributes["id"], "") if attributes.get("id") else ""
+    around = next((words_of(parent) for parent in ancestors(node) if parent.tag == "label"), "")
+    hints = (label, around, attributes.get("placeholder", ""), attributes.get("aria-label", ""))
+    field = Field(
+        kind="textarea" if node.tag == "textarea" else "select" if node.tag == "select" else kind or "text",
+        name=attributes.get("name", ""),
+        id=attributes.get("id", ""),
+        value=attributes.get("value", ""),
+        required="required" in attributes,
+        readonly="readonly" in attributes,
+        autocomplete=attributes.get("autocomplete", "").lower(),
+        label=" ".join(hint for hint in hints if hint),
+    )
+    return _with_state(field, node, attributes)
+
+
+def _with_state(field: Field, node: LexborNode, attributes: Mapping[str, str]) -> Field:
+    """The field with what it holds before anybody touches it."""
+    if field.kind == "textarea":
+        return replace(field, value=text_of(node))
+    if field.kind in {"checkbox", "radio"}:
+        return replace(field, value=attributes.get("value", "on"), on="checked" in attributes)
+    if field.kind == "select":
+        return _select(field, node, multiple="multiple" in attributes)
+    return field
+
+
+def _select(field: Field, node: LexborNode, *, multiple: bool) -> Field:
+    values, selected = [], []
+    for option in node.css("option"):
+        attributes = attributes_of(option)
+        group = option.parent
+        if "disabled" in attributes or (
+            group is not None and group.tag == "optgroup" and "disabled" in group.attributes
+        ):
+            continue
+        value = attributes.get("value", words_of(option))
+        values.append(value)
+        if "selected" in attributes:
+            selected.append(value)
+    if not multiple:
+        selected = selected[-1:] or values[:1]
+    return replace(field, chosen=tuple(selected), options=tuple(values))
+
+
+def _button(attributes: Mapping[str, str], kind: str, text: str, url: str, base: str) -> Button:
+    method = attributes.get("formmethod", "").lower()
+    enctype = attributes.get("formenctype", "").lower()
+    return Button(
+        kind=kind,
+        name=attributes.get("name", ""),
+        id=attributes.get("id", ""),
+        value=attributes.get("value", ""),
+        text=text or attributes.get("aria-label", "") or attributes.get("title", ""),
+        action=action_of(attributes["formaction"], url, base) if "formaction" in attributes else None,
+        method=method if method in {"get", "post"} else None,
+        enctype=enctype if enctype in ENCTYPES else None,
+    )

@@ -1,0 +1,134 @@
+"""The cookies of one browser, by RFC 6265.
+
+The standard library's jar invents a domain for hosts without a dot, and keeps Secure cookies from plain
+http on loopback, where today's browsers do send them. Cookies know no ports: two servers on one host share
+them here as they do in a browser. SameSite is not modelled: every walk starts at an address that was typed.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from urllib.parse import urlsplit
+
+from conformance.target.kinds import is_loopback
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cookie:
+    """One cookie and where it may go."""
+
+    name: str
+    value: str
+    host: str
+    host_only: bool
+    path: str
+    secure: bool
+    expires: float | None
+
+    def goes_to(self, host: str, path: str, *, secure: bool) -> bool:
+        at_home = host == self.host if self.host_only else _within(host, self.host)
+        return at_home and _path_within(path, self.path) and (secure or not self.secure)
+
+
+class Jar:
+    """Keeps what servers set, and says what a request carries."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self._cookies: dict[tuple[str, str, str], Cookie] = {}
+
+    def store(self, url: str, headers: Iterable[str]) -> None:
+        """Takes in the Set-Cookie headers of an answer from this address."""
+        for header in headers:
+            cookie = _parse(url, header, self._now())
+            if cookie is None:
+                continue
+            key = (cookie.host, cookie.path, cookie.name)
+            if cookie.expires is not None and cookie.expires <= self._now():
+                self._cookies.pop(key, None)
+            else:
+                # A cookie that is set again keeps its place in the order.
+                self._cookies[key] = cookie
+
+    def header(self, url: str) -> str | None:
+        """The Cookie header for a request to this address, longest paths first."""
+        host, path, secure = _where(url)
+        now = self._now()
+        going = [
+            cookie
+            for cookie in self._cookies.values()
+            if cookie.goes_to(host, path, secure=secure) and (cookie.expires is None or cookie.expires > now)
+        ]
+        going.sort(key=lambda cookie: -len(cookie.path))
+        pairs = [f"{cookie.name}={cookie.value}" if cookie.name else cookie.value for cookie in going]
+        return "; ".join(pairs) or None
+
+
+def _where(url: str) -> tuple[str, str, bool]:
+    parts = urlsplit(url)
+    host = (parts.hostname or "").lower()
+    return host, parts.path or "/", parts.scheme == "https" or is_loopback(host)
+
+
+def _parse(url: str, header: str, now: float) -> Cookie | None:
+    """The cookie of a Set-Cookie header; None for one that a browser would not keep."""
+    host, path, secure_place = _where(url)
+    pair, *rest = header.split(";")
+    name, equals, value = pair.partition("=")
+    name, value = (name.strip(), value.strip()) if equals else ("", pair.strip())
+    attributes = {
+        key.strip().lower(): text.strip() for key, _, text in (part.partition("=") for part in rest)
+    }
+    domain = attributes.get("domain", "").removeprefix(".").lower()
+    cookie_path = attributes.get("path", "")
+    cookie = Cookie(
+        name=name,
+        value=value,
+        host=domain or host,
+        host_only=not domain,
+        path=cookie_path if cookie_path.startswith("/") else _default_path(path),
+        secure="secure" in attributes,
+        expires=_expiry(attributes, now),
+    )
+    foreign = bool(domain) and domain != host and ("." not in domain or not _within(host, domain))
+    unsafe = cookie.secure and not secure_place
+    broken_promise = (name.lower().startswith("__secure-") and not cookie.secure) or (
+        name.lower().startswith("__host-") and not (cookie.secure and not domain and cookie_path == "/")
+    )
+    empty = not name and not value
+    return None if foreign or unsafe or broken_promise or empty else cookie
+
+
+def _within(host: str, domain: str) -> bool:
+    """True for the domain itself and its sub-domains; an address has none."""
+    if host == domain:
+        return True
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return host.endswith("." + domain)
+    return False
+
+
+def _path_within(path: str, cookie_path: str) -> bool:
+    if not path.startswith(cookie_path):
+        return False
+    return path == cookie_path or cookie_path.endswith("/") or path[len(cookie_path)] == "/"
+
+
+def _default_path(path: str) -> str:
+    return path.rpartition("/")[0] or "/"
+
+
+def _expiry(attributes: dict[str, str], now: float) -> float | None:
+    """When the cookie ends, Max-Age before Expires; None for the end of the session."""
+    age = attributes.get("max-age", "")
+    if age.removeprefix("-").isascii() and age.removeprefix("-").isdigit():
+        return now + float(age[:12])
+    try:
+        return parsedate_to_datetime(attributes["expires"].replace("-", " ")).timestamp()
+    except (KeyError, ValueError, OverflowError):
+        return None

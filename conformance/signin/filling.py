@@ -1,0 +1,156 @@
+"""What a user does with a form: fill in who they are, or press what they mean."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from conformance.parties import User
+    from conformance.signin.page import Button, Field, Form, Page
+
+Reading = Literal["approve", "deny", "go", ""]
+
+_TYPED = {"text", "email", "tel", "url", "number", "search"}
+_UNTYPED = {"hidden", "password", "checkbox", "radio", "select", "textarea", "file", "range", "color"}
+_USER = re.compile(
+    r"user|log.?(?:in|on)|e.?mail|account|ident|handle|sign.?in|\bname\b|\buid\b|\bid\b", re.IGNORECASE
+)
+_DENY = re.compile(r"deny|decline|cancel|no|reject|refuse|disallow|disagree|abort|dont|never|not")
+_APPROVE = re.compile(r"approve|allow|accept|authori[sz]e|yes|grant|agree|confirm")
+_GO = re.compile(r"continue|next|proceed|ok|okay|submit|signin|login|logon|enter|go|send")
+
+
+def fill(form: Form, user: User) -> Form:
+    """The form with the user's login and password where they are asked for, and required boxes ticked."""
+    filled = form
+    name_field = user_field(form)
+    for field in form.fields:
+        if field.readonly:
+            continue
+        if field.kind == "password":
+            filled = filled.replacing(field, replace(field, value=user.password.reveal()))
+        elif field is name_field:
+            filled = filled.replacing(field, replace(field, value=user.login))
+    return _complete(filled)
+
+
+def asks_who(form: Form) -> bool:
+    """True for a form with an input for a user's name or password."""
+    return asks_password(form) or user_field(form) is not None
+
+
+def asks_password(form: Form) -> bool:
+    return any(field.kind == "password" for field in form.fields)
+
+
+def user_field(form: Form) -> Field | None:
+    """The input that wants the user's name: by what it is called, or as the last one before a password."""
+    typed = [field for field in form.fields if _is_typed(field) and not field.readonly]
+    for hint in (_by_autocomplete, _by_name, _by_label):
+        found = next((field for field in typed if hint(field)), None)
+        if found is not None:
+            return found
+    passwords = [index for index, field in enumerate(form.fields) if field.kind == "password"]
+    before = [field for field in form.fields[: passwords[0]] if field in typed] if passwords else []
+    return before[-1] if before else None
+
+
+def choose_button(form: Form, *, approve: bool) -> Button | None:
+    """The button this user presses on this form; None where none fits, or where there is none at all."""
+    read: dict[Reading, list[Button]] = {"approve": [], "deny": [], "go": [], "": []}
+    for button in form.buttons:
+        read[reading_of(button, form)].append(button)
+    asks = asks_who(form)
+    if approve:
+        # A form that is filled in goes off by whichever comes first, "Sign in" or "Allow".
+        wanted = [*read["approve"], *read["go"]]
+        if asks:
+            wanted = [button for button in form.buttons if button in wanted]
+        return next(iter([*wanted, *read[""]]), None)
+    if asks and not read["approve"]:
+        # Whoever wants to decline has to get to the question first: "Cancel" here answers another one.
+        return next(iter([*read["go"], *read[""]]), None)
+    return next(iter([*read["deny"], *read["go"], *read[""]]), None)
+
+
+def choose_form(page: Page, *, approve: bool) -> tuple[Form, Button | None] | None:
+    """The first form of the page with what is pressed there; another one where only that says what is meant.
+
+    Approve and deny are two forms on many pages. None where the page offers nothing that this user would do.
+    """
+    if not page.forms:
+        return None
+    first = page.forms[0]
+    if not first.buttons:
+        return first, None
+    wanted: Reading = "approve" if approve else "deny"
+    if not asks_who(first) and not any(reading_of(button, first) == wanted for button in first.buttons):
+        for form in page.forms[1:]:
+            for button in form.buttons:
+                if not asks_who(form) and reading_of(button, form) == wanted:
+                    return form, button
+    pressed = choose_button(first, approve=approve)
+    return None if pressed is None else (first, pressed)
+
+
+def reading_of(button: Button, form: Form) -> Reading:
+    """What a button says it does: by its text, else its value, else a name that it shares with no other."""
+    shared = sum(other.name == button.name for other in form.buttons) > 1
+    for text in (button.text, button.value, "" if shared else button.name, button.id):
+        reading = _read(text)
+        if reading:
+            return reading
+    return ""
+
+
+def _read(text: str) -> Reading:
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text).lower().replace("'", "").replace("\u2019", "")
+    words = re.findall(r"[a-z]+", spaced)
+    known = [*words, *(one + other for one, other in pairwise(words))]
+    readings: tuple[tuple[Reading, re.Pattern[str]], ...] = (
+        ("deny", _DENY),
+        ("approve", _APPROVE),
+        ("go", _GO),
+    )
+    return next(
+        (reading for reading, pattern in readings if any(pattern.fullmatch(word) for word in known)), ""
+    )
+
+
+def _is_typed(field: Field) -> bool:
+    return field.kind in _TYPED or field.kind not in _UNTYPED
+
+
+def _by_autocomplete(field: Field) -> bool:
+    return bool({"username", "email"}.intersection(field.autocomplete.split()))
+
+
+def _by_name(field: Field) -> bool:
+    return _USER.search(field.name) is not None or _USER.search(field.id) is not None
+
+
+def _by_label(field: Field) -> bool:
+    return _USER.search(field.label) is not None
+
+
+def _complete(form: Form) -> Form:
+    """The form with what it insists on: required boxes ticked, required choices made."""
+    for field in form.fields:
+        if not field.required:
+            continue
+        unticked = field.kind == "checkbox" and not field.on
+        if unticked or (field.kind == "radio" and not _any_chosen(form.fields, field.name)):
+            form = form.replacing(field, replace(field, on=True))
+        elif field.kind == "select" and not any(field.chosen):
+            choice = next((option for option in field.options if option), "")
+            form = form.replacing(field, replace(field, chosen=(choice,)))
+    return form
+
+
+def _any_chosen(fields: Iterable[Field], name: str) -> bool:
+    return any(field.kind == "radio" and field.name == name and field.on for field in fields)

@@ -1,0 +1,173 @@
+"""From the bytes of an answer to a page, read as browsers without scripts read HTML."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import TYPE_CHECKING
+
+from selectolax.lexbor import LexborHTMLParser
+
+from conformance.signin.addresses import resolve
+from conformance.signin.controls import ENCTYPES, FORM_URLENCODED, action_of, read_control
+from conformance.signin.numbering import ancestors, attributes_of, in_order, numbered, unnumbered, words_of
+from conformance.signin.page import Button, Field, Form, Page
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from selectolax.lexbor import LexborNode
+
+    from conformance.wire.exchange import Answer
+
+_LONGEST_TEXT = 20_000
+
+
+def read_page(url: str, answer: Answer) -> Page:
+    """The page that an answer shows; what is not HTML has text and no forms."""
+    charset = _charset(answer)
+    source = answer.body.decode(charset, "replace")
+    policy = (answer.header("Referrer-Policy") or "").rpartition(",")[2].strip().lower()
+    refresh = answer.header("Refresh")
+    if not _is_html(answer):
+        shown = " ".join(source[:_LONGEST_TEXT].split())
+        return Page(url=url, status=answer.status, text=shown, refresh=_target(refresh, url))
+    tree = LexborHTMLParser(numbered(source))
+    base_node = tree.css_first("base[href]")
+    base = resolve(url, attributes_of(base_node)["href"]) if base_node is not None else url
+    for meta in tree.css("meta"):
+        attributes = attributes_of(meta)
+        if attributes.get("http-equiv", "").lower() == "refresh" and refresh is None:
+            refresh = attributes.get("content", "")
+        if attributes.get("name", "").lower() == "referrer":
+            policy = attributes.get("content", "").strip().lower()
+    forms = _forms(tree, url, base, charset)
+    title = tree.css_first("title")
+    return Page(
+        url=url,
+        status=answer.status,
+        title="" if title is None else words_of(title),
+        text=_visible_text(tree),
+        forms=forms,
+        refresh=_target(refresh, base),
+        referrer_policy=policy,
+    )
+
+
+def _is_html(answer: Answer) -> bool:
+    kind = (answer.header("Content-Type") or "").partition(";")[0].strip().lower()
+    if kind:
+        return kind in {"text/html", "application/xhtml+xml"}
+    return answer.body.lstrip()[:1] == b"<"
+
+
+def _charset(answer: Answer) -> str:
+    """A page's encoding by its mark, its header or its meta element; else UTF-8, or what browsers assume."""
+    if answer.body.startswith(codecs.BOM_UTF8):
+        return "utf-8-sig"
+    content_type = answer.header("Content-Type") or ""
+    said = re.search(r"charset=[\"']?([\w.:-]+)", content_type, re.IGNORECASE)
+    start = answer.body[:1024]
+    meta = re.search(rb"<meta[^>]+charset=[\"']?\s*([\w.:-]+)", start, re.IGNORECASE)
+    name = said[1] if said else meta[1].decode("ascii", "replace") if meta else ""
+    try:
+        known = codecs.lookup(name).name if name else ""
+    except LookupError:
+        known = ""
+    if known in {"iso8859-1", "ascii"}:
+        return "cp1252"
+    if known:
+        return known
+    try:
+        answer.body.decode("utf-8")
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8"
+
+
+def _visible_text(tree: LexborHTMLParser) -> str:
+    for node in tree.css("script, style, title"):
+        node.decompose()
+    return (
+        ""
+        if tree.body is None
+        else " ".join(unnumbered(tree.body.text(separator=" ")).split())[:_LONGEST_TEXT]
+    )
+
+
+def _target(refresh: str | None, base: str) -> str | None:
+    """Where a refresh that waits for nothing leads."""
+    delay_and_url = r"\s*0*(?:\.\d*)?\s*[;,\s]\s*(?:url\s*=\s*)?(.+)"
+    match = re.fullmatch(delay_and_url, refresh or "", re.IGNORECASE | re.DOTALL)
+    return resolve(base, match[1].strip().strip("\"'")) if match else None
+
+
+def _forms(tree: LexborHTMLParser, url: str, base: str, charset: str) -> tuple[Form, ...]:
+    nodes = in_order(tree)
+    labels = {attributes_of(label).get("for", ""): words_of(label) for label in tree.css("label[for]")}
+    owned: dict[int, list[Field | Button]] = {}
+    forms: dict[int, LexborNode] = {}
+    by_id: dict[str, int] = {}
+    for node in nodes:
+        if node is not None and node.tag == "form":
+            forms[node.mem_id] = node
+            owned[node.mem_id] = []
+            by_id.setdefault(attributes_of(node).get("id", ""), node.mem_id)
+    open_form: int | None = None
+    for node in nodes:
+        if node is None or node.tag == "form":
+            open_form = None if node is None else node.mem_id
+            continue
+        owner = _owner(node, open_form, forms, by_id)
+        control = None if owner is None or _is_disabled(node) else read_control(node, labels, url, base)
+        if owner is not None and control is not None:
+            owned[owner].append(control)
+    return tuple(
+        form
+        for key, node in forms.items()
+        if (form := _form(node, owned[key], url, base, charset)) is not None
+    )
+
+
+def _owner(
+    node: LexborNode, open_form: int | None, forms: Mapping[int, LexborNode], by_id: Mapping[str, int]
+) -> int | None:
+    named = attributes_of(node).get("form")
+    if named is not None:
+        return by_id.get(named) if named else None
+    if open_form is not None:
+        return open_form
+    return next((parent.mem_id for parent in ancestors(node) if parent.mem_id in forms), None)
+
+
+def _is_disabled(node: LexborNode) -> bool:
+    """True when nobody can use it: disabled itself, or in a disabled fieldset outside its first legend."""
+    if "disabled" in node.attributes:
+        return True
+    inside = node
+    for parent in ancestors(node):
+        if parent.tag == "datalist":
+            return True
+        if parent.tag == "fieldset" and "disabled" in parent.attributes:
+            legend = next((child for child in parent.iter() if child.tag == "legend"), None)
+            if legend is None or legend.mem_id != inside.mem_id:
+                return True
+        inside = parent
+    return False
+
+
+def _form(node: LexborNode, controls: list[Field | Button], url: str, base: str, charset: str) -> Form | None:
+    """The form of an element; None for an empty one, and for one that closes a dialog and sends nothing."""
+    attributes = attributes_of(node)
+    method = attributes.get("method", "").lower()
+    if method == "dialog" or not controls:
+        return None
+    enctype = attributes.get("enctype", "").lower()
+    return Form(
+        action=action_of(attributes.get("action"), url, base),
+        method="post" if method == "post" else "get",
+        enctype=enctype if enctype in ENCTYPES else FORM_URLENCODED,
+        charset="utf-8" if charset == "utf-8-sig" else charset,
+        id=attributes.get("id", ""),
+        controls=tuple(controls),
+    )

@@ -1,0 +1,42 @@
+"""What a page tells the next server about itself: Referer and Origin, by its referrer policy."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from conformance.signin.addresses import same_origin
+
+_DEFAULT = "strict-origin-when-cross-origin"
+# What each policy tells: to its own origin, to another one, and from https to plain http.
+_TELLS = {
+    "no-referrer": ("nothing", "nothing", "nothing"),
+    "no-referrer-when-downgrade": ("all", "all", "nothing"),
+    "origin": ("origin", "origin", "origin"),
+    "origin-when-cross-origin": ("all", "origin", "origin"),
+    "same-origin": ("all", "nothing", "nothing"),
+    "strict-origin": ("origin", "origin", "nothing"),
+    "unsafe-url": ("all", "all", "all"),
+    _DEFAULT: ("all", "origin", "nothing"),
+}
+
+
+def referer(policy: str, page: str, url: str) -> str | None:
+    """The Referer that a browser sends from this page to this address."""
+    at_home, abroad, downgraded = _TELLS.get(policy, _TELLS[_DEFAULT])
+    if same_origin(page, url):
+        told = at_home
+    else:
+        told = downgraded if page.startswith("https:") and not url.startswith("https:") else abroad
+    if told == "nothing":
+        return None
+    return page.partition("#")[0] if told == "all" else origin_of(page) + "/"
+
+
+def origin_header(policy: str, page: str, url: str) -> str:
+    """The Origin of a POST from this page: `null` where the page wants to stay unnamed."""
+    return "null" if referer(policy, page, url) is None else origin_of(page)
+
+
+def origin_of(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
