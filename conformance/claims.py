@@ -1,4 +1,4 @@
-"""The three verbs of a check: `require` what it builds on, `expect` what the rule says, `observe` the rest."""
+"""The verbs of a check: `require` what it builds on, `expect` what the rule says, `observe` the rest."""
 
 from __future__ import annotations
 

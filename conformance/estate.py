@@ -9,7 +9,7 @@ from typing import Protocol
 from conformance.claims import LeftOut, Unavailable
 from conformance.parties import Project, ProxyClient, Resource
 from conformance.target import actions, model
-from conformance.target.control import ControlFailed, ControlPlane, Unsupported
+from conformance.target.control import ControlFailed, ControlPlane
 from fakes.merchant.admin import MerchantAdmin
 
 SCOPES = ("orders:read",)

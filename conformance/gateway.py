@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import parse_qsl, urlsplit
 
 from conformance.parties import Attempt, Authorization, ProxyClient, Resource, User
@@ -26,7 +25,7 @@ class Visit:
     page: str
 
     def parameter(self, name: str) -> str | None:
-        """A query parameter of the address that the browser was sent to; None when it is missing or doubled."""
+        """A query parameter where the browser was sent to; None when it is missing or doubled."""
         values = [value for key, value in self.query() if key == name]
         return values[0] if len(values) == 1 else None
 
@@ -44,8 +43,10 @@ class Visit:
         return f"the browser was sent to {parts.scheme}://{parts.netloc}{parts.path} with {names}"
 
 
-# Opens an authorization URL as this user, who approves or declines.
-SignIn = Callable[[str, str, User, bool], Visit]
+class SignIn(Protocol):
+    """Opens an authorization URL as this user, who approves or declines."""
+
+    def __call__(self, url: str, redirect_uri: str, user: User, *, approve: bool) -> Visit: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +77,9 @@ class Gateway:
         """Opens the Resource's authorization endpoint in a browser and lets the user act."""
         endpoint = endpoint or agent_wire.authorization_endpoint(self.base_url, attempt.resource.id)
         url = agent_wire.authorization_url(endpoint, list(attempt.parameters.items()))
-        visit = self.sign_in(url, attempt.parameters.get("redirect_uri", CALLBACK), attempt.user, approve)
+        visit = self.sign_in(
+            url, attempt.parameters.get("redirect_uri", CALLBACK), attempt.user, approve=approve
+        )
         for name, value in visit.query():
             if name in {"code", "access_token", "id_token"} and value:
                 self.keyring.secret(name, value)

@@ -2,14 +2,129 @@
 
 from __future__ import annotations
 
-from conformance.gateway import Gateway
+from contextlib import suppress
+
+from conformance.estate import ControlledEstate, Estate, StaticEstate
+from conformance.gateway import Gateway, Visit
+from conformance.parties import User
+from conformance.run.capabilities import makes_projects
 from conformance.run.context import RunContext
-from conformance.run.signing_in import make_sign_in
+from conformance.run.prepare import target_place
+from conformance.signin import make as make_sign_in
+from conformance.signin.landing import SignInRequest
 from conformance.target.connect import connect_control
-from conformance.wire.client import Wire, target_place
-from conformance.wire.exchange import Exchange
+from conformance.target.control import ControlFailed, Unsupported
+from conformance.wire.client import Wire
+from conformance.wire.exchange import Exchange, Request
 from conformance.wire.keyring import Keyring
 from conformance.wire.show import show
-from conformance.world import Places, World
+from conformance.world import Clock, World
 from reports.redaction import Redactor
 from reports.verdicts import Shown
+
+
+class Bench:
+    """Everything that stays from check to check, and what is new for each: the record and the keyring."""
+
+    def __init__(self, context: RunContext) -> None:
+        self.context = context
+        target, merchant = context.target, context.merchant
+        self._exchanges: list[Exchange] = []
+        self._wire = Wire(
+            (target_place(target), *([merchant.place] if merchant is not None else [])),
+            timeout_s=target.limits.request_timeout_s,
+            record=self._record,
+        )
+        self._control = connect_control(target.control) if target.control is not None else None
+        self._admin = merchant.admin() if merchant is not None else None
+        self._clock = Clock(offset_s=context.clock_offset_s)
+        self._estate = self._make_estate()
+        self._sign_in = make_sign_in(
+            target, send=self._send_page, may_visit=self._wire.may_reach, control=self._control
+        )
+        self._keyring = self._fresh_keyring()
+        self.gateway, self.world = self._fresh()
+
+    def begin(self) -> None:
+        """A new check: nothing of the last one's record is left."""
+        self._exchanges.clear()
+        self._keyring = self._fresh_keyring()
+        self._estate.begin()
+        self.gateway, self.world = self._fresh()
+
+    def close(self) -> None:
+        if isinstance(self._estate, ControlledEstate) and self.context.target.launch is None:
+            with suppress(ControlFailed, Unsupported):
+                self._estate.clean_up()
+        self._wire.close()
+        if self._control is not None:
+            self._control.close()
+        if self._admin is not None:
+            self._admin.close()
+
+    def redactor(self) -> Redactor:
+        return self._keyring.redactor()
+
+    def shown(self) -> tuple[Shown, ...]:
+        """What the check sent and received, as it may be shown."""
+        redactor = self.redactor()
+        return tuple(show(exchange, redactor) for exchange in self._exchanges)
+
+    def _record(self, exchange: Exchange) -> None:
+        self._exchanges.append(exchange)
+
+    def _send_page(self, request: Request) -> Exchange:
+        return self._wire.send("browser", request)
+
+    def _visit(self, url: str, redirect_uri: str, user: User, *, approve: bool) -> Visit:
+        landing = self._sign_in.sign_in(
+            SignInRequest(authorization_url=url, redirect_uri=redirect_uri, user=user, approve=approve)
+        )
+        return Visit(sent_to=landing.sent_to, page=landing.outcome())
+
+    def _make_estate(self) -> Estate:
+        context = self.context
+        if (
+            self._control is not None
+            and context.merchant is not None
+            and makes_projects(context.capabilities)
+        ):
+            return ControlledEstate(
+                self._control,
+                context.merchant.admin(),
+                context.merchant.endpoints,
+                context.merchant.ca_file,
+                context.run_id,
+            )
+        return StaticEstate(context.target.projects)
+
+    def _fresh_keyring(self) -> Keyring:
+        target = self.context.target
+        secrets = [user.password for user in self.context.users]
+        secrets += [client.secret for project in target.projects for client in project.proxy_clients]
+        secrets += [target.control.token] if target.control is not None and target.control.token else []
+        return Keyring(secrets=secrets)
+
+    def _fresh(self) -> tuple[Gateway, World]:
+        context = self.context
+        gateway = Gateway(
+            base_url=context.target.base_url,
+            core_url=context.target.core_url,
+            wire=self._wire,
+            keyring=self._keyring,
+            sign_in=self._visit,
+        )
+        world = World(
+            gateway=gateway,
+            estate=self._estate,
+            users=context.users,
+            extra_scopes=context.target.sign_in.extra_scopes,
+            control=self._control,
+            merchant=self._admin,
+            merchant_api=context.merchant.endpoints["api_url"] if context.merchant is not None else None,
+            ca_file=context.ca_file,
+            service_certificate=context.service_certificate,
+            seen=lambda: self._exchanges,
+            clock=self._clock,
+        )
+        return gateway, world

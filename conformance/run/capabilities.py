@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from conformance.vocabulary import NEEDS
 from conformance.target.control import Described
 from conformance.target.model import GatewayTarget, Project
+from conformance.vocabulary import NEEDS
 
 MAKING = ("create_project", "create_resource", "create_proxy_client")
 
@@ -85,6 +85,11 @@ _OTHERS: Mapping[str, tuple[Callable[[Offer], bool], str]] = {
         "state code_lifetime_s under [limits]",
     ),
 }
+
+
+def makes_projects(offered: frozenset[str]) -> bool:
+    """True for capabilities with which Projects are made rather than taken from the target file."""
+    return offered.issuperset(f"control:{action}" for action in MAKING)
 
 
 def capabilities(offer: Offer) -> tuple[frozenset[str], dict[str, str]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 import socket
 
-# Below the range from which systems draw the ports of outgoing connections: none of those can take one of these
-# between the moment when it is found free and the moment when the server binds it.
+# Below the range from which systems draw the ports of outgoing connections: none of those can take one of
+# these between the moment when it is found free and the moment when the server binds it.
 _RANGE = range(20000, 32000)
 _TRIES = 200
 

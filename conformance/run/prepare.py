@@ -9,25 +9,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from conformance.run.authority import Authority, Certificate
+from conformance.parties import User
+from conformance.run.authority import Authority
 from conformance.run.capabilities import Offer, capabilities
 from conformance.run.context import MerchantAccess, RunContext
 from conformance.run.embedded import PORT_TAKEN, embedded_gateway
-from conformance.target import actions
+from conformance.run.merchant import MerchantFailed, start_merchant
+from conformance.target import actions, model
 from conformance.target.connect import connect_control
 from conformance.target.control import ControlFailed, Described
 from conformance.target.launch import LaunchFailed, Running, launch
-from conformance.parties import User
-from conformance.target import model
 from conformance.target.model import GatewayTarget, Launch
 from conformance.target.readiness import any_answers
 from conformance.wire import agent as agent_wire
 from conformance.wire.client import Place, RateLimited, Wire, origin
 from conformance.wire.keyring import Keyring
 from conformance.wire.secret import Secret
-from fakes.merchant import process as merchant_process
 from fakes.merchant import users as merchant_users
-from fakes.merchant.config import MerchantConfig, TargetAccess, TlsFiles
 
 _LAUNCH_TRIES = 3
 
@@ -89,7 +87,10 @@ def started(
     """Starts the merchant and then the target, which may look for its merchant as soon as it runs."""
     target = given or embedded_gateway(authority, folder)
     users = tuple(resolved(user) for user in target.users)
-    merchant = _merchant(target, users, authority, seed, stack)
+    try:
+        merchant = start_merchant(target, users, authority, seed, stack)
+    except MerchantFailed as failure:
+        raise CannotRun(str(failure)) from failure
     running = None
     for attempt in range(_LAUNCH_TRIES):
         try:
@@ -153,72 +154,6 @@ def target_place(target: GatewayTarget) -> Place:
         client_cert=(str(cert[0]), str(cert[1])) if cert else None,
         headers=dict(target.reach.headers),
     )
-
-
-def _merchant(
-    target: GatewayTarget, users: Sequence[User], authority: Authority, seed: int, stack: ExitStack
-) -> MerchantAccess | None:
-    """The fake merchant, where the target can be told to use it."""
-    if target.control is None and target.merchant is None:
-        return None
-    place = target.merchant
-    public_host = urlsplit(place.public_url).hostname if place and place.public_url else None
-    secure = (place.public_url if place and place.public_url else target.base_url).startswith("https:")
-    if place is not None and place.files is not None:
-        files = place.files
-        certificate = Certificate(cert_file=files.tls_cert_file, key_file=files.tls_key_file)
-        ca_file = files.ca_file
-    else:
-        certificate = authority.issue("merchant", *([public_host] if public_host else []))
-        ca_file = authority.ca_file
-    reach = target.reach
-    config = MerchantConfig(
-        admin_token=secrets.token_urlsafe(24),
-        listen=f"{place.listen.host}:{place.listen.port}" if place else "127.0.0.1:0",
-        public_url=place.public_url if place else None,
-        tls=TlsFiles(cert_file=certificate.cert_file, key_file=certificate.key_file) if secure else None,
-        paths="usual" if place else "seeded",
-        seed=seed,
-        users=tuple(_account(user) for user in users),
-        target=TargetAccess(
-            ca_file=reach.ca_file,
-            headers=dict(reach.headers),
-            client_cert_file=reach.client_cert[0] if reach.client_cert else None,
-            client_key_file=reach.client_cert[1] if reach.client_cert else None,
-        ),
-    )
-    try:
-        running = stack.enter_context(merchant_process.start(config))
-    except merchant_process.MerchantNotStarted as failure:
-        raise CannotRun(f"the fake merchant could not be started: {failure}") from failure
-    access = MerchantAccess(
-        admin_url=running.admin.url,
-        admin_token=Secret("merchant_admin_token", config.admin_token),
-        endpoints=dict(running.endpoints),
-        ca_file=str(ca_file) if secure else None,
-        place=Place(
-            origins=frozenset({origin(running.endpoints["issuer"])}),
-            ca_file=str(ca_file) if secure else None,
-            connect_to=running.address if place and place.public_url else None,
-        ),
-    )
-    _introduce(target, access)
-    return access
-
-
-def _introduce(target: GatewayTarget, merchant: MerchantAccess) -> None:
-    """Tells the merchant of the clients that a static set-up has."""
-    admin = merchant.admin()
-    for project in target.projects:
-        for resource in project.resources:
-            if resource.merchant_client_id is not None:
-                admin.register_client(
-                    resource.merchant_client_id, jwks_uri=resource.jwks_uri, indicator=resource.indicator
-                )
-
-
-def _account(user: User) -> merchant_users.User:
-    return merchant_users.User(name=user.name, login=user.login, password=user.password.reveal())
 
 
 def _trusted_by_target(target: GatewayTarget, authority: Authority) -> Path:

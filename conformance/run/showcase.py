@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.run.authority import Authority
+from conformance.run.context import MerchantAccess
 from conformance.run.ports import free_ports
 from conformance.run.prepare import CannotRun, launched, started
 from conformance.target import actions
@@ -18,7 +19,7 @@ from conformance.target.connect import connect_control
 from conformance.target.control import ControlPlane
 from conformance.target.launch import Running
 from conformance.target.model import AgentPolicy, GatewayTarget, Launch
-from conformance.run.context import MerchantAccess
+from conformance.target.readiness import any_answers
 
 SCOPES = ("orders:read",)
 

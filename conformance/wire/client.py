@@ -16,7 +16,7 @@ from conformance.wire.exchange import Answer, Exchange, Request
 
 RATE_LIMIT_BUDGET_S = 60.0
 MAX_BODY = 4 * 1024 * 1024
-# Servers close idle connections whenever they like; a connection this young is very unlikely to be one of those.
+# Servers close idle connections whenever they like; one this young is very unlikely to be among those.
 KEEPALIVE_S = 1.0
 
 
@@ -25,7 +25,7 @@ class RateLimited(Exception):
 
 
 class TargetSilent(Exception):
-    """The target let several requests in a row run out of time; asking on would only waste the caller's hour."""
+    """The target let several requests in a row run out of time; asking on would waste the caller's hour."""
 
 
 class Recorder(Protocol):

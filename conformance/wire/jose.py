@@ -10,15 +10,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import jwt
+from jwt.algorithms import OKPAlgorithm
 from jwt.api_jws import PyJWS
 
 _ALGORITHMS = {
     "RSA": ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
-    "EC": ("ES256", "ES384", "ES512"),
-    "OKP": ("EdDSA",),
+    "EC": ("ES256", "ES384", "ES512", "ES256K"),
+    "OKP": ("EdDSA", "Ed25519", "Ed448"),
 }
 # A verifier that takes no algorithm but those of its keys' types; "none" and HMAC are not among them.
 _VERIFIER = PyJWS(algorithms=[name for names in _ALGORITHMS.values() for name in names])
+# The fully specified names of RFC 9864, which the library does not know yet.
+for _name in ("Ed25519", "Ed448"):
+    _VERIFIER.register_algorithm(_name, OKPAlgorithm())
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,8 +64,9 @@ def _verifies(token: str, key: Mapping[str, Any]) -> bool:
     if algorithm not in algorithms:
         return False
     public = {name: value for name, value in key.items() if name in {"kty", "n", "e", "crv", "x", "y"}}
+    family = "EdDSA" if key["kty"] == "OKP" else algorithm
     try:
-        _VERIFIER.decode(token, jwt.PyJWK(public, algorithm=algorithm).key, algorithms=[algorithm])
+        _VERIFIER.decode(token, jwt.PyJWK(public, algorithm=family).key, algorithms=[algorithm])
     except (jwt.PyJWTError, ValueError, TypeError, KeyError, NotImplementedError):
         return False
     return True

@@ -10,7 +10,7 @@ from reports.redaction import Redactor
 from reports.verdicts import Shown
 
 MAX_BODY = 2000
-# Headers in which servers and clients keep credentials; their values are never shown, whatever they look like.
+# Headers in which servers and clients keep credentials: their values are never shown.
 _CREDENTIALS = {"cookie", "set-cookie", "proxy-authorization", "dpop"}
 _LABEL = re.compile(r"⟨([a-z_ ]+)#(\d+)⟩")
 _MARK = re.compile(r"⟨[^⟩]*⟩")

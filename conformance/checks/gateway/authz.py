@@ -8,6 +8,7 @@ from string import ascii_letters
 from conformance.check import check
 from conformance.claims import LeftOut, expect, require
 from conformance.gateway import Gateway, Visit
+from conformance.target.model import AgentPolicy
 from conformance.world import World
 
 STATES = {
@@ -79,7 +80,7 @@ def new_agent_is_approved_by_default(gateway: Gateway, world: World) -> None:
 
 
 @check("AUTHZ-09", needs=["control:create_project"], cases={"no-policy-named": None, "approve": "approve"})
-def new_project_approves_every_agent(gateway: Gateway, world: World, case: str | None) -> None:
+def new_project_approves_every_agent(gateway: Gateway, world: World, case: AgentPolicy | None) -> None:
     """A Project made without a policy, or with `approve`, approves the agent that comes first."""
     project = world.project(agent_policy=case)
     agent = world.agent()

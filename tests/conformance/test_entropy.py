@@ -1,0 +1,39 @@
+"""Random values pass for random, and what only looks long does not."""
+
+from __future__ import annotations
+
+import random
+import secrets
+import uuid
+from collections.abc import Callable
+
+import pytest
+
+from conformance.entropy import apparent_bits
+
+GOOD: dict[str, Callable[[], str]] = {
+    "hex of 16 bytes": lambda: secrets.token_hex(16),
+    "base64url of 16 bytes": lambda: secrets.token_urlsafe(16),
+    "base64url of 32 bytes with a prefix": lambda: "secret_" + secrets.token_urlsafe(32),
+}
+BAD: dict[str, Callable[[], str]] = {
+    "hex of 15 bytes": lambda: secrets.token_hex(15),
+    "UUID version 4": lambda: str(uuid.uuid4()),
+    "a long prefix and a counter": lambda: "c" * 40 + f"{secrets.randbelow(10**9):09}",
+    "a constant": lambda: "the-same-secret-for-everybody-who-asks",
+}
+
+
+@pytest.mark.parametrize("make", GOOD.values(), ids=GOOD)
+def test_random_values_look_random(make: Callable[[], str]) -> None:
+    assert all(apparent_bits([make() for _ in range(32)]) > 127 for _ in range(20))
+
+
+@pytest.mark.parametrize("make", BAD.values(), ids=BAD)
+def test_guessable_values_do_not(make: Callable[[], str]) -> None:
+    assert all(apparent_bits([make() for _ in range(32)]) <= 127 for _ in range(20))
+
+
+def test_counter_has_the_bits_of_its_last_digits() -> None:
+    start = random.Random(7).randrange(10**6)
+    assert apparent_bits([f"secret-{start + number:012}" for number in range(32)]) < 16

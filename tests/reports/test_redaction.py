@@ -1,0 +1,69 @@
+"""Nothing that could be used as a credential survives redaction, and what a reader needs does."""
+
+from __future__ import annotations
+
+import base64
+from string import ascii_letters, digits
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reports.redaction import Redactor
+
+SECRET = "s3cr3t/Value+with=odd&chars"
+
+
+def redactor(*public: str) -> Redactor:
+    return Redactor(secrets={SECRET: "⟨proxy_token#1⟩"}, public=public)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        SECRET,
+        quote(SECRET, safe=""),
+        base64.b64encode(SECRET.encode()).decode(),
+        base64.urlsafe_b64encode(SECRET.encode()).decode().rstrip("="),
+        SECRET.encode().hex(),
+        SECRET.encode().hex().upper(),
+    ],
+)
+def test_known_secret_becomes_its_label_in_every_form(form: str) -> None:
+    assert redactor().text(f"before {form} after") == "before ⟨proxy_token#1⟩ after"
+
+
+def test_longer_secret_is_not_shown_through_a_shorter_one_in_it() -> None:
+    both = Redactor(secrets={"abcdef": "⟨a#1⟩", "abcdef-and-more": "⟨b#1⟩"}, public=())
+    assert both.text("abcdef-and-more") == "⟨b#1⟩"
+
+
+@pytest.mark.parametrize(
+    "unknown",
+    [
+        "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJzdWJfMSJ9.c2lnbmF0dXJl",
+        "f3a9c1d2e4b5a6978812f3a9c1d2e4b5",
+        "Zm9vYmFyYmF6cXV4MTIzNDU2",
+        "0d9f8a7b-1c2d-4e3f-8a9b-0c1d2e3f4a5b",
+    ],
+)
+def test_unknown_credentials_are_masked_and_told_apart(unknown: str) -> None:
+    shown = redactor().text(f"x {unknown} y {unknown} z {unknown[::-1]}")
+    assert unknown not in shown
+    assert unknown[::-1] not in shown
+    assert shown.count("~1:") == 2
+
+
+def test_words_addresses_and_public_names_stay_readable() -> None:
+    text = "token_endpoint_auth_methods_supported at https://127.0.0.1:8443/res_1/oauth2/auth, 1790000000"
+    assert redactor().text(text) == text
+    name = "agent_9f8e7d6c5b4a39281706f5e4d3c2b1a0"
+    assert redactor(name).text(f"client_id={name}") == f"client_id={name}"
+    assert name not in redactor().text(f"client_id={name}")
+
+
+@given(st.text(alphabet=ascii_letters + digits + "-_", min_size=22, max_size=80))
+def test_no_generated_secret_survives(value: str) -> None:
+    hiding = Redactor(secrets={value: "⟨code#1⟩"}, public=())
+    assert value not in hiding.text(f'{{"code": "{value}", "again": "{value}"}}')
