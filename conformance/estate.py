@@ -19,7 +19,7 @@ class Estate(Protocol):
     """Gives out Projects and Resources; what it cannot give, it says with the need that is missing."""
 
     def begin(self) -> None:
-        """A new check starts: what it is given has to differ from what it was given before, not from others'."""
+        """A new check starts: what it is given differs from what it was given before."""
 
     def home(self) -> Project:
         """A Project that approves agents, with a Resource and a Proxy client; checks leave it as it is."""
@@ -84,7 +84,7 @@ class ControlledEstate:
         try:
             return self._create(self.home().id, indicator)
         except ControlFailed as refusal:
-            # An indicator in an odd form may be refused when it is configured; nothing can be asked of it then.
+            # An indicator in an odd form may be refused when it is configured; then nothing can be asked.
             raise LeftOut(f"no Resource with the indicator {indicator} could be made") from refusal
 
     def clean_up(self) -> None:

@@ -47,7 +47,7 @@ def operator_service(gateway: Gateway, world: World) -> Iterator[OperatorService
 
 
 def first_visit(gateway: Gateway, world: World, service: OperatorService) -> Exchange:
-    """The operation's answer to an agent that began with no token and no knowledge but the service's address."""
+    """The operation's answer to an agent that began with nothing but the service's address."""
     operation = f"{service.url}/orders"
     refused = require(gateway.fetch(operation, "operation without a token")).status(401)
     found = _POINTER.search(refused.header("WWW-Authenticate") or "")

@@ -115,7 +115,7 @@ def run_phase(
 
 @contextmanager
 def _own_pytest() -> Iterator[None]:
-    """pytest with nothing of the caller's: no plug-ins, no options and no configuration from the environment."""
+    """pytest with nothing of the caller's: no plug-in, no option, no configuration."""
     ours = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "", "PYTEST_PLUGINS": ""}
     before = {name: os.environ.get(name) for name in ours}
     os.environ.update(ours)

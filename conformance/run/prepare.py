@@ -199,6 +199,6 @@ def _address(url: str) -> tuple[str, int]:
 
 
 def _said(failure: LaunchFailed) -> str:
-    """What the launch says, and the last lines of the target with everything masked that looks like a secret."""
+    """What the launch says, and the target's last lines with all masked that looks like a secret."""
     lines = Keyring().redactor().text(failure.last_lines).strip()
     return f"{failure}; it printed:\n{lines}" if lines else str(failure)
