@@ -182,7 +182,7 @@ def client_secret_post_works(gateway: Gateway, world: World) -> None:
 
 @check("REG-08", cases=("with-basic", "with-the-form"))
 def client_secret_basic_obtains_no_token(gateway: Gateway, world: World, case: str) -> None:
-    """An agent registered for client_secret_basic is turned away: at registration, or at the token endpoint."""
+    """An agent that registers for client_secret_basic is turned away, there or at the token endpoint."""
     world.grant()
 
     registered = gateway.register(world.metadata(auth_method="client_secret_basic"))

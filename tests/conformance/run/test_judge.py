@@ -1,0 +1,135 @@
+"""What a check does becomes the right verdict, and its texts become safe to show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from conformance.check import Check
+from conformance.claims import LeftOut, Unavailable, expect, observe, require
+from conformance.run.bench import Bench
+from conformance.run.judge import judge
+from conformance.target.control import ControlFailed, Unsupported
+from conformance.wire.client import RateLimited, TargetSilent
+from conformance.wire.keyring import Keyring
+from reports.verdicts import CheckResult, Verdict
+
+SECRET = "wJ8vQ2mZ0pXk4TgL7rNc1sYb"
+
+
+def bench(*capabilities: str) -> Bench:
+    keyring = Keyring()
+    keyring.secret("access_token", SECRET)
+    context = SimpleNamespace(capabilities=frozenset(capabilities), missing={"users:2": "name a second user"})
+    return cast(Bench, SimpleNamespace(context=context, redactor=keyring.redactor, shown=lambda: ()))
+
+
+def judged(run: Callable[[], None], *, rule: str = "DISC-01", needs: tuple[str, ...] = ()) -> CheckResult:
+    check = Check(rule=rule, name="c", needs=needs, cases=(), doc="")
+    return judge(f"{rule}/c", check, run, bench())
+
+
+def raising(error: BaseException) -> Callable[[], None]:
+    def run() -> None:
+        raise error
+
+    return run
+
+
+def equal(got: object) -> Callable[[], None]:
+    return lambda: expect.equal(got, "right", "value")
+
+
+def test_kept_expectation_passes() -> None:
+    assert judged(equal("right")).verdict is Verdict.PASSED
+
+
+def test_broken_expectation_fails_and_says_what_was_expected_and_got() -> None:
+    result = judged(equal("wrong"))
+    assert (result.verdict, result.expected, result.got) == (Verdict.FAILED, "right", "wrong")
+    assert result.message == "value: expected right, got wrong"
+
+
+def test_broken_precondition_is_not_testable_and_blocks() -> None:
+    result = judged(lambda: require.equal("a", "b", "value"))
+    assert (result.verdict, result.blocking) == (Verdict.NOT_TESTABLE, True)
+    assert "precondition" in result.message
+
+
+@pytest.mark.parametrize("rule", ["DISC-01", "DISC-07"])
+def test_check_that_claims_and_observes_nothing_is_an_error(rule: str) -> None:
+    assert judged(lambda: None, rule=rule).verdict is Verdict.ERROR
+
+
+def test_precondition_alone_shows_nothing() -> None:
+    assert judged(lambda: require.equal("a", "a", "value")).verdict is Verdict.ERROR
+
+
+def test_silent_rule_observes() -> None:
+    result = judged(lambda: observe(status=404, kind="html"), rule="DISC-07")
+    assert (result.verdict, result.observations) == (Verdict.OBSERVED, {"status": 404, "kind": "html"})
+
+
+@pytest.mark.parametrize(
+    ("error", "verdict", "blocking"),
+    [
+        (LeftOut("refused there"), Verdict.NOT_TESTABLE, False),
+        (Unavailable("two-projects", "one Project"), Verdict.NOT_TESTABLE, True),
+        (Unavailable("resources:2", "one Resource"), Verdict.NOT_TESTABLE, False),
+        (Unsupported("rotate_keys"), Verdict.NOT_TESTABLE, True),
+        (RateLimited("429"), Verdict.NOT_TESTABLE, True),
+        (TargetSilent("3 requests"), Verdict.NOT_TESTABLE, True),
+        (ControlFailed("describe", "status 500"), Verdict.ERROR, True),
+        (KeyError("x"), Verdict.ERROR, True),
+        (AssertionError("x"), Verdict.ERROR, True),
+    ],
+)
+def test_every_exception_has_its_meaning(error: Exception, verdict: Verdict, blocking: bool) -> None:
+    """DISC-02 needs two Resources for a part of it only, and nothing else."""
+    result = judged(raising(error), rule="DISC-02")
+    assert (result.verdict, result.blocking) == (verdict, blocking)
+    assert result.message
+
+
+def test_unmet_need_of_a_check_leaves_it_out_without_running_it() -> None:
+    result = judged(raising(AssertionError()), needs=("users:2",))
+    assert (result.verdict, result.blocking) == (Verdict.NOT_TESTABLE, False)
+    assert result.message == "name a second user"
+
+
+def test_unmet_need_of_a_rule_blocks_it() -> None:
+    result = judged(raising(AssertionError()), rule="REDEEM-05")
+    assert (result.verdict, result.blocking) == (Verdict.NOT_TESTABLE, True)
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit])
+def test_interruption_is_no_verdict(stop: type[BaseException]) -> None:
+    with pytest.raises(stop):
+        judged(raising(stop()))
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda: expect.equal(SECRET, "right", "value"),
+        lambda: expect.that(False, f"value {SECRET}", expected=SECRET, got={"token": SECRET}),
+        lambda: require.equal(SECRET, "right", "value"),
+        raising(ValueError(SECRET)),
+        raising(Unsupported(SECRET)),
+        raising(ControlFailed("describe", SECRET)),
+    ],
+)
+def test_no_text_of_a_result_holds_a_secret(run: Callable[[], None]) -> None:
+    assert SECRET not in repr(judged(run))
+
+
+def test_own_frames_of_a_harness_error_are_named() -> None:
+    def run() -> None:
+        Keyring().redactor().text(cast(Any, 3))
+
+    result = judged(run)
+    assert result.verdict is Verdict.ERROR
+    assert "run/judge.py" in result.message
