@@ -9,6 +9,7 @@ import errno
 import json
 import logging
 import os
+import random
 import signal
 import sys
 import threading
@@ -21,6 +22,7 @@ from fakes.merchant.application import application
 from fakes.merchant.config import ConfigError, MerchantConfig, parse_config
 from fakes.merchant.key_sets import http_client
 from fakes.merchant.merchant import Merchant, build
+from fakes.merchant.minting import new_signer
 from fakes.serving import Listener, listen, server_tls
 
 LONGEST_CONFIG = 1024 * 1024
@@ -73,7 +75,11 @@ async def _open(config: MerchantConfig) -> list[Listener]:
     built: list[Merchant] = []
 
     def merchant_at(netloc: str) -> ASGIApp:
-        built.append(build(config, base_url=config.public_url or _url(config, netloc), http=http))
+        base_url = config.public_url or _url(config, netloc)
+        signer = new_signer(config.seed)
+        built.append(
+            build(config, base_url=base_url, http=http, entropy=random.SystemRandom(), signer=signer)
+        )
         return application(built[0])
 
     host, port = config.address

@@ -17,7 +17,7 @@ from fakes.merchant.gates import Gates
 from fakes.merchant.grants import Grants
 from fakes.merchant.key_sets import KeySets
 from fakes.merchant.ledger import Ledger
-from fakes.merchant.minting import Minter, Signer, new_signer
+from fakes.merchant.minting import Minter, Signer
 from fakes.merchant.shape import Shape, shape
 from fakes.merchant.tickets import Tickets
 
@@ -44,15 +44,14 @@ def build(
     base_url: str,
     http: httpx.AsyncClient,
     wall: Callable[[], float] = time.time,
-    entropy: random.Random | None = None,
+    entropy: random.Random,
+    signer: Signer,
 ) -> Merchant:
-    """Put a merchant together. Secrets come from `entropy`: the system's, unless a test passes another."""
-    entropy = entropy or random.SystemRandom()
+    """Put a merchant together. What is secret comes from `entropy` and `signer`, all else from the seed."""
     looks = shape(seed=config.seed, base_url=base_url, paths=config.paths)
     clock = Clock(wall, config.clock_offset_s)
     ledger = Ledger(wall=wall)
     minter = Minter(looks, entropy=entropy)
-    signer = new_signer(config.seed)
     return Merchant(
         shape=looks,
         accounts=Accounts(config.users, entropy=entropy),

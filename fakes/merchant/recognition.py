@@ -66,9 +66,20 @@ async def _signed_by(merchant: Merchant, given: Presented, client: Client, arriv
 async def _search(
     merchant: Merchant, given: Presented, arrived: float, indicators: frozenset[str]
 ) -> Recognised:
-    """Look through the clients, those of the indicator asked for and the newest first."""
+    """Look through the clients of the indicator asked for, then through the others, the newest first."""
     clients = [client for client in merchant.clients.newest_first() if client.jwks_uri is not None]
-    clients.sort(key=lambda client: client.indicator not in indicators)
+    for asked_for in (True, False):
+        group = [client for client in clients if (client.indicator in indicators) is asked_for]
+        found = await _signed_by_one_of(merchant, given, group, arrived)
+        if found is not None:
+            return found
+    raise AssertionRefused("no registered client's JWKS verifies it")
+
+
+async def _signed_by_one_of(
+    merchant: Merchant, given: Presented, clients: list[Client], arrived: float
+) -> Recognised | None:
+    """Try the key sets at hand first: asking a gateway for many sets is slow."""
     for client in clients:
         proof = verified(given, merchant.key_sets.kept(client.jwks_uri or ""))
         if proof is not None:
@@ -78,4 +89,4 @@ async def _search(
             return await _signed_by(merchant, given, client, arrived)
         except (AssertionRefused, KeysUnreachableError):
             continue
-    raise AssertionRefused("no registered client's JWKS verifies it")
+    return None

@@ -1,0 +1,58 @@
+"""The ledger is bounded and says what it forgot."""
+
+from __future__ import annotations
+
+from fakes.merchant.ledger import PAGE, Ledger
+from fakes.merchant.records import MintedToken, named_actors
+
+
+def mint(ledger: Ledger, value: str, family: int = 1) -> MintedToken:
+    return ledger.minted(
+        kind="refresh_token",
+        form="opaque",
+        value=value,
+        client_id="c",
+        login="l",
+        actor=(),
+        family=family,
+        lifetime_s=None,
+    )
+
+
+def test_forgotten_entries_are_counted() -> None:
+    ledger = Ledger(wall=lambda: 0.0, limit=3)
+    for number in range(5):
+        ledger.received("token").client_id = "c"
+        mint(ledger, f"t{number}", family=number)
+    assert ledger.dropped() == {"journal": 2, "tokens": 2}
+    entries, lost = ledger.journal(client_id=None, after=0)
+    assert ([entry.ordinal for entry in entries], lost) == ([3, 4, 5], 2)
+    assert ledger.journal(client_id="c", after=3)[1] == 0
+    assert [token.value for token in ledger.tokens(after=4)[0]] == ["t4"]
+    assert ledger.find("t0") is None
+    ledger.supersede(0, "refresh_token")
+    ledger.revoke_family(0)
+
+
+def test_pages_are_bounded_and_reach_the_end() -> None:
+    ledger = Ledger(wall=lambda: 0.0)
+    for _ in range(PAGE + 1):
+        ledger.received("orders")
+    first, _ = ledger.journal(client_id=None, after=0)
+    rest, _ = ledger.journal(client_id=None, after=first[-1].ordinal)
+    assert (len(first), len(rest)) == (PAGE, 1)
+    assert ledger.journal(client_id=None, after=PAGE + 1) == ([], 0)
+
+
+def test_a_minted_value_is_never_in_a_repr() -> None:
+    token = mint(Ledger(wall=lambda: 0.0), "very-secret-value")
+    assert "very-secret-value" not in repr(token)
+    assert MintedToken.from_json(token.to_json()) == token
+
+
+def test_actors_are_every_string_whatever_the_depth() -> None:
+    assert named_actors({"a": ["b", {"c": "d"}], "e": 1}) == ("b", "d")
+    deep: object = "bottom"
+    for _ in range(100):
+        deep = [deep]
+    assert named_actors(deep) == ()
