@@ -1,4 +1,4 @@
-"""Text from a run is shown by permission: known secrets by label, known names as they are, the rest by its looks."""
+"""Text is shown by permission: known secrets by label, known names as they are, the rest by its looks."""
 
 from __future__ import annotations
 

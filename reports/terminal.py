@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TextIO
 
+from reports.exchanges import answer_text, curl, request_text
 from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
 
 _COLOURS = {"red": "31", "green": "32", "yellow": "33", "blue": "34", "bold": "1", "faint": "2"}
@@ -123,11 +124,11 @@ def _block(screen: Screen, rule: RuleResult, check: CheckResult, again: str) -> 
         _field(screen, "before", ", ".join(exchange.step for exchange in check.exchanges[: -len(shown)]))
     for exchange in shown:
         screen.say(screen.paint(f"    {exchange.step}", "bold"))
-        screen.say(textwrap.indent(exchange.request, "      > "))
-        screen.say(textwrap.indent(exchange.answer, "      < ", lambda _: True))
+        screen.say(textwrap.indent(request_text(exchange), "      > "))
+        screen.say(textwrap.indent(answer_text(exchange), "      < ", lambda _: True))
     if shown:
         screen.say(screen.paint("    by hand", "bold"))
-        screen.say(textwrap.indent(shown[-1].curl, "      "))
+        screen.say(textwrap.indent(curl(shown[-1]), "      "))
     _field(screen, "again", f"{again} --only {rule.id}")
     _field(screen, "more", f"gateproof explain {rule.id}")
     screen.say()

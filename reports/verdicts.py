@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from reports.exchanges import Shown
+
 
 class Verdict(StrEnum):
     """What is known of a check or a rule after a run."""
@@ -46,16 +48,6 @@ DECIDING_LEVELS = frozenset({"spec", "entailed"})
 def deciding_levels(*, strict: bool) -> frozenset[str]:
     """The levels of which a broken rule costs the target its conformance."""
     return DECIDING_LEVELS | {"rfc"} if strict else DECIDING_LEVELS
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Shown:
-    """One exchange as it may be shown: every text in it has been through the redactor."""
-
-    step: str
-    request: str
-    answer: str
-    curl: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from reports.verdicts import CheckResult, RuleResult, RunResult, Shown, Verdict
+from reports.exchanges import answer_text, curl, request_text, shown_from_dict
+from reports.verdicts import CheckResult, RuleResult, RunResult, Verdict
 
 SCHEMA = "gateproof/report/1"
 
@@ -21,7 +22,7 @@ def check_result_from_dict(values: Mapping[str, Any]) -> CheckResult:
         **{
             **values,
             "verdict": Verdict(values["verdict"]),
-            "exchanges": tuple(Shown(**shown) for shown in values["exchanges"]),
+            "exchanges": tuple(map(shown_from_dict, values["exchanges"])),
         }
     )
 
@@ -54,12 +55,25 @@ def _rule(rule: RuleResult) -> dict[str, Any]:
 
 def _check(check: CheckResult) -> dict[str, Any]:
     """A check without what says nothing: no empty text, no list of exchanges that nobody has to read."""
-    values = check_result_to_dict(check)
     kept = {
         "id": check.id,
-        "verdict": values["verdict"],
+        "verdict": check.verdict.value,
         "message": check.message,
         "duration_s": check.duration_s,
     }
-    optional = ("expected", "got", "observations", "exchanges")
-    return kept | {name: values[name] for name in optional if values[name]}
+    exchanges = [
+        {
+            "step": shown.step,
+            "request": request_text(shown),
+            "answer": answer_text(shown),
+            "curl": curl(shown),
+        }
+        for shown in check.exchanges
+    ]
+    optional = {
+        "expected": check.expected,
+        "got": check.got,
+        "observations": dict(check.observations),
+        "exchanges": exchanges,
+    }
+    return kept | {name: value for name, value in optional.items() if value}

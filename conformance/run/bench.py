@@ -19,8 +19,8 @@ from conformance.wire.exchange import Exchange, Request
 from conformance.wire.keyring import Keyring
 from conformance.wire.show import show
 from conformance.world import Clock, World
+from reports.exchanges import Shown
 from reports.redaction import Redactor
-from reports.verdicts import Shown
 
 
 class Bench:

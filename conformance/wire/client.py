@@ -113,13 +113,18 @@ class Wire:
         if self._timeouts_in_a_row >= self._silent_after:
             raise TargetSilent(f"{self._timeouts_in_a_row} requests in a row got no answer in time")
         retries: list[Answer] = []
-        waited = 0.0
+        waited, begun = 0.0, time.monotonic()
         while True:
             answer, failure = self._once(request)
             pause = _asked_to_wait(answer)
             if pause is None:
                 exchange = Exchange(
-                    step=step, request=request, answer=answer, failure=failure, retries=tuple(retries)
+                    step=step,
+                    request=request,
+                    answer=answer,
+                    failure=failure,
+                    retries=tuple(retries),
+                    at_s=begun,
                 )
                 self._record(exchange)
                 return exchange

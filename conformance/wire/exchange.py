@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 Headers = tuple[tuple[str, str], ...]
@@ -58,13 +58,14 @@ class Answer:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Exchange:
-    """One request with its answer, or with the reason why none came."""
+    """One request with its answer, or with why none came; `at_s` is its start on a steady clock."""
 
     step: str
     request: Request
     answer: Answer | None = None
     failure: str | None = None
-    retries: tuple[Answer, ...] = field(default=())
+    retries: tuple[Answer, ...] = ()
+    at_s: float = 0.0
 
     @property
     def status(self) -> int | None:
