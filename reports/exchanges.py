@@ -1,0 +1,78 @@
+"""Requests and answers as they may be shown: every text in them has been through the redactor."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Headers = tuple[tuple[str, str], ...]
+_LABEL = re.compile(r"⟨([a-z_ ]+)#(\d+)⟩")
+_MARK = re.compile(r"⟨[^⟩]*⟩")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Shown:
+    """One exchange: what was sent, and what came back or why nothing did."""
+
+    step: str
+    method: str
+    url: str
+    request_headers: Headers = ()
+    request_body: str = ""
+    status: int | None = None
+    answer_headers: Headers = ()
+    answer_body: str = ""
+    failure: str = ""
+    retries: int = 0
+    at_s: float = 0.0
+    elapsed_s: float = 0.0
+
+
+def shown_from_dict(values: Mapping[str, Any]) -> Shown:
+    """The exchange from its JSON form, in which tuples are lists."""
+    headers = {
+        name: tuple((str(key), str(value)) for key, value in values[name])
+        for name in ("request_headers", "answer_headers")
+    }
+    return Shown(**{**values, **headers})
+
+
+def request_text(shown: Shown) -> str:
+    """The request as lines of text."""
+    return _text(f"{shown.method} {shown.url}", shown.request_headers, shown.request_body)
+
+
+def answer_text(shown: Shown) -> str:
+    """The answer as lines of text, or why there is none."""
+    if shown.status is None:
+        return shown.failure or "no answer"
+    return _text(str(shown.status), shown.answer_headers, shown.answer_body)
+
+
+def curl(shown: Shown) -> str:
+    """A command that sends the request again, with shell variables for the secrets."""
+    words = ["curl -sS -i"]
+    if shown.method != "GET":
+        words.append(f"-X {shown.method}")
+    words.append(_quoted(shown.url))
+    words += [f"-H {_quoted(f'{name}: {value}')}" for name, value in shown.request_headers]
+    if shown.request_body:
+        words.append(f"--data-binary {_quoted(shown.request_body)}")
+    return " \\\n  ".join(words)
+
+
+def _text(first: str, headers: Headers, body: str) -> str:
+    lines = [first, *(f"{name}: {value}" for name, value in headers)]
+    return "\n".join([*lines, "", body] if body else lines)
+
+
+def _quoted(text: str) -> str:
+    """The text as one shell word in which labels have become variables."""
+    if not _MARK.search(text):
+        return shlex.quote(text)
+    escaped = re.sub(r'(["\\$`])', r"\\\1", text)
+    escaped = _LABEL.sub(lambda found: f"${{{found[1].upper().replace(' ', '_')}_{found[2]}}}", escaped)
+    return '"' + _MARK.sub("${HIDDEN}", escaped) + '"'
