@@ -79,6 +79,9 @@ class RuleResult:
     title: str
     section: str
     verdict: Verdict
+    holds: str = ""
+    why: str = ""
+    standard: str = ""
     reason: str = ""
     checks: tuple[CheckResult, ...] = ()
 
