@@ -19,10 +19,15 @@ CALLBACK = "https://agent.example/callback"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Visit:
-    """Where the browser ended after an authorization request."""
+    """Where the browser ended after an authorization request.
+
+    How often the user acted, and whether the user really declined, is None where the way to sign in cannot see.
+    """
 
     sent_to: str | None
     page: str
+    acts: int | None = None
+    declined: bool | None = None
 
     def parameter(self, name: str) -> str | None:
         """A query parameter where the browser was sent to; None when it is missing or doubled."""

@@ -17,6 +17,7 @@ from conformance.target.control import ControlFailed, Unsupported
 from conformance.wire.client import Wire
 from conformance.wire.exchange import Exchange, Request
 from conformance.wire.keyring import Keyring
+from conformance.wire.secret import Secret
 from conformance.wire.show import show
 from conformance.world import Clock, World
 from reports.exchanges import Shown
@@ -80,7 +81,9 @@ class Bench:
         landing = self._sign_in.sign_in(
             SignInRequest(authorization_url=url, redirect_uri=redirect_uri, user=user, approve=approve)
         )
-        return Visit(sent_to=landing.sent_to, page=landing.outcome())
+        return Visit(
+            sent_to=landing.sent_to, page=landing.outcome(), acts=landing.acts, declined=landing.declined
+        )
 
     def _make_estate(self) -> Estate:
         context = self.context
@@ -103,6 +106,7 @@ class Bench:
         secrets = [user.password for user in self.context.users]
         secrets += [client.secret for project in target.projects for client in project.proxy_clients]
         secrets += [target.control.token] if target.control is not None and target.control.token else []
+        secrets += [Secret("target_header", value) for value in target.reach.headers.values()]
         return Keyring(secrets=secrets)
 
     def _fresh(self) -> tuple[Gateway, World]:

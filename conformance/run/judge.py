@@ -12,6 +12,7 @@ from conformance.check import Check
 from conformance.claims import Broken, LeftOut, Tally, Unavailable, Unmet, tallying
 from conformance.needs import first_missing, is_a_part
 from conformance.run.bench import Bench
+from conformance.signin.landing import SignInFailed
 from conformance.target.control import ControlFailed, Unsupported
 from conformance.wire.client import RateLimited, TargetSilent
 from reports.verdicts import CheckResult, Verdict
@@ -102,7 +103,7 @@ def _meaning(error: BaseException, check: Check) -> tuple[Verdict, dict[str, str
             return Verdict.NOT_TESTABLE, {"message": message}, not is_a_part(need, check)
         case RateLimited() | TargetSilent():
             return Verdict.NOT_TESTABLE, {"message": f"the target did not keep up: {error}"}, True
-        case ControlFailed():
+        case ControlFailed() | SignInFailed():
             return Verdict.ERROR, {"message": str(error)}, True
         case _:
             return Verdict.ERROR, {"message": f"the harness broke: {_where(error)}"}, True
