@@ -21,7 +21,7 @@ CALLBACK = "https://agent.example/callback"
 class Visit:
     """Where the browser ended after an authorization request.
 
-    How often the user acted, and whether the user really declined, is None where the way to sign in cannot see.
+    How often the user acted and whether the user really declined is None where the sign-in cannot see it.
     """
 
     sent_to: str | None

@@ -1,4 +1,4 @@
-"""An operator's service for tests: real HTTPS, protected by the gateway under test, serving a user's orders."""
+"""An operator's service for tests: real HTTPS, behind the gateway under test, serving a user's orders."""
 
 from __future__ import annotations
 
