@@ -144,8 +144,12 @@ def summary(screen: Screen, result: RunResult) -> None:
         sign, colour = _SIGNS[verdict]
         screen.say(screen.paint(f"{sign} {verdict.value} ({len(rules)})", colour, "bold"))
         for reason, ids in _by_reason(rules).items():
-            text = f"{', '.join(ids)}: {reason}"
-            screen.say(textwrap.fill(text, width, initial_indent="    ", subsequent_indent="      "))
+            text = f"{', '.join(ranges(ids))}: {reason}"
+            screen.say(
+                textwrap.fill(
+                    text, width, initial_indent="    ", subsequent_indent="      ", break_on_hyphens=False
+                )
+            )
     counts = ", ".join(f"{count} {name}" for name, count in result.counts.items() if count)
     screen.say(f"{len(result.rules)} rules: {counts}")
     screen.say(_verdict(screen, result))
@@ -158,6 +162,20 @@ def _verdict(screen: Screen, result: RunResult) -> str:
     }.get(result.verdict, "yellow")
     name = f"{result.target.get('name', '')} {result.target.get('version', '')}".strip()
     return f"{screen.paint(result.verdict.value, colour, 'bold')}  {name}: {result.reason}"
+
+
+def ranges(ids: Sequence[str]) -> list[str]:
+    """Rule IDs with neighbours joined: KEYS-01, KEYS-02 and KEYS-03 are KEYS-01…03."""
+    runs: list[list[str]] = []
+    for rule_id in ids:
+        family, _, number = rule_id.rpartition("-")
+        if runs:
+            before, _, last = runs[-1][-1].rpartition("-")
+            if before == family and int(number) == int(last) + 1:
+                runs[-1].append(rule_id)
+                continue
+        runs.append([rule_id])
+    return [run[0] if len(run) == 1 else f"{run[0]}…{run[-1].rpartition('-')[2]}" for run in runs]
 
 
 def _by_reason(rules: Sequence[RuleResult]) -> dict[str, list[str]]:

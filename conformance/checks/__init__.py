@@ -24,4 +24,5 @@ def index(role: str) -> Mapping[str, tuple[Check, ...]]:
 def modules(role: str) -> list[str]:
     """The modules that hold a role's checks."""
     place = Path(__file__).parent / role
-    return [f"{__name__}.{role}.{module.name}" for module in pkgutil.iter_modules([str(place)])]
+    found = (module.name for module in pkgutil.iter_modules([str(place)]))
+    return [f"{__name__}.{role}.{name}" for name in found if not name.startswith("_")]

@@ -93,7 +93,6 @@ def run_phase(
             str(_PACKAGE.parent),
             "--noconftest",
             "--assert=plain",
-            "--show-capture=no",
         ),
         *("-o", "python_files=*.py", "-o", "python_functions=*", "-p", "conformance.plugin"),
         *(part for name in _WITHOUT for part in ("-p", f"no:{name}")),
