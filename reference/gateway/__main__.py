@@ -1,0 +1,8 @@
+"""`python -m reference.gateway` serves the honest gateway."""
+
+import sys
+
+from reference.gateway.command import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,122 @@
+"""The gateway's ASGI applications: base and core, and the control beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from urllib.parse import urlsplit
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from reference.gateway.clock import Clock
+from reference.gateway.gateway import Gateway, build
+from reference.gateway.handlers import metadata, registration, sign_in
+from reference.gateway.handlers.authorization import authorize
+from reference.gateway.handlers.control import control
+from reference.gateway.handlers.redemption import redeem
+from reference.gateway.handlers.token import token
+from reference.gateway.ids import Ids, RandomIds
+from reference.gateway.logbook import Logbook, RequestLog
+from reference.gateway.merchants import Connect, connect
+from reference.gateway.policies import Policies
+from reference.gateway.wire import json_answer
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Apps:
+    """What to serve; on a shared origin `base` answers for the core as well."""
+
+    gateway: Gateway
+    base: ASGIApp
+    core: ASGIApp
+
+
+def create_apps(
+    *,
+    base_url: str,
+    core_url: str,
+    policies: Policies | None = None,
+    clock: Clock | None = None,
+    ids: Ids | None = None,
+    connecting: Connect = connect,
+    echo_log: bool = False,
+) -> Apps:
+    """A gateway of its own, with nothing in it. Policies other than the honest ones make it a wrong one."""
+    gateway = build(
+        base_url=base_url,
+        core_url=core_url,
+        policies=policies or Policies(),
+        clock=clock or Clock(),
+        ids=ids or RandomIds(),
+        log=Logbook(echo=echo_log),
+        connecting=connecting,
+    )
+    base, core = base_routes(gateway), core_routes(gateway)
+    shared = same_origin(base_url, core_url)
+    return Apps(
+        gateway=gateway,
+        # The core's few fixed paths come first: a base route has a Resource ID in front.
+        base=_app(gateway, [*core, *base] if shared else base),
+        core=_app(gateway, [*core, *base] if shared else core),
+    )
+
+
+def control_app(gateway: Gateway, *, path: str = "/control", token: str | None = None) -> ASGIApp:
+    """The Console's actions at one path; it answers for nobody who lacks the token, if there is one."""
+    route = Route(path or "/", control(gateway, token), methods=["POST"])
+    return Starlette(routes=[route], exception_handlers=HANDLERS)
+
+
+def same_origin(one: str, other: str) -> bool:
+    return urlsplit(one)[:2] == urlsplit(other)[:2]
+
+
+def base_routes(gateway: Gateway) -> list[Route]:
+    prefix = gateway.base_path
+    well_known = "/.well-known/openid-configuration"
+    oauth = "/.well-known/oauth-authorization-server"
+    discovery = metadata.discovery(gateway)
+    own = f"{prefix}/{{resource_id}}"
+    return [
+        Route(f"{prefix}/api/register", registration.register(gateway), methods=["POST"]),
+        Route(f"{prefix}/api/credentials/token", redeem(gateway), methods=["POST"]),
+        Route(f"{own}{well_known}", discovery, methods=["GET"]),
+        # RFC 8414 puts the well-known part first; clients of the MCP family look there.
+        Route(f"{oauth}{own}", discovery, methods=["GET"]),
+        Route(f"{well_known}{own}", discovery, methods=["GET"]),
+        Route(f"{own}/jwks", metadata.resource_key_set(gateway), methods=["GET"]),
+        Route(f"{own}/oauth2/auth", authorize(gateway), methods=["GET"]),
+        Route(f"{own}/sign-in/callback", sign_in.callback(gateway), methods=["GET"]),
+        Route(f"{own}/sign-in/decision", sign_in.decision(gateway), methods=["POST"]),
+    ]
+
+
+def core_routes(gateway: Gateway) -> list[Route]:
+    prefix = urlsplit(gateway.core_url).path
+    return [
+        Route(f"{prefix}/oauth2/token", token(gateway), methods=["POST"]),
+        Route(f"{prefix}/jwks", metadata.core_key_set(gateway), methods=["GET"]),
+    ]
+
+
+async def _refused(_request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    headers = dict((error.headers or {}) if isinstance(error, HTTPException) else {})
+    code = {413: "invalid_request", 500: "server_error"}.get(status) or HTTPStatus(status).name.lower()
+    return json_answer({"error": code}, status, {**headers, "cache-control": "no-store"})
+
+
+HANDLERS = {HTTPException: _refused, Exception: _refused}
+
+
+def _app(gateway: Gateway, routes: Sequence[Route]) -> ASGIApp:
+    app = Starlette(routes=routes, exception_handlers=HANDLERS)
+    # `/x/` is not `/x`, and a redirect would carry what was sent to it along.
+    app.router.redirect_slashes = False
+    return RequestLog(app, log=gateway.log, policies=gateway.policies, store=gateway.store)

@@ -1,0 +1,63 @@
+"""The command line of the reference gateway: parse the addresses, serve until told to stop."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from reference.gateway.apps import Apps, control_app, create_apps, same_origin
+from reference.gateway.policies import Policies
+from reference.serving import NotServed, Origin, loopback_url, run, server_tls
+
+TOKEN_VARIABLE = "GATEPROOF_CONTROL_TOKEN"  # noqa: S105 - the name of a variable, not what is in it
+
+
+def main(argv: Sequence[str] | None = None, policies: Policies | None = None) -> int:
+    """Serve a gateway; the exit code is 0 after a stop, 2 for wrong usage, 98 for a taken port."""
+    given = _parser().parse_args(argv)
+    try:
+        apps, origins = _apps(given, policies)
+        tls = server_tls(given.tls_cert, given.tls_key) if given.tls_cert and given.tls_key else None
+        run(origins, tls=tls, exit_with_stdin=given.exit_with_stdin, on_exit=apps.gateway.merchants.aclose)
+    except NotServed as error:
+        print(f"reference gateway: {error}", file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+def _apps(given: argparse.Namespace, policies: Policies | None) -> tuple[Apps, list[Origin]]:
+    base_url, core_url = loopback_url(given.base_url), loopback_url(given.core_url)
+    control_url = loopback_url(given.control_url) if given.control_url else None
+    if control_url and any(same_origin(control_url, url) for url in (base_url, core_url)):
+        raise NotServed("the control needs an origin of its own")
+    apps = create_apps(
+        base_url=base_url,
+        core_url=core_url,
+        policies=policies,
+        echo_log=True,
+    )
+    origins = [Origin(app=apps.base, url=base_url)]
+    if not same_origin(base_url, core_url):
+        origins.append(Origin(app=apps.core, url=core_url))
+    if control_url:
+        token = os.environ.get(TOKEN_VARIABLE) or None
+        control = control_app(apps.gateway, path=urlsplit(control_url).path, token=token)
+        origins.append(Origin(app=control, url=control_url))
+    return apps, origins
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m reference.gateway", description=__doc__, allow_abbrev=False
+    )
+    parser.add_argument("--base-url", required=True, help="gateway API host, with a port, on loopback")
+    parser.add_argument("--core-url", required=True, help="core host; may be the same as --base-url")
+    parser.add_argument("--control-url", help=f"control endpoint; its token comes from ${TOKEN_VARIABLE}")
+    parser.add_argument("--tls-cert", type=Path, help="certificate chain for https addresses")
+    parser.add_argument("--tls-key", type=Path, help="its private key")
+    parser.add_argument("--exit-with-stdin", action="store_true", help="stop when stdin ends")
+    return parser

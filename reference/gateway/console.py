@@ -1,0 +1,186 @@
+"""What a person would do in the Console, as actions that change the store."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable
+from dataclasses import replace
+from typing import cast
+
+from reference.gateway.arguments import Arguments, WrongArgument
+from reference.gateway.gateway import Gateway
+from reference.gateway.ids import fingerprint
+from reference.gateway.keys import new_key, rotated
+from reference.gateway.policy.discovery import resource_jwks_uri
+from reference.gateway.policy.outcomes import JsonObject
+from reference.gateway.records import AgentPolicy, MerchantPlace, Project, ProxyClient, Resource
+
+NAME, VERSION = "gateproof reference gateway", "1"
+Action = Callable[[Gateway, Arguments], JsonObject]
+
+
+def describe(gateway: Gateway, arguments: Arguments) -> JsonObject:
+    arguments.done()
+    return {
+        "name": NAME,
+        "version": VERSION,
+        "actions": sorted(ACTIONS),
+        "clock_offset_s": gateway.clock.offset_s,
+    }
+
+
+def create_project(gateway: Gateway, arguments: Arguments) -> JsonObject:
+    name, policy = arguments.text("name"), arguments.text_or_null("agent_policy")
+    arguments.done()
+    project = Project(id=gateway.ids.identifier("prj_"), name=name)
+    if policy is not None:
+        project = replace(project, agent_policy=_agent_policy(policy))
+    gateway.store.projects[project.id] = project
+    return {"project_id": project.id}
+
+
+def delete_project(gateway: Gateway, arguments: Arguments) -> JsonObject:
+    project = _project(gateway, arguments)
+    arguments.done()
+    gateway.store.delete_project(project.id)
+    return {}
+
+
+def set_agent_policy(gateway: Gateway, arguments: Arguments) -> JsonObject:
+    project, policy = _project(gateway, arguments), _agent_policy(arguments.text("agent_policy"))
+    arguments.done()
+    gateway.store.projects[project.id] = replace(project, agent_policy=policy)
+    return {}
+
+
+def create_resource(gateway: Gateway, arguments: Arguments) -> JsonObject:
+    project = _project(gateway, arguments)
+    indicator, scopes = arguments.text("indicator"), arguments.texts("scopes")
+    if not scopes or any(not scope.isascii() or scope != "".join(scope.split()) for scope in scopes):
+        raise WrongArgument("scopes: expected one or more scopes without spaces")
+    merchant = _merchant(arguments.object("merchant"))
+    arguments.done()
+    try:
+        gateway.merchants.trust(merchant.ca_file)
+    except (OSError, ssl.SSLError):
+        raise WrongArgument("merchant.ca_file: expected a readable file of PEM certificates") from None
+    resource = Resource(
+        id=gateway.ids.identifier("res_"),
+        project_id=project.id,
+        indicator=indicator,
+        scopes=scopes,
+        merchant=merchant,
+        key=new_key(gateway.ids),
+    )
+    gateway.store.resources[resource.id] = resource
+    return {"resource_id": resource.id, "jwks_uri": resource_jwks_uri(gateway.base_url, resource.id)}
+
+
+def create_proxy_client(gateway: Gateway, arguments: Arguments) -> JsonObject:
+    """The secret is in this answer and nowhere else."""
+    project = _project(gateway, arguments)
+    arguments.done()
+    secret = gateway.ids.secret()
+    client = ProxyClient(
+        id=gateway.ids.identifier("proxy_"), secret=fingerprint(secret), project_id=project.id
+    )
+    gateway.store.proxy_clients[client.id] = client
+    return {"client_id": client.id, "client_secret": secret}
+
+
+def revoke_proxy_client(gateway: Gateway, arguments: Arguments) -> JsonObject:
+    project = _project(gateway, arguments)
+    client = gateway.store.proxy_clients.get(arguments.text("client_id"))
+    arguments.done()
+    if client is None or client.project_id != project.id:
+        raise WrongArgument("client_id: the Project has no such Proxy client")
+    gateway.store.proxy_clients[client.id] = replace(client, revoked=True)
+    return {}
+
+
+def approve_agent(gateway: Gateway, arguments: Arguments) -> JsonObject:
+    project, agent_id = _project(gateway, arguments), _agent(gateway, arguments)
+    arguments.done()
+    gateway.store.standings[project.id, agent_id] = "approved"
+    return {}
+
+
+def withhold_redemption_scope(gateway: Gateway, arguments: Arguments) -> JsonObject:
+    agent_id = _agent(gateway, arguments)
+    arguments.done()
+    agents = gateway.store.agents
+    agents[agent_id] = replace(agents[agent_id], withholds_redemption_scope=True)
+    return {}
+
+
+def advance_clock(gateway: Gateway, arguments: Arguments) -> JsonObject:
+    seconds = arguments.seconds("seconds")
+    arguments.done()
+    gateway.clock.advance(seconds)
+    return {}
+
+
+def rotate_keys(gateway: Gateway, arguments: Arguments) -> JsonObject:
+    arguments.done()
+    ring = gateway.store.core_keys
+    gateway.store.core_keys = rotated(ring, new_key(gateway.ids), gateway.clock.now())
+    return {}
+
+
+def logs(gateway: Gateway, arguments: Arguments) -> JsonObject:
+    arguments.done()
+    return {"text": gateway.log.drain()}
+
+
+ACTIONS: dict[str, Action] = {
+    action.__name__: action
+    for action in (
+        describe,
+        create_project,
+        delete_project,
+        set_agent_policy,
+        create_resource,
+        create_proxy_client,
+        revoke_proxy_client,
+        approve_agent,
+        withhold_redemption_scope,
+        advance_clock,
+        rotate_keys,
+        logs,
+    )
+}
+
+
+def _project(gateway: Gateway, arguments: Arguments) -> Project:
+    project = gateway.store.projects.get(arguments.text("project_id"))
+    if project is None:
+        raise WrongArgument("project_id: there is no such Project")
+    return project
+
+
+def _agent(gateway: Gateway, arguments: Arguments) -> str:
+    agent_id = arguments.text("client_id")
+    if agent_id not in gateway.store.agents:
+        raise WrongArgument("client_id: no agent is registered under it")
+    return agent_id
+
+
+def _agent_policy(value: str) -> AgentPolicy:
+    if value not in ("approve", "hold"):
+        raise WrongArgument("agent_policy: expected approve or hold")
+    return cast(AgentPolicy, value)
+
+
+def _merchant(members: Arguments) -> MerchantPlace:
+    place = MerchantPlace(
+        issuer=members.text("issuer"),
+        authorization_endpoint=members.text("authorization_endpoint"),
+        token_endpoint=members.text("token_endpoint"),
+        userinfo_endpoint=members.text("userinfo_endpoint"),
+        jwks_uri=members.text("jwks_uri"),
+        api_url=members.text("api_url"),
+        client_id=members.text("client_id"),
+        ca_file=members.text_or_null("ca_file"),
+    )
+    members.done()
+    return place

@@ -1,0 +1,65 @@
+"""One gateway: its addresses, its decisions, its memory, and what it reaches the world with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from reference.gateway.clock import Clock
+from reference.gateway.ids import Ids
+from reference.gateway.keys import KeyRing, new_key
+from reference.gateway.logbook import Logbook
+from reference.gateway.merchants import Connect, Merchants, connect
+from reference.gateway.policies import Policies
+from reference.gateway.store import Store
+from reference.gateway.vault import Vault
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Gateway:
+    """The parts of a gateway, handed to every handler."""
+
+    base_url: str
+    core_url: str
+    policies: Policies
+    clock: Clock
+    ids: Ids
+    store: Store
+    log: Logbook
+    merchants: Merchants
+    vault: Vault
+
+    @property
+    def issuer(self) -> str:
+        return self.policies.issuer(self.core_url)
+
+    @property
+    def base_path(self) -> str:
+        return urlsplit(self.base_url).path
+
+
+def build(
+    *,
+    base_url: str,
+    core_url: str,
+    policies: Policies,
+    clock: Clock,
+    ids: Ids,
+    log: Logbook,
+    connecting: Connect = connect,
+) -> Gateway:
+    """Put an empty gateway together."""
+    store = Store(core_keys=KeyRing(current=new_key(ids)))
+    merchants = Merchants(connecting)
+    vault = Vault(store=store, policies=policies, clock=clock, ids=ids, merchants=merchants)
+    return Gateway(
+        base_url=base_url,
+        core_url=core_url,
+        policies=policies,
+        clock=clock,
+        ids=ids,
+        store=store,
+        log=log,
+        merchants=merchants,
+        vault=vault,
+    )

@@ -1,0 +1,1 @@
+"""What happens on a request: parse, ask the policies, write the store, render. Nothing is decided here."""

@@ -1,0 +1,86 @@
+"""The authorization endpoint, up to the moment at which the merchant takes over."""
+
+from __future__ import annotations
+
+import hashlib
+from base64 import urlsafe_b64encode
+from collections.abc import Mapping
+from dataclasses import replace
+from urllib.parse import quote, urlencode
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from reference.gateway.gateway import Gateway
+from reference.gateway.handlers.browser import error, known_browser, redirect
+from reference.gateway.handlers.consent import ask
+from reference.gateway.ids import fingerprint
+from reference.gateway.policy.authorization import AuthorizationFacts
+from reference.gateway.policy.outcomes import first_refusal
+from reference.gateway.records import Resource, SignIn
+from reference.gateway.wire import Endpoint, query_of
+
+
+def authorize(gateway: Gateway) -> Endpoint:
+    async def endpoint(request: Request) -> Response:
+        policies, store = gateway.policies, gateway.store
+        resource = store.resources.get(request.path_params["resource_id"])
+        pairs = query_of(request)
+        if resource is None:
+            return error(gateway, "There is no such Resource.", 404)
+        if pairs is None:
+            return error(gateway, "The request cannot be read.")
+        facts = AuthorizationFacts(pairs=pairs, resource=resource, agent=None)
+        facts = replace(facts, agent=store.agents.get(facts.value("client_id")))
+        if refusal := first_refusal(policies.page_checks, facts):
+            return error(gateway, refusal.description, refusal.status)
+        if refusal := first_refusal(policies.redirect_checks, facts):
+            location = policies.error_redirect(
+                facts.value("redirect_uri"),
+                refusal.error,
+                refusal.description,
+                facts.value("state"),
+                gateway.issuer,
+            )
+            return redirect(gateway, location)
+        browser = known_browser(gateway, request)
+        person = policies.remembered(browser.people.get(policies.session_of(resource)), gateway.clock.now())
+        sign_in = SignIn(
+            browser=browser.key,
+            resource_id=resource.id,
+            request=policies.authorization_request(facts),
+            nonce=gateway.ids.secret(),
+            verifier=gateway.ids.secret(),
+            person=person,
+        )
+        if person is not None:
+            return await ask(gateway, resource, sign_in, was_signed_in=True, cookie=browser.cookie)
+        return send_to_merchant(gateway, resource, sign_in, cookie=browser.cookie)
+
+    return endpoint
+
+
+def send_to_merchant(
+    gateway: Gateway, resource: Resource, sign_in: SignIn, *, cookie: Mapping[str, str]
+) -> Response:
+    """The merchant's identity provider signs the user in; its answer comes to the callback."""
+    state = gateway.ids.secret()
+    gateway.store.sign_ins.add(fingerprint(state), sign_in, gateway.clock.now())
+    digest = hashlib.sha256(sign_in.verifier.encode()).digest()
+    parameters = {
+        "response_type": "code",
+        "client_id": resource.merchant.client_id,
+        "redirect_uri": callback_url(gateway, resource),
+        "scope": "openid",
+        "state": state,
+        "nonce": sign_in.nonce,
+        "code_challenge": urlsafe_b64encode(digest).rstrip(b"=").decode(),
+        "code_challenge_method": "S256",
+    }
+    endpoint = resource.merchant.authorization_endpoint
+    separator = "&" if "?" in endpoint else "?"
+    return redirect(gateway, endpoint + separator + urlencode(parameters, quote_via=quote, safe=""), cookie)
+
+
+def callback_url(gateway: Gateway, resource: Resource) -> str:
+    return f"{gateway.base_url}/{resource.id}/sign-in/callback"

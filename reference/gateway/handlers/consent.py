@@ -1,0 +1,104 @@
+"""The user is asked about the agent, and a yes becomes a grant, a merchant token and a code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from starlette.responses import Response
+
+from reference.gateway.gateway import Gateway
+from reference.gateway.handlers.browser import error, page, redirect
+from reference.gateway.ids import fingerprint
+from reference.gateway.pages import approve_page, pending_page
+from reference.gateway.policy.authorization import ConsentFacts
+from reference.gateway.policy.registration import domain_of
+from reference.gateway.records import Agent, Code, Grant, Person, Resource, SignIn, Standing
+
+
+async def ask(
+    gateway: Gateway, resource: Resource, sign_in: SignIn, *, was_signed_in: bool, cookie: Mapping[str, str]
+) -> Response:
+    """What comes after signing in: the question, the waiting page, or the agent's redirect URI."""
+    person, agent = sign_in.person, gateway.store.agents.get(sign_in.request.client_id)
+    if person is None or agent is None or resource.id not in gateway.store.resources:
+        return error(gateway, "Start again from the agent.")
+    standing = _standing(gateway, resource, agent)
+    decided = gateway.policies.consent(ConsentFacts(standing=standing, was_signed_in=was_signed_in))
+    if decided == "pending":
+        return page(gateway, pending_page(agent), cookie=cookie)
+    if decided == "approved":
+        return await approve(gateway, resource, sign_in, cookie=cookie)
+    ticket = gateway.ids.secret()
+    gateway.store.sign_ins.add(fingerprint(ticket), sign_in, gateway.clock.now())
+    html = approve_page(
+        agent=agent,
+        domain=domain_of(agent.redirect_uris),
+        person=person,
+        resource=resource,
+        scopes=sign_in.request.scopes,
+        action=f"{gateway.base_path}/{resource.id}/sign-in/decision",
+        ticket=ticket,
+        may_switch=was_signed_in,
+    )
+    return page(gateway, html, cookie=cookie)
+
+
+async def approve(
+    gateway: Gateway, resource: Resource, sign_in: SignIn, *, cookie: Mapping[str, str] | None = None
+) -> Response:
+    """The user said yes. The merchant token comes before the code, so that whoever has the code finds it."""
+    request = sign_in.request
+    person, agent = sign_in.person, gateway.store.agents.get(request.client_id)
+    if person is None or agent is None or resource.id not in gateway.store.resources:
+        return error(gateway, "Start again from the agent.")
+    if _standing(gateway, resource, agent) == "pending":
+        return page(gateway, pending_page(agent), cookie=cookie)
+    grant = _grant(gateway, resource, agent, sign_in, person)
+    verdict = await gateway.vault.provision(grant, agent, resource)
+    gateway.log.write(f"provisioning for {resource.id}: {verdict}")
+    now = gateway.clock.now()
+    gateway.store.grants.add(grant.id, grant, now)
+    code = gateway.policies.new_code(gateway.ids)
+    record = Code(
+        grant_id=grant.id,
+        agent_id=agent.id,
+        redirect_uri=request.redirect_uri,
+        challenge=request.challenge,
+        expires_at=now + gateway.policies.code_lifetime_s,
+    )
+    gateway.store.codes.add(fingerprint(code), record, now)
+    return redirect(gateway, gateway.policies.code_redirect(request, code, gateway.issuer), cookie)
+
+
+def tell_agent(gateway: Gateway, sign_in: SignIn, code: str, description: str) -> Response:
+    """The agent hears by redirect that there will be no code."""
+    request = sign_in.request
+    location = gateway.policies.error_redirect(
+        request.redirect_uri, code, description, request.state, gateway.issuer
+    )
+    return redirect(gateway, location)
+
+
+def _standing(gateway: Gateway, resource: Resource, agent: Agent) -> Standing:
+    """The agent's standing in the Project, written down the first time that anybody asks."""
+    place = (resource.project_id, agent.id)
+    project = gateway.store.projects[resource.project_id]
+    standing = gateway.policies.agent_standing(gateway.store.standings.get(place), project)
+    gateway.store.standings[place] = standing
+    return standing
+
+
+def _grant(gateway: Gateway, resource: Resource, agent: Agent, sign_in: SignIn, person: Person) -> Grant:
+    store = gateway.store
+    sub = gateway.policies.subject(store.subjects, resource.project_id, person.login_id, gateway.ids)
+    store.subjects[resource.project_id, person.login_id] = sub
+    return Grant(
+        id=gateway.ids.identifier("grant_"),
+        agent_id=agent.id,
+        project_id=resource.project_id,
+        resource_id=resource.id,
+        sub=sub,
+        person=person,
+        scopes=sign_in.request.scopes,
+        nonce=sign_in.request.nonce,
+    )

@@ -1,0 +1,50 @@
+"""Discovery documents and key sets."""
+
+from __future__ import annotations
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from reference.gateway.gateway import Gateway
+from reference.gateway.policy.discovery import DiscoveryFacts
+from reference.gateway.records import Resource
+from reference.gateway.wire import Endpoint, json_answer
+
+
+def resource_of(gateway: Gateway, request: Request) -> Resource:
+    """The Resource in the path; there is nothing at the paths of any other."""
+    resource = gateway.store.resources.get(request.path_params["resource_id"])
+    if resource is None:
+        raise HTTPException(404)
+    return resource
+
+
+def discovery(gateway: Gateway) -> Endpoint:
+    async def endpoint(request: Request) -> Response:
+        facts = DiscoveryFacts(
+            base_url=gateway.base_url, core_url=gateway.core_url, resource=resource_of(gateway, request)
+        )
+        document = gateway.policies.discovery_document(facts)
+        return json_answer(document, headers=gateway.policies.discovery_headers)
+
+    return endpoint
+
+
+def resource_key_set(gateway: Gateway) -> Endpoint:
+    async def endpoint(request: Request) -> Response:
+        policies = gateway.policies
+        jwk = policies.resource_jwk(resource_of(gateway, request).key)
+        return json_answer(policies.resource_key_set([jwk]), headers=policies.discovery_headers)
+
+    return endpoint
+
+
+def core_key_set(gateway: Gateway) -> Endpoint:
+    async def endpoint(request: Request) -> Response:  # noqa: ARG001 - the same for everybody
+        policies = gateway.policies
+        keys = policies.live_core_keys(gateway.store.core_keys, gateway.clock.now())
+        document = policies.core_key_set([policies.core_jwk(key) for key in keys])
+        return json_answer(document, headers=policies.discovery_headers)
+
+    return endpoint

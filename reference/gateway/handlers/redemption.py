@@ -1,0 +1,72 @@
+"""An operator's backend redeems a gateway access token for the merchant token."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from reference.gateway.gateway import Gateway
+from reference.gateway.ids import fingerprint
+from reference.gateway.policy.outcomes import Refusal, first_refusal
+from reference.gateway.policy.redemption import RedemptionFacts, bearer_token
+from reference.gateway.records import VaultEntry
+from reference.gateway.wire import Endpoint, json_answer, json_of, refusal_answer
+
+
+def redeem(gateway: Gateway) -> Endpoint:
+    async def endpoint(request: Request) -> Response:
+        policies = gateway.policies
+        outcome = await _redeemed(gateway, request, await json_of(request))
+        if isinstance(outcome, Refusal):
+            return refusal_answer(outcome, policies.redemption_headers)
+        return json_answer(policies.redemption_answer(outcome), headers=policies.redemption_headers)
+
+    return endpoint
+
+
+async def _redeemed(gateway: Gateway, request: Request, body: Any) -> VaultEntry | Refusal:
+    policies = gateway.policies
+    facts = _facts(gateway, request, body)
+    if refusal := first_refusal(policies.redemption_checks, facts):
+        return refusal
+    resource = policies.redeemed_resource(facts)
+    if resource is None or facts.grant is None:
+        return policies.resource_not_found()
+    entry = await gateway.vault.merchant_token(policies.vault_key(facts.grant, resource), resource)
+    # The merchant may have taken seconds: whoever was revoked in the meantime gets nothing.
+    return first_refusal(policies.redemption_rechecks, _as_of_now(gateway, facts)) or entry
+
+
+def _as_of_now(gateway: Gateway, facts: RedemptionFacts) -> RedemptionFacts:
+    """The same redemption, with what can change while it waits looked up again."""
+    token = facts.proxy_token
+    return replace(
+        facts,
+        grant=gateway.policies.grant_behind(facts.claims, gateway.store) if facts.claims else None,
+        proxy_client=gateway.store.proxy_clients.get(token.client_id) if token else None,
+    )
+
+
+def _facts(gateway: Gateway, request: Request, body: Any) -> RedemptionFacts:
+    """Everything that is known about a redemption at this moment."""
+    store, policies, now = gateway.store, gateway.policies, gateway.clock.now()
+    authorizations = tuple(request.headers.getlist("authorization"))
+    proxy_headers = tuple(request.headers.getlist("x-proxy-token"))
+    bearer = bearer_token(authorizations)
+    keys = policies.live_core_keys(store.core_keys, now)
+    claims = policies.verified_claims(bearer, keys, gateway.issuer, now) if bearer else None
+    proxy_token = store.proxy_tokens.get(fingerprint(proxy_headers[0])) if proxy_headers else None
+    return RedemptionFacts(
+        authorizations=authorizations,
+        proxy_headers=proxy_headers,
+        body=body,
+        claims=claims,
+        grant=policies.grant_behind(claims, store) if claims else None,
+        proxy_token=proxy_token,
+        proxy_client=store.proxy_clients.get(proxy_token.client_id) if proxy_token else None,
+        resources=tuple(store.resources.values()),
+        now=now,
+    )

@@ -1,0 +1,108 @@
+"""The way back from the merchant's identity provider, and the user's decision."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from reference.gateway.gateway import Gateway
+from reference.gateway.handlers.authorization import callback_url, send_to_merchant
+from reference.gateway.handlers.browser import browser_key, error, fresh_browser
+from reference.gateway.handlers.consent import approve, ask, tell_agent
+from reference.gateway.ids import fingerprint
+from reference.gateway.policy.sign_in import IdTokenFacts
+from reference.gateway.records import Person, Resource, SignIn
+from reference.gateway.wire import Endpoint, Pairs, form_of, query_of
+
+STALE = "This sign-in is over, or it began in another browser. Start again from the agent."
+
+
+def callback(gateway: Gateway) -> Endpoint:
+    """The merchant sends the browser here with its code."""
+
+    async def endpoint(request: Request) -> Response:
+        pairs = query_of(request) or ()
+        resource, sign_in = _taken(gateway, request, _single(pairs, "state"), signed_in=False)
+        if resource is None or sign_in is None:
+            return error(gateway, STALE)
+        if _single(pairs, "error"):
+            return tell_agent(gateway, sign_in, "access_denied", "the user did not sign in")
+        if (_single(pairs, "iss") or resource.merchant.issuer) != resource.merchant.issuer:
+            return error(gateway, "The answer came from somebody else than the merchant.")
+        person = await _person(gateway, resource, sign_in, _single(pairs, "code"))
+        if person is None:
+            return tell_agent(
+                gateway, sign_in, "temporarily_unavailable", "the merchant did not sign the user in"
+            )
+        # A new cookie: whoever planted the old one in this browser is not signed in with it.
+        session = gateway.policies.session_of(resource)
+        people = gateway.store.browsers.get(sign_in.browser) or {}
+        browser = fresh_browser(gateway, people | {session: person})
+        sign_in = replace(sign_in, browser=browser.key, person=person)
+        return await ask(gateway, resource, sign_in, was_signed_in=False, cookie=browser.cookie)
+
+    return endpoint
+
+
+def decision(gateway: Gateway) -> Endpoint:
+    """The form of the approve page arrives here; its ticket is good for one decision."""
+
+    async def endpoint(request: Request) -> Response:
+        pairs = await form_of(request) or ()
+        resource, sign_in = _taken(gateway, request, _single(pairs, "ticket"), signed_in=True)
+        if resource is None or sign_in is None:
+            return error(gateway, STALE)
+        decided = _single(pairs, "decision")
+        if decided == "approve":
+            return await approve(gateway, resource, sign_in)
+        if decided == "switch":
+            return send_to_merchant(gateway, resource, replace(sign_in, person=None), cookie={})
+        return tell_agent(gateway, sign_in, "access_denied", "the user did not approve the agent")
+
+    return endpoint
+
+
+def _taken(
+    gateway: Gateway, request: Request, ticket: str, *, signed_in: bool
+) -> tuple[Resource | None, SignIn | None]:
+    """The sign-in of this ticket, used up; nothing in another browser or at another step."""
+    key = fingerprint(ticket)
+    sign_in = gateway.store.sign_ins.get(key)
+    resource = gateway.store.resources.get(request.path_params["resource_id"])
+    if (
+        sign_in is None
+        or resource is None
+        or sign_in.resource_id != resource.id
+        or (sign_in.person is not None) != signed_in
+        or not gateway.policies.same_browser(sign_in, browser_key(gateway, request))
+    ):
+        return None, None
+    return resource, gateway.store.sign_ins.take(key)
+
+
+async def _person(gateway: Gateway, resource: Resource, sign_in: SignIn, code: str) -> Person | None:
+    """Exchange the merchant's code and believe its ID token, if it is one and meant for this sign-in."""
+    form = {
+        "grant_type": "authorization_code",
+        "code": code,
+        "redirect_uri": callback_url(gateway, resource),
+        "client_id": resource.merchant.client_id,
+        "code_verifier": sign_in.verifier,
+    }
+    answer = await gateway.merchants.ask(resource.merchant, form)
+    id_token = answer.text("id_token")
+    if answer.status != 200 or id_token is None:
+        return None
+    claims = await gateway.merchants.verified_id_token(resource.merchant, id_token)
+    if claims is None:
+        return None
+    return gateway.policies.person_named(
+        IdTokenFacts(claims=claims, merchant=resource.merchant, nonce=sign_in.nonce, now=gateway.clock.now())
+    )
+
+
+def _single(pairs: Pairs, name: str) -> str:
+    values = [value for key, value in pairs if key == name]
+    return values[0] if len(values) == 1 else ""

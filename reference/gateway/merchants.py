@@ -1,0 +1,124 @@
+"""The gateway as a client of merchants: bounded in time and size, and it follows nobody anywhere."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import ssl
+import time
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import jwt
+
+from reference.gateway.policy.redemption import SIGNATURE_ONLY
+from reference.gateway.policy.vault import MerchantAnswer
+from reference.gateway.records import MerchantPlace
+
+TOTAL_DEADLINE_S = 5
+TIMEOUT = httpx.Timeout(4, connect=2)
+MOST_OCTETS = 256 * 1024
+KEYS_AGAIN_AFTER_S = 1
+ALGORITHMS = frozenset({"RS256", "PS256", "ES256", "ES384", "EdDSA"})
+
+Connect = Callable[[str | None], httpx.AsyncClient]
+
+
+def connect(ca_file: str | None) -> httpx.AsyncClient:
+    """A client that trusts this CA and none of the settings in the environment."""
+    return httpx.AsyncClient(
+        verify=ssl.create_default_context(cafile=ca_file),
+        trust_env=False,
+        follow_redirects=False,
+        timeout=TIMEOUT,
+        headers={"accept": "application/json", "accept-encoding": "identity"},
+    )
+
+
+class Merchants:
+    """One connection pool a CA; the TLS context is the expensive part of it."""
+
+    def __init__(self, connecting: Connect = connect) -> None:
+        self._connect = connecting
+        self._clients: dict[str | None, httpx.AsyncClient] = {}
+        self._keys: dict[str, tuple[float, list[dict[str, Any]]]] = {}
+
+    async def ask(self, merchant: MerchantPlace, form: dict[str, str]) -> MerchantAnswer:
+        """One request to the token endpoint; every trouble on the way is an answer without a status."""
+        return await self._request(merchant, "POST", merchant.token_endpoint, form)
+
+    async def verified_id_token(self, merchant: MerchantPlace, token: str) -> dict[str, Any] | None:
+        """The claims of an ID token that a key of the merchant's key set signed."""
+        try:
+            header = jwt.get_unverified_header(token)
+        except (jwt.PyJWTError, ValueError):
+            return None
+        if header.get("alg") not in ALGORITHMS:
+            return None
+        claims = _verified(token, header, await self._key_set(merchant, max_age_s=3600))
+        return claims or _verified(token, header, await self._key_set(merchant, max_age_s=KEYS_AGAIN_AFTER_S))
+
+    def trust(self, ca_file: str | None) -> None:
+        """Load a CA file now, so that a wrong one is noticed when it is named."""
+        self._client(ca_file)
+
+    async def aclose(self) -> None:
+        for client in self._clients.values():
+            await client.aclose()
+
+    def _client(self, ca_file: str | None) -> httpx.AsyncClient:
+        if ca_file not in self._clients:
+            self._clients[ca_file] = self._connect(ca_file)
+        return self._clients[ca_file]
+
+    async def _key_set(self, merchant: MerchantPlace, *, max_age_s: float) -> list[dict[str, Any]]:
+        fetched_at, keys = self._keys.get(merchant.jwks_uri, (float("-inf"), []))
+        if time.monotonic() - fetched_at < max_age_s:
+            return keys
+        answer = await self._request(merchant, "GET", merchant.jwks_uri, None)
+        found = (answer.document or {}).get("keys")
+        if answer.status != 200 or not isinstance(found, list):
+            return keys
+        keys = [key for key in found if isinstance(key, dict)]
+        self._keys[merchant.jwks_uri] = (time.monotonic(), keys)
+        return keys
+
+    async def _request(
+        self, merchant: MerchantPlace, method: str, url: str, form: dict[str, str] | None
+    ) -> MerchantAnswer:
+        body = bytearray()
+        try:
+            async with (
+                asyncio.timeout(TOTAL_DEADLINE_S),
+                self._client(merchant.ca_file).stream(method, url, data=form) as answer,
+            ):
+                async for chunk in answer.aiter_bytes():
+                    body += chunk
+                    if len(body) > MOST_OCTETS:
+                        return MerchantAnswer(status=None)
+        except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, TimeoutError, ssl.SSLError, ValueError):
+            return MerchantAnswer(status=None)
+        return MerchantAnswer(status=answer.status_code, document=_document(bytes(body)))
+
+
+def _document(body: bytes) -> dict[str, Any] | None:
+    try:
+        document = json.loads(body.decode())
+    except (ValueError, RecursionError):
+        return None
+    return document if isinstance(document, dict) else None
+
+
+def _verified(token: str, header: dict[str, Any], keys: list[dict[str, Any]]) -> dict[str, Any] | None:
+    algorithm = header["alg"]
+    for jwk in keys:
+        if header.get("kid") is not None and jwk.get("kid") not in (None, header["kid"]):
+            continue
+        try:
+            key = jwt.PyJWK(jwk, algorithm=algorithm).key
+            claims: dict[str, Any] = jwt.decode(token, key, algorithms=[algorithm], options=SIGNATURE_ONLY)
+        except (jwt.PyJWTError, ValueError, TypeError, KeyError):
+            continue
+        return claims
+    return None

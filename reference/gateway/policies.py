@@ -1,0 +1,161 @@
+"""Every decision of the gateway in one value. Swap one, and the gateway is wrong in just that way."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from reference.gateway.ids import Ids
+from reference.gateway.keys import KeyRing, SigningKey
+from reference.gateway.policy import (
+    authorization,
+    code_exchange,
+    discovery,
+    key_sets,
+    proxy,
+    redemption,
+    registration,
+    sign_in,
+    token_claims,
+    vault,
+)
+from reference.gateway.policy.outcomes import JsonObject, Refusal
+from reference.gateway.records import (
+    Agent,
+    AuthorizationRequest,
+    Code,
+    Grant,
+    Person,
+    Project,
+    Resource,
+    SignIn,
+    Standing,
+    VaultEntry,
+    VaultKey,
+)
+from reference.gateway.store import Expiring, Store
+
+NO_STORE = MappingProxyType({"cache-control": "no-store"})
+PAGE_HEADERS = MappingProxyType(
+    {
+        "cache-control": "no-store",
+        "content-security-policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
+        "referrer-policy": "no-referrer",
+        "x-content-type-options": "nosniff",
+        "x-frame-options": "DENY",
+    }
+)
+
+SpendCode = Callable[
+    [Expiring[Code], str, tuple[code_exchange.CodeCheck, ...], code_exchange.CodeFacts],
+    Awaitable[Code | code_exchange.CodeRefused],
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policies:
+    """The honest decisions; each field is one of them."""
+
+    # Discovery and key sets
+    issuer: Callable[[str], str] = discovery.issuer
+    discovery_document: Callable[[discovery.DiscoveryFacts], JsonObject] = discovery.discovery_document
+    discovery_headers: Mapping[str, str] = MappingProxyType({"cache-control": "max-age=0, must-revalidate"})
+    live_core_keys: Callable[[KeyRing, float], tuple[SigningKey, ...]] = key_sets.live_core_keys
+    core_jwk: Callable[[SigningKey], JsonObject] = key_sets.public_jwk
+    resource_jwk: Callable[[SigningKey], JsonObject] = key_sets.public_jwk
+    core_key_set: Callable[[list[JsonObject]], JsonObject] = key_sets.key_set
+    resource_key_set: Callable[[list[JsonObject]], JsonObject] = key_sets.key_set
+    access_token_key: Callable[[KeyRing, SigningKey], SigningKey] = key_sets.access_token_key
+    id_token_key: Callable[[KeyRing, SigningKey], SigningKey] = key_sets.id_token_key
+
+    # Registration
+    registration_checks: tuple[registration.RegistrationCheck, ...] = registration.REGISTRATION_CHECKS
+    new_agent: Callable[[registration.RegistrationFacts, Ids, float], registration.NewAgent] = (
+        registration.new_agent
+    )
+    registration_answer: Callable[[registration.NewAgent], JsonObject] = registration.registration_answer
+    registration_status: int = 201
+
+    # Authorization and sign-in
+    page_checks: tuple[authorization.AuthorizationCheck, ...] = authorization.PAGE_CHECKS
+    redirect_checks: tuple[authorization.AuthorizationCheck, ...] = authorization.REDIRECT_CHECKS
+    authorization_request: Callable[[authorization.AuthorizationFacts], AuthorizationRequest] = (
+        authorization.authorization_request
+    )
+    remembered: Callable[[Person | None, float], Person | None] = sign_in.remembered
+    session_of: Callable[[Resource], str] = sign_in.session_of
+    same_browser: Callable[[SignIn, str | None], bool] = sign_in.same_browser
+    person_named: Callable[[sign_in.IdTokenFacts], Person | None] = sign_in.person_named
+    agent_standing: Callable[[Standing | None, Project], Standing] = authorization.agent_standing
+    consent: Callable[[authorization.ConsentFacts], Standing | None] = authorization.consent
+    code_redirect: Callable[[AuthorizationRequest, str, str], str] = authorization.code_redirect
+    error_redirect: Callable[[str, str, str, str, str], str] = authorization.error_redirect
+    new_code: Callable[[Ids], str] = lambda ids: ids.secret()
+    page_headers: Mapping[str, str] = PAGE_HEADERS
+
+    # Token endpoint, agents
+    token_request_checks: tuple[code_exchange.RequestCheck, ...] = code_exchange.TOKEN_REQUEST_CHECKS
+    agent_credentials: Callable[
+        [code_exchange.TokenRequestFacts], code_exchange.AgentCredentials | Refusal
+    ] = code_exchange.agent_credentials
+    agent_checks: tuple[code_exchange.AgentCheck, ...] = code_exchange.AGENT_CHECKS
+    exchange_fields: code_exchange.RequestCheck = code_exchange.exchange_fields_are_given
+    code_lifetime_s: float = code_exchange.CODE_LIFETIME_S
+    code_checks: tuple[code_exchange.CodeCheck, ...] = code_exchange.CODE_CHECKS
+    spend_code: SpendCode = code_exchange.spend_code
+    refresh_checks: tuple[code_exchange.RefreshCheck, ...] = code_exchange.REFRESH_CHECKS
+    token_headers: Mapping[str, str] = NO_STORE
+
+    # Tokens
+    subject: Callable[[Mapping[tuple[str, str], str], str, str, Ids], str] = token_claims.subject
+    granted_scopes: Callable[[tuple[str, ...], Agent], tuple[str, ...]] = token_claims.granted_scopes
+    access_token_claims: Callable[[token_claims.TokenFacts], JsonObject] = token_claims.access_token_claims
+    id_token_claims: Callable[[token_claims.TokenFacts], JsonObject] = token_claims.id_token_claims
+    id_token_type: str = token_claims.ID_TOKEN_TYPE
+    new_refresh_token: Callable[[token_claims.TokenFacts, Ids], str] = token_claims.new_refresh_token
+    token_answer: Callable[[token_claims.TokenFacts, token_claims.Tokens], JsonObject] = (
+        token_claims.token_answer
+    )
+
+    # Token endpoint, Proxy clients
+    proxy_credentials: Callable[[code_exchange.TokenRequestFacts], proxy.ProxyCredentials | Refusal] = (
+        proxy.proxy_credentials
+    )
+    proxy_client_checks: tuple[proxy.ProxyClientCheck, ...] = proxy.PROXY_CLIENT_CHECKS
+    proxy_token_lifetime_s: int = proxy.PROXY_TOKEN_LIFETIME_S
+    proxy_token_answer: Callable[[str, int], JsonObject] = proxy.proxy_token_answer
+
+    # Redemption
+    verified_claims: Callable[[str, Iterable[SigningKey], str, float], Mapping[str, Any] | None] = (
+        redemption.verified_claims
+    )
+    redemption_checks: tuple[redemption.RedemptionCheck, ...] = redemption.REDEMPTION_CHECKS
+    redemption_rechecks: tuple[redemption.RedemptionCheck, ...] = redemption.REDEMPTION_CHECKS
+    redeemed_resource: Callable[[redemption.RedemptionFacts], Resource | None] = redemption.redeemed_resource
+    vault_key: Callable[[Grant, Resource], VaultKey] = redemption.vault_key
+    redemption_answer: Callable[[VaultEntry], JsonObject] = redemption.redemption_answer
+    grant_behind: Callable[[Mapping[str, Any], Store], Grant | None] = redemption.grant_behind
+    resource_not_found: Callable[[], Refusal] = redemption.resource_not_found
+    nothing_cached: Callable[[], Refusal] = redemption.nothing_cached
+    reauthentication_required: Callable[[], Refusal] = redemption.reauthentication_required
+    merchant_unavailable: Callable[[], Refusal] = redemption.merchant_unavailable
+    redemption_headers: Mapping[str, str] = NO_STORE
+
+    # The vault
+    step: Callable[[VaultEntry, float], vault.Step] = vault.step
+    flight_key: Callable[[VaultKey], Hashable] = vault.flight_key
+    provisioning_verdict: Callable[[vault.MerchantAnswer], vault.Verdict] = vault.provisioning_verdict
+    refresh_verdict: Callable[[vault.MerchantAnswer], vault.Verdict] = vault.refresh_verdict
+    refreshed_entry: Callable[[VaultEntry, vault.MerchantAnswer, float], VaultEntry] = vault.refreshed_entry
+    rejected_entry: Callable[[VaultEntry], VaultEntry] = vault.rejected_entry
+    entry_after_provisioning: Callable[
+        [VaultEntry | None, vault.Verdict, vault.MerchantAnswer, float], VaultEntry | None
+    ] = vault.entry_after_provisioning
+    usable_after_transient: Callable[[VaultEntry, float], bool] = vault.usable_after_transient
+    user_assertion: Callable[[Grant, Agent, Resource, str, float], dict[str, Any]] = vault.user_assertion
+    client_assertion: Callable[[Resource, str, float], dict[str, Any]] = vault.client_assertion
+
+    # The log
+    logged_path: Callable[[str, str], str] = lambda path, query: path  # noqa: ARG005 - the query is left out

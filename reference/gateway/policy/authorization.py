@@ -1,0 +1,194 @@
+"""The authorization request, and where the browser is sent when it is over."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from urllib.parse import quote, urlencode
+
+from reference.gateway.policy.discovery import REDEMPTION_SCOPE
+from reference.gateway.policy.outcomes import Refusal
+from reference.gateway.records import Agent, AuthorizationRequest, Project, Resource, Standing
+
+PARAMETERS = (
+    "response_type",
+    "client_id",
+    "redirect_uri",
+    "scope",
+    "state",
+    "code_challenge",
+    "code_challenge_method",
+)
+# Base64url of 32 octets.
+S256_CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AuthorizationFacts:
+    """The query as it came, doubled parameters and all, and the agent that its client_id names."""
+
+    pairs: tuple[tuple[str, str], ...]
+    resource: Resource
+    agent: Agent | None
+
+    def values(self, name: str) -> list[str]:
+        return [value for key, value in self.pairs if key == name]
+
+    def value(self, name: str) -> str:
+        """The value of a parameter that is there once; empty counts as missing (RFC 6749 section 3.1)."""
+        values = self.values(name)
+        return values[0] if len(values) == 1 else ""
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self.value("scope").split()))
+
+
+AuthorizationCheck = Callable[[AuthorizationFacts], Refusal | None]
+
+
+def client_is_known(facts: AuthorizationFacts) -> Refusal | None:
+    if facts.agent is not None:
+        return None
+    return Refusal(
+        status=400, error="invalid_client", description="No agent is registered under this client ID."
+    )
+
+
+def redirect_uri_is_registered(facts: AuthorizationFacts) -> Refusal | None:
+    """Character for character: anything cleverer sends codes to strangers."""
+    uri = facts.value("redirect_uri")
+    if uri and facts.agent is not None and uri in facts.agent.redirect_uris:
+        return None
+    return Refusal(
+        status=400,
+        error="invalid_request",
+        description="The redirect URI is not one that the agent registered.",
+    )
+
+
+def nothing_is_doubled(facts: AuthorizationFacts) -> Refusal | None:
+    names = [name for name, _ in facts.pairs]
+    doubled = sorted({name for name in names if names.count(name) > 1})
+    return _invalid(f"sent more than once: {', '.join(doubled)}") if doubled else None
+
+
+def response_type_is_given(facts: AuthorizationFacts) -> Refusal | None:
+    return None if facts.value("response_type") else _invalid("response_type is missing")
+
+
+def response_type_is_code(facts: AuthorizationFacts) -> Refusal | None:
+    if facts.value("response_type") == "code":
+        return None
+    return Refusal(
+        status=400, error="unsupported_response_type", description="only response_type=code is supported"
+    )
+
+
+def state_is_given(facts: AuthorizationFacts) -> Refusal | None:
+    return None if facts.value("state") else _invalid("state is missing")
+
+
+def scope_is_given(facts: AuthorizationFacts) -> Refusal | None:
+    return None if facts.scopes else _invalid("scope is missing")
+
+
+def scopes_include_openid(facts: AuthorizationFacts) -> Refusal | None:
+    return None if "openid" in facts.scopes else _scope("the scope openid is required")
+
+
+def scopes_include_one_of_the_resource(facts: AuthorizationFacts) -> Refusal | None:
+    if set(facts.scopes) & set(facts.resource.scopes):
+        return None
+    return _scope("a scope of the Resource is required")
+
+
+def scopes_are_known(facts: AuthorizationFacts) -> Refusal | None:
+    known = {"openid", REDEMPTION_SCOPE, *facts.resource.scopes}
+    return None if set(facts.scopes) <= known else _scope("the Resource has no such scope")
+
+
+def challenge_is_given(facts: AuthorizationFacts) -> Refusal | None:
+    if S256_CHALLENGE.fullmatch(facts.value("code_challenge")):
+        return None
+    return _invalid("code_challenge has to be the base64url SHA-256 of the verifier")
+
+
+def challenge_method_is_s256(facts: AuthorizationFacts) -> Refusal | None:
+    if facts.value("code_challenge_method") == "S256":
+        return None
+    return _invalid("code_challenge_method has to be S256")
+
+
+# While these object, nobody knows where the browser may be sent: the user is told on a page.
+PAGE_CHECKS: tuple[AuthorizationCheck, ...] = (client_is_known, redirect_uri_is_registered)
+# What these object to is told to the agent, by redirect.
+REDIRECT_CHECKS: tuple[AuthorizationCheck, ...] = (
+    nothing_is_doubled,
+    response_type_is_given,
+    response_type_is_code,
+    state_is_given,
+    scope_is_given,
+    scopes_include_openid,
+    scopes_include_one_of_the_resource,
+    scopes_are_known,
+    challenge_is_given,
+    challenge_method_is_s256,
+)
+
+
+def authorization_request(facts: AuthorizationFacts) -> AuthorizationRequest:
+    """What is kept of a request that passed the checks; parameters that nobody knows are not."""
+    return AuthorizationRequest(
+        client_id=facts.value("client_id"),
+        redirect_uri=facts.value("redirect_uri"),
+        scopes=facts.scopes,
+        state=facts.value("state"),
+        challenge=facts.value("code_challenge"),
+        nonce=facts.value("nonce") or None,
+    )
+
+
+def agent_standing(recorded: Standing | None, project: Project) -> Standing:
+    """What was once decided about an agent stays; the Project's policy is for agents it has not met."""
+    if recorded is not None:
+        return recorded
+    return "pending" if project.agent_policy == "hold" else "approved"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ConsentFacts:
+    """Where a user stands who has signed in."""
+
+    standing: Standing
+    was_signed_in: bool
+
+
+def consent(facts: ConsentFacts) -> Standing | None:
+    """None: the user is asked, every time. A Pending agent is not worth asking about."""
+    return "pending" if facts.standing == "pending" else None
+
+
+def code_redirect(request: AuthorizationRequest, code: str, issuer: str) -> str:
+    """Back to the agent with the code; `iss` tells it who speaks (RFC 9207)."""
+    return _with_query(request.redirect_uri, {"code": code, "state": request.state, "iss": issuer})
+
+
+def error_redirect(redirect_uri: str, error: str, description: str, state: str, issuer: str) -> str:
+    answer = {"error": error, "error_description": description, "iss": issuer}
+    return _with_query(redirect_uri, answer | ({"state": state} if state else {}))
+
+
+def _with_query(uri: str, parameters: dict[str, str]) -> str:
+    """Add to whatever query the registered URI has of its own, which stays as it is."""
+    separator = "" if uri.endswith(("?", "&")) else "&" if "?" in uri else "?"
+    return uri + separator + urlencode(parameters, quote_via=quote, safe="")
+
+
+def _invalid(description: str) -> Refusal:
+    return Refusal(status=400, error="invalid_request", description=description)
+
+
+def _scope(description: str) -> Refusal:
+    return Refusal(status=400, error="invalid_scope", description=description)

@@ -1,0 +1,53 @@
+"""Discovery: what the gateway says about itself, one document a Resource."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reference.gateway.keys import ALGORITHM
+from reference.gateway.policy.outcomes import JsonObject
+from reference.gateway.records import Resource
+
+REDEMPTION_SCOPE = "ext_token:read"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DiscoveryFacts:
+    """The two hosts, and the Resource that is asked about."""
+
+    base_url: str
+    core_url: str
+    resource: Resource
+
+    @property
+    def authorization_server(self) -> str:
+        return f"{self.base_url}/{self.resource.id}"
+
+
+def issuer(core_url: str) -> str:
+    """One issuer for all Resources: the core."""
+    return core_url
+
+
+def resource_jwks_uri(base_url: str, resource_id: str) -> str:
+    return f"{base_url}/{resource_id}/jwks"
+
+
+def discovery_document(facts: DiscoveryFacts) -> JsonObject:
+    """The core's issuer, token endpoint and key set; the Resource's own authorization endpoint."""
+    return {
+        "issuer": issuer(facts.core_url),
+        "authorization_endpoint": f"{facts.authorization_server}/oauth2/auth",
+        "token_endpoint": f"{facts.core_url}/oauth2/token",
+        "jwks_uri": f"{facts.core_url}/jwks",
+        "registration_endpoint": f"{facts.base_url}/api/register",
+        "scopes_supported": ["openid", *facts.resource.scopes, REDEMPTION_SCOPE],
+        "response_types_supported": ["code"],
+        "response_modes_supported": ["query"],
+        "grant_types_supported": ["authorization_code", "refresh_token", "client_credentials"],
+        "token_endpoint_auth_methods_supported": ["client_secret_post"],
+        "code_challenge_methods_supported": ["S256"],
+        "subject_types_supported": ["pairwise"],
+        "id_token_signing_alg_values_supported": [ALGORITHM],
+        "authorization_response_iss_parameter_supported": True,
+    }

@@ -1,0 +1,50 @@
+"""Key sets: which key signs what, and what is published of it."""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+
+from reference.gateway.keys import ALGORITHM, KeyRing, SigningKey
+from reference.gateway.policy.outcomes import JsonObject
+from reference.gateway.policy.token_claims import ACCESS_TOKEN_LIFETIME_S
+
+COORDINATE_OCTETS = 32
+
+
+def access_token_key(core: KeyRing, own: SigningKey) -> SigningKey:  # noqa: ARG001 - a Resource's own key never
+    """Gateway access tokens are signed by the core, whatever the Resource."""
+    return core.current
+
+
+def id_token_key(core: KeyRing, own: SigningKey) -> SigningKey:  # noqa: ARG001 - a Resource's own key never
+    """ID tokens are signed by the core too."""
+    return core.current
+
+
+def live_core_keys(core: KeyRing, now: float) -> tuple[SigningKey, ...]:
+    """The current key, and every retired one until the last token that it signed has expired."""
+    alive = (old.key for old in core.retired if now < old.retired_at + ACCESS_TOKEN_LIFETIME_S)
+    return (core.current, *alive)
+
+
+def public_jwk(key: SigningKey) -> JsonObject:
+    """The public half of a key pair."""
+    point = key.private.public_key().public_numbers()
+    return {
+        "kty": "EC",
+        "crv": "P-256",
+        "x": _coordinate(point.x),
+        "y": _coordinate(point.y),
+        "kid": key.kid,
+        "use": "sig",
+        "alg": ALGORITHM,
+    }
+
+
+def key_set(jwks: list[JsonObject]) -> JsonObject:
+    return {"keys": jwks}
+
+
+def _coordinate(value: int) -> str:
+    # RFC 7518 section 6.2.1.2 wants the full length, leading zeros included.
+    return urlsafe_b64encode(value.to_bytes(COORDINATE_OCTETS, "big")).rstrip(b"=").decode()

@@ -1,0 +1,119 @@
+"""The vault at work: provisioning at approval, and one refresh at a time for each merchant token."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Hashable
+
+from reference.gateway.clock import Clock
+from reference.gateway.ids import Ids
+from reference.gateway.keys import signed
+from reference.gateway.merchants import Merchants
+from reference.gateway.policies import Policies
+from reference.gateway.policy.outcomes import Refusal
+from reference.gateway.policy.vault import Verdict
+from reference.gateway.records import Agent, Grant, Resource, VaultEntry, VaultKey
+from reference.gateway.store import Store
+
+JWT_BEARER_GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+JWT_BEARER_CLIENT = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+
+
+class Vault:
+    """Merchant tokens, got at sign-in and kept fresh when somebody asks for them."""
+
+    def __init__(
+        self, *, store: Store, policies: Policies, clock: Clock, ids: Ids, merchants: Merchants
+    ) -> None:
+        self._store = store
+        self._policies = policies
+        self._clock = clock
+        self._ids = ids
+        self._merchants = merchants
+        self._flights: dict[Hashable, asyncio.Task[Verdict]] = {}
+
+    async def provision(self, grant: Grant, agent: Agent, resource: Resource) -> Verdict:
+        """Ask the merchant for a token for this user and agent. Best effort: it never raises."""
+        now = self._clock.now()
+        assertion = self._policies.user_assertion(grant, agent, resource, self._ids.identifier("jti_"), now)
+        wanted = [scope for scope in grant.scopes if scope in resource.scopes]
+        form = {
+            "grant_type": JWT_BEARER_GRANT,
+            "assertion": signed(resource.key, assertion, "JWT"),
+            "scope": " ".join(wanted),
+            **self._client_authentication(resource),
+        }
+        answer = await self._merchants.ask(resource.merchant, form)
+        verdict = self._policies.provisioning_verdict(answer)
+        key = self._policies.vault_key(grant, resource)
+        old = self._store.vault.get(key)
+        entry = self._policies.entry_after_provisioning(old, verdict, answer, now)
+        if entry is None:
+            self._store.vault.pop(key, None)
+        elif resource.id in self._store.resources:
+            self._store.vault[key] = entry
+        return verdict
+
+    async def merchant_token(self, key: VaultKey, resource: Resource) -> VaultEntry | Refusal:
+        """The entry as it should be answered, refreshed first when it is near expiry."""
+        entry = self._store.vault.get(key)
+        if entry is None:
+            return self._policies.nothing_cached()
+        step = self._policies.step(entry, self._clock.now())
+        if step == "return":
+            return entry
+        if step == "reauthenticate":
+            return self._policies.reauthentication_required()
+        verdict = await self._refresh_together(key, entry, resource)
+        return self._after_refresh(key, verdict)
+
+    def _after_refresh(self, key: VaultKey, verdict: Verdict) -> VaultEntry | Refusal:
+        """Decided on the entry as it is now: a sign-in may have replaced it in the meantime."""
+        entry = self._store.vault.get(key)
+        if entry is None:
+            return self._policies.nothing_cached()
+        if entry.needs_reauthentication:
+            return self._policies.reauthentication_required()
+        if verdict == "transient" and not self._policies.usable_after_transient(entry, self._clock.now()):
+            return self._policies.merchant_unavailable()
+        return entry
+
+    async def _refresh_together(self, key: VaultKey, entry: VaultEntry, resource: Resource) -> Verdict:
+        """Whoever comes while a refresh is under way waits for that one.
+
+        A second refresh would present a refresh token that the merchant may just have rotated, and reuse
+        costs the user the whole grant. The shield keeps a caller who goes away from taking it down.
+        """
+        together = self._policies.flight_key(key)
+        flight = self._flights.get(together)
+        if flight is None:
+            flight = asyncio.create_task(self._refresh(key, entry, resource))
+            self._flights[together] = flight
+            flight.add_done_callback(lambda _: self._flights.pop(together, None))
+        return await asyncio.shield(flight)
+
+    async def _refresh(self, key: VaultKey, entry: VaultEntry, resource: Resource) -> Verdict:
+        now = self._clock.now()
+        form = {
+            "grant_type": "refresh_token",
+            "refresh_token": entry.refresh_token or "",
+            **self._client_authentication(resource),
+        }
+        answer = await self._merchants.ask(resource.merchant, form)
+        verdict = self._policies.refresh_verdict(answer)
+        # What the merchant says about an entry that a sign-in has replaced says nothing about the new one.
+        if self._store.vault.get(key) is entry and verdict != "transient":
+            self._store.vault[key] = (
+                self._policies.refreshed_entry(entry, answer, now)
+                if verdict == "accepted"
+                else self._policies.rejected_entry(entry)
+            )
+        return verdict
+
+    def _client_authentication(self, resource: Resource) -> dict[str, str]:
+        claims = self._policies.client_assertion(resource, self._ids.identifier("jti_"), self._clock.now())
+        return {
+            "client_id": resource.merchant.client_id,
+            "client_assertion_type": JWT_BEARER_CLIENT,
+            "client_assertion": signed(resource.key, claims, "JWT"),
+        }
