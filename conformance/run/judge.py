@@ -15,7 +15,7 @@ from conformance.run.bench import Bench
 from conformance.signin.landing import SignInFailed
 from conformance.target.control import ControlFailed, Unsupported
 from conformance.wire.client import RateLimited, TargetSilent
-from reports.verdicts import CheckResult, Verdict
+from reports.verdicts import CheckResult, Reason, Verdict
 
 _PACKAGE = Path(__file__).parents[1]
 
@@ -25,12 +25,13 @@ def judge(check_id: str, check: Check, run: Callable[[], None], bench: Bench) ->
     rule = rules.load()[check.rule]
     missing = first_missing(rule, check, bench.context.capabilities)
     if missing is not None:
-        reason = bench.context.missing.get(missing, f"needs {missing}")
+        message = bench.context.missing.get(missing, f"needs {missing}")
         return CheckResult(
             id=check_id,
             rule=check.rule,
             verdict=Verdict.NOT_TESTABLE,
-            message=reason,
+            reason=Reason.NEED_MISSING,
+            message=message,
             blocking=not is_a_part(missing, check),
         )
     started = time.monotonic()
@@ -40,73 +41,78 @@ def judge(check_id: str, check: Check, run: Callable[[], None], bench: Bench) ->
         except (KeyboardInterrupt, SystemExit):
             raise
         except BaseException as error:  # noqa: BLE001 - whatever a check raises is a verdict
-            verdict, texts, blocking = _meaning(error, check)
+            verdict, reason, texts, blocking = _meaning(error, check)
         else:
-            verdict, texts = _completion(rule.level, tally)
+            verdict, reason, texts = _completion(rule.level, tally)
             blocking = True
-    redact = bench.redactor().text
+    redactor = bench.redactor()
+    redact = redactor.text
     return CheckResult(
         id=check_id,
         rule=check.rule,
         verdict=verdict,
+        reason=reason,
         blocking=blocking,
         duration_s=round(time.monotonic() - started, 4),
         observations={
             name: redact(fact) if isinstance(fact, str) else fact for name, fact in tally.observed.items()
         },
         exchanges=bench.shown() if verdict in {Verdict.FAILED, Verdict.ERROR} else (),
+        public=tuple(sorted(redactor.public)),
         **{name: redact(text) for name, text in texts.items()},
     )
 
 
 def harness_error(check_id: str, check: Check, message: str) -> CheckResult:
     """A fault of the harness outside the body of a check."""
-    return CheckResult(id=check_id, rule=check.rule, verdict=Verdict.ERROR, message=message)
+    return CheckResult(
+        id=check_id, rule=check.rule, verdict=Verdict.ERROR, reason=Reason.HARNESS_BROKE, message=message
+    )
 
 
-def _completion(level: str, tally: Tally) -> tuple[Verdict, dict[str, str]]:
+def _completion(level: str, tally: Tally) -> tuple[Verdict, Reason, dict[str, str]]:
     """A check that came to its end has passed, if it claimed or observed anything."""
     if level == "silent":
         if tally.observed:
-            return Verdict.OBSERVED, {}
-        return Verdict.ERROR, {"message": "the check observed nothing"}
+            return Verdict.OBSERVED, Reason.OBSERVED, {}
+        return Verdict.ERROR, Reason.HARNESS_BROKE, {"message": "the check observed nothing"}
     if tally.expected:
-        return Verdict.PASSED, {}
-    return Verdict.ERROR, {"message": "the check expected nothing, so it cannot have shown anything"}
+        return Verdict.PASSED, Reason.EXPECTATION_HELD, {}
+    message = "the check expected nothing, so it cannot have shown anything"
+    return Verdict.ERROR, Reason.HARNESS_BROKE, {"message": message}
 
 
-def _meaning(error: BaseException, check: Check) -> tuple[Verdict, dict[str, str], bool]:
-    """The verdict, the texts and whether the rule is blocked, for what a check raised."""
+def _meaning(error: BaseException, check: Check) -> tuple[Verdict, Reason, dict[str, str], bool]:
+    """The verdict, its reason, the texts and whether the rule is blocked, for what a check raised."""
+    untested, broke = Verdict.NOT_TESTABLE, Verdict.ERROR
     match error:
         case Unmet():
-            message = (
-                f"a precondition does not hold: {error.what}: expected {error.expected}, got {error.got}"
-            )
-            return Verdict.NOT_TESTABLE, {"message": message}, True
+            said = f"a precondition does not hold: {error.what}: expected {error.expected}, got {error.got}"
+            return untested, Reason.PRECONDITION_BROKEN, {"message": said}, True
         case Broken():
-            return (
-                Verdict.FAILED,
-                {
-                    "message": f"{error.what}: expected {error.expected}, got {error.got}",
-                    "expected": error.expected,
-                    "got": error.got,
-                },
-                True,
-            )
+            texts = {
+                "message": f"{error.what}: expected {error.expected}, got {error.got}",
+                "expected": error.expected,
+                "got": error.got,
+            }
+            return Verdict.FAILED, Reason.EXPECTATION_BROKEN, texts, True
         case LeftOut():
-            return Verdict.NOT_TESTABLE, {"message": str(error)}, False
+            return untested, Reason.LEFT_OUT, {"message": str(error)}, False
         case Unavailable():
-            return Verdict.NOT_TESTABLE, {"message": error.reason}, not is_a_part(error.need, check)
+            blocking = not is_a_part(error.need, check)
+            return untested, Reason.NEED_MISSING, {"message": error.reason}, blocking
         case Unsupported():
-            need = f"control:{error.action}"
-            message = f"the control answered that it does not support {error.action}"
-            return Verdict.NOT_TESTABLE, {"message": message}, not is_a_part(need, check)
+            said = f"the control answered that it does not support {error.action}"
+            blocking = not is_a_part(f"control:{error.action}", check)
+            return untested, Reason.CONTROL_UNSUPPORTED, {"message": said}, blocking
         case RateLimited() | TargetSilent():
-            return Verdict.NOT_TESTABLE, {"message": f"the target did not keep up: {error}"}, True
+            cause = Reason.RATE_LIMITED if isinstance(error, RateLimited) else Reason.TARGET_SILENT
+            return untested, cause, {"message": f"the target did not keep up: {error}"}, True
         case ControlFailed() | SignInFailed():
-            return Verdict.ERROR, {"message": str(error)}, True
+            cause = Reason.CONTROL_FAILED if isinstance(error, ControlFailed) else Reason.SIGN_IN_FAILED
+            return broke, cause, {"message": str(error)}, True
         case _:
-            return Verdict.ERROR, {"message": f"the harness broke: {_where(error)}"}, True
+            return broke, Reason.HARNESS_BROKE, {"message": f"the harness broke: {_where(error)}"}, True
 
 
 def _where(error: BaseException) -> str:

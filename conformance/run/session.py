@@ -127,7 +127,7 @@ def _level(rules: Sequence[Rule], rule_id: str) -> str:
 def _ruled(rule: Rule, role: str, findings: Findings, blocked: str) -> RuleResult:
     """A rule's result; checks that did not come to their turn are there, and are not testable."""
     done = {result.id: result for result in findings.results if result.rule == rule.id}
-    why = blocked or findings.cut_short or "the check did not run"
+    why = blocked.partition(";")[0].partition("\n")[0] or findings.cut_short or "the check did not run"
     checks = [
         done.get(check_id)
         or CheckResult(id=check_id, rule=rule.id, verdict=Verdict.NOT_TESTABLE, message=f"not run: {why}")

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Protocol
 from urllib.parse import urlsplit
 
@@ -202,6 +203,8 @@ class Wire:
                 verify=trust(place),
                 trust_env=False,
                 follow_redirects=False,
+                # Browsers of a check keep their own cookies; one jar for all of them would mix up users.
+                cookies=CookieJar(policy=DefaultCookiePolicy(allowed_domains=[])),
                 limits=httpx.Limits(keepalive_expiry=KEEPALIVE_S),
                 headers={"User-Agent": "gateproof", "Accept": "*/*"},
             )

@@ -91,6 +91,15 @@ def test_redirect_is_an_answer_and_is_not_followed() -> None:
     assert len(seen) == 1
 
 
+def test_cookies_are_left_to_the_browsers() -> None:
+    def answer(to: BaseHTTPRequestHandler) -> None:
+        reply(to, 200, ("Set-Cookie", "session=1; Path=/"), body=(to.headers["Cookie"] or "none").encode())
+
+    with server(answer) as url, wire(url) as (client, _):
+        answers = [client.send("asking", get(url)).answer for _ in range(2)]
+    assert [answer.text() for answer in answers if answer is not None] == ["none", "none"]
+
+
 def test_other_hosts_are_never_asked() -> None:
     with wire("http://127.0.0.1:1") as (client, seen):
         assert not client.may_reach("http://127.0.0.1:2/")
