@@ -34,6 +34,11 @@ class Redactor:
         self._public = {run for name in public for run in _RUN.findall(name)}
         self._marks: dict[str, str] = {}
 
+    @property
+    def public(self) -> frozenset[str]:
+        """What is shown by name although it looks like a credential."""
+        return frozenset(self._public)
+
     def text(self, text: str) -> str:
         """The text with nothing in it that could be used as a credential."""
         if self._known is not None:

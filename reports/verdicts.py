@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, cast
 
 from reports.exchanges import Shown
 
@@ -20,6 +20,36 @@ class Verdict(StrEnum):
     NOT_APPLICABLE = "not-applicable"
     OBSERVED = "observed"
     ERROR = "error"
+
+
+class Reason(StrEnum):
+    """Why a check ended in its verdict: a closed list, so that programs can count causes."""
+
+    EXPECTATION_HELD = "expectation-held"
+    EXPECTATION_BROKEN = "expectation-broken"
+    OBSERVED = "observed"
+    PRECONDITION_BROKEN = "precondition-broken"
+    NEED_MISSING = "need-missing"
+    LEFT_OUT = "left-out"
+    CONTROL_UNSUPPORTED = "control-unsupported"
+    RATE_LIMITED = "rate-limited"
+    TARGET_SILENT = "target-silent"
+    CONTROL_FAILED = "control-failed"
+    SIGN_IN_FAILED = "sign-in-failed"
+    HARNESS_BROKE = "harness-broke"
+    WORKER_LOST = "worker-lost"
+    NOT_RUN = "not-run"
+
+
+_UNSAID = cast("Reason", "")
+_USUAL_REASON = {
+    Verdict.PASSED: Reason.EXPECTATION_HELD,
+    Verdict.FAILED: Reason.EXPECTATION_BROKEN,
+    Verdict.NOT_TESTABLE: Reason.NEED_MISSING,
+    Verdict.NOT_APPLICABLE: Reason.LEFT_OUT,
+    Verdict.OBSERVED: Reason.OBSERVED,
+    Verdict.ERROR: Reason.HARNESS_BROKE,
+}
 
 
 class RunVerdict(StrEnum):
@@ -55,12 +85,14 @@ class CheckResult:
     """What one check found. Its texts have been through the redactor.
 
     ``blocking`` tells whether a not-testable check takes its rule along: it does not where only a part was
-    left out that the rule does not need.
+    left out that the rule does not need. ``public`` names what the redactor was allowed to show although it
+    looks like a credential; ``reason``, where it is not given, is the usual one of the verdict.
     """
 
     id: str
     rule: str
     verdict: Verdict
+    reason: Reason = _UNSAID
     message: str = ""
     expected: str = ""
     got: str = ""
@@ -68,11 +100,19 @@ class CheckResult:
     duration_s: float = 0.0
     observations: Mapping[str, Any] = field(default_factory=dict)
     exchanges: tuple[Shown, ...] = ()
+    public: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.reason:
+            object.__setattr__(self, "reason", _USUAL_REASON[self.verdict])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RuleResult:
-    """What a run found of one rule, with the checks that it rests on."""
+    """What a run found of one rule, with the checks that it rests on.
+
+    ``baselined`` is why a failure is put up with for now: the rule stays failed, and does not decide.
+    """
 
     id: str
     level: str
@@ -83,6 +123,7 @@ class RuleResult:
     why: str = ""
     standard: str = ""
     reason: str = ""
+    baselined: str = ""
     checks: tuple[CheckResult, ...] = ()
 
 
@@ -123,15 +164,29 @@ def rule_verdict(level: str, checks: Sequence[CheckResult]) -> tuple[Verdict, st
     return (Verdict.OBSERVED if level == "silent" else Verdict.PASSED), ""
 
 
-def run_verdict(rules: Iterable[RuleResult], *, strict: bool, certify: bool) -> tuple[RunVerdict, str]:
-    """The verdict of a run that reached its target, and one sentence of reason."""
+def run_verdict(
+    rules: Iterable[RuleResult],
+    *,
+    strict: bool,
+    certify: bool,
+    cut_short: str = "",
+    baseline_faults: Sequence[str] = (),
+) -> tuple[RunVerdict, str]:
+    """The verdict of a run, and one sentence of reason.
+
+    ``cut_short`` says why a run ended before its end; what failed until then has failed all the same.
+    """
     deciding = [rule for rule in rules if rule.level in deciding_levels(strict=strict)]
 
     def of(verdict: Verdict) -> list[str]:
-        return [rule.id for rule in deciding if rule.verdict is verdict]
+        return [rule.id for rule in deciding if rule.verdict is verdict and not rule.baselined]
 
-    if failed := of(Verdict.FAILED):
-        return RunVerdict.NOT_CONFORMANT, f"{_many(failed, 'deciding rule')} failed: {_listed(failed)}"
+    failed = of(Verdict.FAILED)
+    if failed or baseline_faults:
+        said = [f"{_many(failed, 'deciding rule')} failed: {_listed(failed)}"] if failed else []
+        return RunVerdict.NOT_CONFORMANT, "; ".join([*said, *baseline_faults])
+    if cut_short:
+        return RunVerdict.NO_VERDICT, cut_short
     if broken := of(Verdict.ERROR):
         return RunVerdict.NO_VERDICT, f"{_many(broken, 'deciding rule')} ended in an error: {_listed(broken)}"
     passed = of(Verdict.PASSED)
@@ -141,7 +196,9 @@ def run_verdict(rules: Iterable[RuleResult], *, strict: bool, certify: bool) -> 
     if certify and untested:
         what = _many(untested, "deciding rule")
         return RunVerdict.INCOMPLETE, f"nothing failed, but {what} could not be tested: {_listed(untested)}"
-    return RunVerdict.CONFORMANT, f"{_many(passed, 'deciding rule')} passed, none failed"
+    forgiven = [rule.id for rule in deciding if rule.baselined]
+    but = f" but {len(forgiven)} that the baseline lists: {_listed(forgiven)}" if forgiven else ""
+    return RunVerdict.CONFORMANT, f"{_many(passed, 'deciding rule')} passed, none failed{but}"
 
 
 def _many(names: Sequence[str], noun: str) -> str:

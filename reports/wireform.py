@@ -7,14 +7,19 @@ from dataclasses import asdict
 from typing import Any
 
 from reports.exchanges import answer_text, curl, request_text, shown_from_dict
-from reports.verdicts import CheckResult, RuleResult, RunResult, Verdict
+from reports.verdicts import CheckResult, Reason, RuleResult, RunResult, Verdict
 
 SCHEMA = "gateproof/report/1"
 
 
 def check_result_to_dict(result: CheckResult) -> dict[str, Any]:
     """A check's result as JSON values."""
-    return {**asdict(result), "verdict": result.verdict.value, "observations": dict(result.observations)}
+    return {
+        **asdict(result),
+        "verdict": result.verdict.value,
+        "reason": result.reason.value,
+        "observations": dict(result.observations),
+    }
 
 
 def check_result_from_dict(values: Mapping[str, Any]) -> CheckResult:
@@ -22,6 +27,8 @@ def check_result_from_dict(values: Mapping[str, Any]) -> CheckResult:
         **{
             **values,
             "verdict": Verdict(values["verdict"]),
+            "reason": Reason(values["reason"]),
+            "public": tuple(values["public"]),
             "exchanges": tuple(map(shown_from_dict, values["exchanges"])),
         }
     )

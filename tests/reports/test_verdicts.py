@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from reports.verdicts import CheckResult, RuleResult, RunVerdict, Verdict, rule_verdict, run_verdict
+from reports.verdicts import CheckResult, Reason, RuleResult, RunVerdict, Verdict, rule_verdict, run_verdict
 
 PASSED, FAILED, ERROR = Verdict.PASSED, Verdict.FAILED, Verdict.ERROR
 UNTESTED, OBSERVED = Verdict.NOT_TESTABLE, Verdict.OBSERVED
@@ -71,3 +73,37 @@ def test_verdict_and_exit_code_of_a_run(
     assert verdict is expected
     assert verdict.exit_code == code
     assert reason
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+def test_every_check_has_a_reason_from_the_closed_list(verdict: Verdict) -> None:
+    assert isinstance(check(verdict).reason, Reason)
+
+
+def test_a_reason_that_is_given_stays() -> None:
+    found = CheckResult(id="X-01/c", rule="X-01", verdict=UNTESTED, reason=Reason.RATE_LIMITED)
+    assert found.reason is Reason.RATE_LIMITED
+
+
+def baselined(rule_id: str = "X-02") -> RuleResult:
+    return replace(rule(FAILED, rule_id=rule_id), baselined="known since March")
+
+
+def test_baselined_failure_stays_failed_and_does_not_decide() -> None:
+    verdict, reason = run_verdict([rule(PASSED), baselined()], strict=False, certify=True)
+    assert verdict is RunVerdict.CONFORMANT
+    assert "1 that the baseline lists: X-02" in reason
+
+
+def test_fault_of_the_baseline_outweighs_everything_that_passed() -> None:
+    verdict, reason = run_verdict(
+        [rule(PASSED)], strict=False, certify=False, baseline_faults=["b.toml: X-01 no longer fails"]
+    )
+    assert (verdict, reason) == (RunVerdict.NOT_CONFORMANT, "b.toml: X-01 no longer fails")
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"), [(PASSED, RunVerdict.NO_VERDICT), (FAILED, RunVerdict.NOT_CONFORMANT)]
+)
+def test_run_that_was_cut_short_can_fail_and_cannot_pass(found: Verdict, expected: RunVerdict) -> None:
+    assert run_verdict([rule(found)], strict=False, certify=False, cut_short="interrupted")[0] is expected

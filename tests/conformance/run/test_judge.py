@@ -15,7 +15,7 @@ from conformance.run.judge import judge
 from conformance.target.control import ControlFailed, Unsupported
 from conformance.wire.client import RateLimited, TargetSilent
 from conformance.wire.keyring import Keyring
-from reports.verdicts import CheckResult, Verdict
+from reports.verdicts import CheckResult, Reason, Verdict
 
 SECRET = "wJ8vQ2mZ0pXk4TgL7rNc1sYb"
 
@@ -74,23 +74,25 @@ def test_silent_rule_observes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "verdict", "blocking"),
+    ("error", "reason", "blocking"),
     [
-        (LeftOut("refused there"), Verdict.NOT_TESTABLE, False),
-        (Unavailable("two-projects", "one Project"), Verdict.NOT_TESTABLE, True),
-        (Unavailable("resources:2", "one Resource"), Verdict.NOT_TESTABLE, False),
-        (Unsupported("rotate_keys"), Verdict.NOT_TESTABLE, True),
-        (RateLimited("429"), Verdict.NOT_TESTABLE, True),
-        (TargetSilent("3 requests"), Verdict.NOT_TESTABLE, True),
-        (ControlFailed("describe", "status 500"), Verdict.ERROR, True),
-        (KeyError("x"), Verdict.ERROR, True),
-        (AssertionError("x"), Verdict.ERROR, True),
+        (LeftOut("refused there"), Reason.LEFT_OUT, False),
+        (Unavailable("two-projects", "one Project"), Reason.NEED_MISSING, True),
+        (Unavailable("resources:2", "one Resource"), Reason.NEED_MISSING, False),
+        (Unsupported("rotate_keys"), Reason.CONTROL_UNSUPPORTED, True),
+        (RateLimited("429"), Reason.RATE_LIMITED, True),
+        (TargetSilent("3 requests"), Reason.TARGET_SILENT, True),
+        (ControlFailed("describe", "status 500"), Reason.CONTROL_FAILED, True),
+        (KeyError("x"), Reason.HARNESS_BROKE, True),
+        (AssertionError("x"), Reason.HARNESS_BROKE, True),
     ],
 )
-def test_every_exception_has_its_meaning(error: Exception, verdict: Verdict, blocking: bool) -> None:
+def test_every_exception_has_its_meaning(error: Exception, reason: Reason, blocking: bool) -> None:
     """DISC-02 needs two Resources for a part of it only, and nothing else."""
     result = judged(raising(error), rule="DISC-02")
-    assert (result.verdict, result.blocking) == (verdict, blocking)
+    broke = reason in {Reason.CONTROL_FAILED, Reason.HARNESS_BROKE}
+    expected = Verdict.ERROR if broke else Verdict.NOT_TESTABLE
+    assert (result.verdict, result.reason, result.blocking) == (expected, reason, blocking)
     assert result.message
 
 
