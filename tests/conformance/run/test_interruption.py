@@ -1,0 +1,100 @@
+"""A run that is stopped in the middle says what it has seen, and leaves nothing running."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from conformance.run.ports import free_ports
+
+# Answers 404 to everything, slowly, from a grandchild; both note their process IDs.
+SERVER = """
+import http.server, os, pathlib, subprocess, sys, time
+port, folder = int(sys.argv[1]), pathlib.Path(sys.argv[2])
+if len(sys.argv) == 3:
+    child = subprocess.Popen([sys.executable, __file__, *sys.argv[1:], "serve"])
+    (folder / "pids").write_text(f"{os.getpid()} {child.pid}")
+    child.wait()
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def do_GET(self):
+        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        time.sleep(0.1)
+        with (folder / "requests").open("a") as seen:
+            seen.write("x")
+        self.send_response(404)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+    do_POST = do_GET
+    def log_message(self, *_):
+        pass
+http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler).serve_forever()
+"""
+TARGET = """
+[target]
+role = "gateway"
+name = "slow"
+version = "0"
+base_url = "http://127.0.0.1:{port}"
+core_url = "http://127.0.0.1:{port}"
+[launch]
+command = ["{python}", "server.py", "{port}", "."]
+"""
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_stopped_run_reports_and_cleans_up(stop: signal.Signals, workers: int, tmp_path: Path) -> None:
+    port = free_ports(1)[0]
+    (tmp_path / "server.py").write_text(SERVER)
+    (tmp_path / "target.toml").write_text(TARGET.format(port=port, python=sys.executable))
+    command = [
+        sys.executable,
+        "-m",
+        "conformance",
+        "run",
+        "--target",
+        "target.toml",
+        "--workers",
+        str(workers),
+    ]
+    with (tmp_path / "output").open("w") as output:
+        process = subprocess.Popen(
+            command, cwd=tmp_path, stdout=output, stderr=output, start_new_session=True
+        )
+        try:
+            deadline = time.monotonic() + 60
+            while time.monotonic() < deadline and process.poll() is None:
+                if (tmp_path / "requests").exists() and (tmp_path / "requests").stat().st_size > 12:
+                    break
+                time.sleep(0.02)
+            process.send_signal(stop)
+            code = process.wait(30)
+        finally:
+            process.kill()
+
+    said = (tmp_path / "output").read_text()
+    report = json.loads((tmp_path / "gateproof-report" / "report.json").read_text())
+    assert code in {1, 3}, said
+    assert "Traceback" not in said
+    assert report["run"]["complete"] is False
+    ran = [check for rule in report["rules"] for check in rule["checks"] if check["duration_s"]]
+    assert ran, "what was seen before is reported"
+    waiting = [rule for rule in report["rules"] if "interrupted" in rule["reason"]]
+    assert waiting, "what was not reached is named"
+    assert not any(alive(int(pid)) for pid in (tmp_path / "pids").read_text().split())
