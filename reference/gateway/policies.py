@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -37,6 +37,7 @@ from reference.gateway.records import (
 )
 from reference.gateway.store import Expiring, Store
 
+REVALIDATE = MappingProxyType({"cache-control": "max-age=0, must-revalidate"})
 NO_STORE = MappingProxyType({"cache-control": "no-store"})
 PAGE_HEADERS = MappingProxyType(
     {
@@ -61,7 +62,7 @@ class Policies:
     # Discovery and key sets
     issuer: Callable[[str], str] = discovery.issuer
     discovery_document: Callable[[discovery.DiscoveryFacts], JsonObject] = discovery.discovery_document
-    discovery_headers: Mapping[str, str] = MappingProxyType({"cache-control": "max-age=0, must-revalidate"})
+    discovery_headers: Mapping[str, str] = field(default_factory=lambda: REVALIDATE)
     live_core_keys: Callable[[KeyRing, float], tuple[SigningKey, ...]] = key_sets.live_core_keys
     core_jwk: Callable[[SigningKey], JsonObject] = key_sets.public_jwk
     resource_jwk: Callable[[SigningKey], JsonObject] = key_sets.public_jwk
@@ -93,7 +94,7 @@ class Policies:
     code_redirect: Callable[[AuthorizationRequest, str, str], str] = authorization.code_redirect
     error_redirect: Callable[[str, str, str, str, str], str] = authorization.error_redirect
     new_code: Callable[[Ids], str] = lambda ids: ids.secret()
-    page_headers: Mapping[str, str] = PAGE_HEADERS
+    page_headers: Mapping[str, str] = field(default_factory=lambda: PAGE_HEADERS)
 
     # Token endpoint, agents
     token_request_checks: tuple[code_exchange.RequestCheck, ...] = code_exchange.TOKEN_REQUEST_CHECKS
@@ -106,7 +107,7 @@ class Policies:
     code_checks: tuple[code_exchange.CodeCheck, ...] = code_exchange.CODE_CHECKS
     spend_code: SpendCode = code_exchange.spend_code
     refresh_checks: tuple[code_exchange.RefreshCheck, ...] = code_exchange.REFRESH_CHECKS
-    token_headers: Mapping[str, str] = NO_STORE
+    token_headers: Mapping[str, str] = field(default_factory=lambda: NO_STORE)
 
     # Tokens
     subject: Callable[[Mapping[tuple[str, str], str], str, str, Ids], str] = token_claims.subject
@@ -141,7 +142,7 @@ class Policies:
     nothing_cached: Callable[[], Refusal] = redemption.nothing_cached
     reauthentication_required: Callable[[], Refusal] = redemption.reauthentication_required
     merchant_unavailable: Callable[[], Refusal] = redemption.merchant_unavailable
-    redemption_headers: Mapping[str, str] = NO_STORE
+    redemption_headers: Mapping[str, str] = field(default_factory=lambda: NO_STORE)
 
     # The vault
     step: Callable[[VaultEntry, float], vault.Step] = vault.step
