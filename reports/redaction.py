@@ -45,9 +45,9 @@ class Redactor:
                 text = text.replace(form, label)
         pieces: list[str] = []
         position = 0
-        for label in _LABEL.finditer(text):
-            pieces += (self._masked(text[position : label.start()]), label.group())
-            position = label.end()
+        for kept in _LABEL.finditer(text):
+            pieces += (self._masked(text[position : kept.start()]), kept.group())
+            position = kept.end()
         pieces.append(self._masked(text[position:]))
         return "".join(pieces)
 
