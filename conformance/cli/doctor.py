@@ -34,11 +34,15 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def handle(arguments: argparse.Namespace) -> int:
     from conformance import rules  # noqa: PLC0415 - these load HTTP and cryptography
     from conformance.run.prepare import CannotRun  # noqa: PLC0415
+    from conformance.signin import check_usable  # noqa: PLC0415
     from conformance.target.errors import TargetError  # noqa: PLC0415
     from conformance.target.file import load  # noqa: PLC0415
+    from conformance.target.model import GatewayTarget  # noqa: PLC0415
 
     try:
         target = load(arguments.target)
+        if isinstance(target, GatewayTarget):
+            check_usable(target)
     except TargetError as wrong:
         print(f"gateproof: {wrong}", file=sys.stderr)
         return WRONG_USAGE

@@ -57,6 +57,7 @@ def handle(arguments: argparse.Namespace) -> int:
     from conformance.run.options import RunOptions  # noqa: PLC0415
     from conformance.run.session import fresh_seed  # noqa: PLC0415
     from conformance.target.errors import TargetError  # noqa: PLC0415
+    from conformance.target.model import GatewayTarget  # noqa: PLC0415
 
     try:
         target = _target(arguments)
@@ -76,7 +77,10 @@ def handle(arguments: argparse.Namespace) -> int:
         role=role,
         only=tuple(arguments.only),
         skip=tuple(arguments.skip),
-        workers=arguments.workers,
+        # One person signs in at one terminal.
+        workers=1
+        if isinstance(target, GatewayTarget) and target.sign_in.kind == "manual"
+        else arguments.workers,
         seed=arguments.seed if arguments.seed is not None else fresh_seed(),
         out=arguments.out,
         strict=arguments.strict,
@@ -114,12 +118,16 @@ def _run(target: Target | None, selected: tuple[Rule, ...], options: RunOptions,
 
 
 def _target(arguments: argparse.Namespace) -> Target | None:
+    from conformance.signin import check_usable  # noqa: PLC0415
     from conformance.target.errors import TargetError  # noqa: PLC0415
     from conformance.target.file import load  # noqa: PLC0415
+    from conformance.target.model import GatewayTarget  # noqa: PLC0415
 
     if arguments.target is None:
         return None
     target = load(arguments.target)
+    if isinstance(target, GatewayTarget):
+        check_usable(target)
     if arguments.role is not None and target.role != arguments.role:
         raise TargetError(
             str(arguments.target), "role", f"{target.role!r}", f"{arguments.role!r}, as the command says"

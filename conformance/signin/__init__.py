@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from conformance.target.control import ControlPlane
     from conformance.target.model import GatewayTarget
 
-__all__ = ["make"]
+__all__ = ["check_usable", "make"]
 
 
 def make(
@@ -40,6 +40,20 @@ def make(
         case "manual":
             return ManualSignIn()
         case _:
-            expected = "'forms', 'control' with a [control] table, 'command' with a command, or 'manual'"
-            hint = "chromium is not in this version" if how.kind == "chromium" else ""
-            raise TargetError(str(target.file), "[sign_in] kind", f"'{how.kind}'", expected, hint=hint)
+            raise unusable(target)
+
+
+def check_usable(target: GatewayTarget) -> None:
+    """Refuses a target file that asks for a way to sign in that it does not describe, or that is not here."""
+    how = target.sign_in
+    described = {"control": target.control is not None, "command": how.command is not None}
+    if how.kind not in {"forms", "manual"} and not described.get(how.kind, False):
+        raise unusable(target)
+
+
+def unusable(target: GatewayTarget) -> TargetError:
+    """Says which ways to sign in there are."""
+    kind = target.sign_in.kind
+    expected = "'forms', 'control' with a [control] table, 'command' with a command, or 'manual'"
+    hint = "chromium is not in this version" if kind == "chromium" else ""
+    return TargetError(str(target.file), "[sign_in] kind", f"'{kind}'", expected, hint=hint)

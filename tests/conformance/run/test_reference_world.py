@@ -1,0 +1,102 @@
+"""The reference is conformant, embedded or served, with control or without, by one worker or two."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HEAD = """
+[target]
+role = "gateway"
+name = "served"
+version = "1"
+base_url = "{base_url}"
+core_url = "{core_url}"
+ca_file = "{ca_file}"
+"""
+
+
+def run(folder: Path, *options: str, **environment: str) -> tuple[int, dict[str, Any]]:
+    done = subprocess.run(
+        [sys.executable, "-m", "conformance", "run", "--quiet", *options],
+        cwd=folder,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        timeout=110,
+        check=False,
+    )
+    assert done.stderr == ""
+    return done.returncode, json.loads((folder / "gateproof-report" / "report.json").read_text())
+
+
+def verdicts(report: dict[str, Any]) -> dict[str, str]:
+    return {check["id"]: check["verdict"] for rule in report["rules"] for check in rule["checks"]}
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[dict[str, Any]]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "conformance", "serve", "--json"], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    lines: list[str] = []
+    for line in process.stdout:
+        lines.append(line)
+        if line == "}\n":
+            break
+    yield json.loads("".join(lines))
+    process.send_signal(signal.SIGINT)
+    assert process.wait(15) == 0
+
+
+@pytest.mark.parametrize("options", [("--workers", "1"), ("--workers", "2", "--shuffle")], ids=" ".join)
+def test_embedded_reference_is_conformant(options: tuple[str, ...], tmp_path: Path) -> None:
+    code, report = run(tmp_path, "--seed", "7", *options)
+    assert (code, report["verdict"]) == (0, "conformant")
+    assert set(verdicts(report).values()) == {"passed", "observed"}
+
+
+def test_served_reference_is_conformant_by_control(served: dict[str, Any], tmp_path: Path) -> None:
+    target = HEAD.format(**served) + f'[control]\nurl = "{served["control_url"]}"\n'
+    (tmp_path / "target.toml").write_text(target)
+    code, report = run(tmp_path, "--target", "target.toml")
+    assert (code, report["verdict"]) == (0, "conformant")
+    assert set(verdicts(report).values()) == {"passed", "observed"}
+
+
+def test_served_reference_is_conformant_without_control(served: dict[str, Any], tmp_path: Path) -> None:
+    secrets: dict[str, str] = {}
+    lines = [HEAD.format(**served)]
+    for project in served["projects"]:
+        lines.append(f'[[projects]]\nid = "{project["id"]}"\nagent_policy = "{project["agent_policy"]}"')
+        for resource in project["resources"]:
+            lines.append("[[projects.resources]]")
+            names = ("id", "indicator", "scopes", "jwks_uri", "merchant_client_id")
+            lines += [f"{name} = {json.dumps(resource[name])}" for name in names]
+        for client in project["proxy_clients"]:
+            variable = f"SECRET_{len(secrets)}"
+            secrets[variable] = client["secret"]
+            lines += ["[[projects.proxy_clients]]", f'id = "{client["id"]}"', f'secret_env = "{variable}"']
+            lines.append(f'state = "{client["state"]}"')
+    (tmp_path / "target.toml").write_text("\n".join(lines))
+
+    code, report = run(tmp_path, "--target", "target.toml", **secrets)
+    assert (code, report["verdict"]) == (0, "conformant")
+    by_rule = {rule["id"]: rule for rule in report["rules"]}
+    for rule_id, action in (("KEYS-04", "rotate_keys"), ("REG-14", "advance_clock")):
+        assert by_rule[rule_id]["verdict"] == "not-testable"
+        assert action in by_rule[rule_id]["reason"]
+    assert by_rule["REDEEM-01"]["verdict"] == "passed"
+    assert by_rule["REDEEM-05"]["verdict"] == "passed"
+
+    code, report = run(tmp_path, "--target", "target.toml", "--certify", **secrets)
+    assert (code, report["verdict"]) == (4, "incomplete")
