@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import sys
+from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.signin.landing import Landing, SignInFailed, SignInRequest, landing_at
 
 if TYPE_CHECKING:
-    from typing import TextIO
+    from typing import Literal, TextIO
+
+
+NO_TERMINAL = "manual sign-in needs a terminal to ask at; choose another [sign_in] kind"
 
 
 class ManualSignIn:
@@ -19,9 +23,14 @@ class ManualSignIn:
         self._tell = tell
 
     def sign_in(self, request: SignInRequest, /) -> Landing:
-        ask, tell = self._ask or sys.stdin, self._tell or sys.stderr
+        with ExitStack() as stack:
+            ask = self._ask or stack.enter_context(_terminal("r"))
+            tell = self._tell or stack.enter_context(_terminal("w"))
+            return self._asked(request, ask, tell)
+
+    def _asked(self, request: SignInRequest, ask: TextIO, tell: TextIO) -> Landing:
         if not ask.isatty():
-            raise SignInFailed("manual sign-in needs a terminal to ask at; choose another [sign_in] kind")
+            raise SignInFailed(NO_TERMINAL)
         what = "approve" if request.approve else "decline"
         tell.write(
             f"\nOpen this in a browser without cookies, sign in as {request.user.login}, and {what}:\n"
@@ -34,3 +43,11 @@ class ManualSignIn:
         if not line:
             raise SignInFailed("the terminal was closed")
         return landing_at(request, line.strip() or None)
+
+
+def _terminal(mode: Literal["r", "w"]) -> TextIO:
+    """The terminal itself: while checks run, standard input and output belong to the test runner."""
+    try:
+        return Path("/dev/tty").open(mode, encoding="utf-8")
+    except OSError:
+        raise SignInFailed(NO_TERMINAL) from None
