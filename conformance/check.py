@@ -18,7 +18,8 @@ _MARK = "gateproof_check"
 class Check:
     """The rule that a check tests, and what it needs beyond what the rule itself needs.
 
-    A need named here leaves out this check alone: the rule can still pass on its other checks.
+    A need named here leaves out this check alone: the rule can still pass on its other checks. A check that
+    changes how others' users or Resources behave, on a target whose few are shared by all, runs `alone`.
     """
 
     rule: str
@@ -26,10 +27,12 @@ class Check:
     needs: tuple[str, ...]
     cases: tuple[str, ...]
     doc: str
+    alone: bool = False
+    alone: bool = False
 
     @property
     def family(self) -> str:
-        """The module, named like the family, in which the check stands."""
+        """The module in which the check stands is named like this, or begins with it and an underscore."""
         return self.rule.partition("-")[0].lower()
 
     def ids(self) -> tuple[str, ...]:
@@ -40,7 +43,11 @@ class Check:
 
 
 def check(
-    rule: str, *, needs: Sequence[str] = (), cases: Mapping[str, Any] | Sequence[str] = ()
+    rule: str,
+    *,
+    needs: Sequence[str] = (),
+    cases: Mapping[str, Any] | Sequence[str] = (),
+    alone: bool = False,
 ) -> Callable[[Function], Function]:
     """Makes a function a check of one rule; with cases, it runs once for each, as the argument `case`."""
 
@@ -55,6 +62,8 @@ def check(
                 needs=tuple(needs),
                 cases=tuple(cases),
                 doc=function.__doc__ or "",
+                alone=alone,
+                alone=alone,
             ),
         )
         return pytest.mark.parametrize("case", values, ids=list(cases))(function) if cases else function

@@ -22,6 +22,6 @@ def is_a_part(need: str, check: Check) -> bool:
 
 
 def touches_whole_target(check: Check) -> bool:
-    """True for a check that may move the clock, rotate keys or read the log."""
+    """True for a check that may move the clock, rotate keys or read the log, or that asked to be alone."""
     groups = (*load()[check.rule].needs, check.needs)
-    return any(WHOLE_TARGET.intersection(group) for group in groups)
+    return check.alone or any(WHOLE_TARGET.intersection(group) for group in groups)

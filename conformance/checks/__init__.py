@@ -1,4 +1,4 @@
-"""The checks, one module a family, and the index of them."""
+"""The checks, in modules whose names begin with their family, and the index of them."""
 
 from __future__ import annotations
 

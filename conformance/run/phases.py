@@ -132,8 +132,9 @@ def _lost(nodeid: str, role: str) -> CheckResult:
     """A check whose worker died under it."""
     place, _, item = nodeid.rpartition("::")
     name = item.partition("[")[0]
-    checks = (check for family in index(role).values() for check in family)
-    rule = next(check.rule for check in checks if check.name == name and check.family == Path(place).stem)
+    family = Path(place).stem.partition("_")[0]
+    checks = (check for checks in index(role).values() for check in checks)
+    rule = next(check.rule for check in checks if check.name == name and check.family == family)
     return CheckResult(
         id=f"{rule}/{item}",
         rule=rule,
