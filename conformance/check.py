@@ -28,7 +28,6 @@ class Check:
     cases: tuple[str, ...]
     doc: str
     alone: bool = False
-    alone: bool = False
 
     @property
     def family(self) -> str:
@@ -62,7 +61,6 @@ def check(
                 needs=tuple(needs),
                 cases=tuple(cases),
                 doc=function.__doc__ or "",
-                alone=alone,
                 alone=alone,
             ),
         )
