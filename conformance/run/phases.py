@@ -133,7 +133,7 @@ def _lost(nodeid: str, role: str) -> CheckResult:
     place, _, item = nodeid.rpartition("::")
     name = item.partition("[")[0]
     family = Path(place).stem.partition("_")[0]
-    checks = (check for checks in index(role).values() for check in checks)
+    checks = (check for found in index(role).values() for check in found)
     rule = next(check.rule for check in checks if check.name == name and check.family == family)
     return CheckResult(
         id=f"{rule}/{item}",
