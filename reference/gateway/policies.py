@@ -62,8 +62,15 @@ class Policies:
     # Discovery and key sets
     issuer: Callable[[str], str] = discovery.issuer
     discovery_document: Callable[[discovery.DiscoveryFacts], JsonObject] = discovery.discovery_document
+    discovery_status: int = 200
     discovery_headers: Mapping[str, str] = field(default_factory=lambda: REVALIDATE)
     live_core_keys: Callable[[KeyRing, float], tuple[SigningKey, ...]] = key_sets.live_core_keys
+    core_keys_shown: Callable[[KeyRing, float, tuple[SigningKey, ...]], tuple[SigningKey, ...]] = (
+        key_sets.core_keys_shown
+    )
+    resource_keys_shown: Callable[[KeyRing, SigningKey], tuple[SigningKey, ...]] = (
+        key_sets.resource_keys_shown
+    )
     core_jwk: Callable[[SigningKey], JsonObject] = key_sets.public_jwk
     resource_jwk: Callable[[SigningKey], JsonObject] = key_sets.public_jwk
     core_key_set: Callable[[list[JsonObject]], JsonObject] = key_sets.key_set
@@ -116,9 +123,9 @@ class Policies:
     id_token_claims: Callable[[token_claims.TokenFacts], JsonObject] = token_claims.id_token_claims
     id_token_type: str = token_claims.ID_TOKEN_TYPE
     new_refresh_token: Callable[[token_claims.TokenFacts, Ids], str] = token_claims.new_refresh_token
-    token_answer: Callable[[token_claims.TokenFacts, token_claims.Tokens], JsonObject] = (
-        token_claims.token_answer
-    )
+    token_answer: Callable[
+        [token_claims.TokenFacts, token_claims.Tokens, code_exchange.TokenRequestFacts], JsonObject
+    ] = token_claims.token_answer
 
     # Token endpoint, Proxy clients
     proxy_credentials: Callable[[code_exchange.TokenRequestFacts], proxy.ProxyCredentials | Refusal] = (

@@ -5,14 +5,19 @@ from __future__ import annotations
 from reference.gateway.gateway import Gateway
 from reference.gateway.ids import fingerprint
 from reference.gateway.keys import signed
-from reference.gateway.policy.code_exchange import REFRESH_TOKEN_LIFETIME_S
+from reference.gateway.policy.code_exchange import REFRESH_TOKEN_LIFETIME_S, TokenRequestFacts
 from reference.gateway.policy.outcomes import JsonObject, Refusal
 from reference.gateway.policy.token_claims import ACCESS_TOKEN_TYPE, TokenFacts, Tokens
 from reference.gateway.records import Agent, Grant, RefreshToken
 
 
 def issue(
-    gateway: Gateway, agent: Agent, grant: Grant | None, *, only: tuple[str, ...] = ()
+    gateway: Gateway,
+    agent: Agent,
+    grant: Grant | None,
+    *,
+    request: TokenRequestFacts,
+    only: tuple[str, ...] = (),
 ) -> JsonObject | Refusal:
     """Tokens for a grant; a refresh may ask for `only` some of its scopes."""
     policies, store, now = gateway.policies, gateway.store, gateway.clock.now()
@@ -38,4 +43,4 @@ def issue(
     store.access_tokens.add(facts.jti, grant.id, now)
     record = RefreshToken(grant_id=grant.id, agent_id=agent.id, expires_at=now + REFRESH_TOKEN_LIFETIME_S)
     store.refresh_tokens.add(fingerprint(tokens.refresh_token), record, now)
-    return policies.token_answer(facts, tokens)
+    return policies.token_answer(facts, tokens, request)

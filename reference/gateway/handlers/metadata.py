@@ -25,8 +25,9 @@ def discovery(gateway: Gateway) -> Endpoint:
         facts = DiscoveryFacts(
             base_url=gateway.base_url, core_url=gateway.core_url, resource=resource_of(gateway, request)
         )
-        document = gateway.policies.discovery_document(facts)
-        return json_answer(document, headers=gateway.policies.discovery_headers)
+        policies = gateway.policies
+        document = policies.discovery_document(facts)
+        return json_answer(document, policies.discovery_status, policies.discovery_headers)
 
     return endpoint
 
@@ -34,16 +35,19 @@ def discovery(gateway: Gateway) -> Endpoint:
 def resource_key_set(gateway: Gateway) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         policies = gateway.policies
-        jwk = policies.resource_jwk(resource_of(gateway, request).key)
-        return json_answer(policies.resource_key_set([jwk]), headers=policies.discovery_headers)
+        own = resource_of(gateway, request).key
+        keys = policies.resource_keys_shown(gateway.store.core_keys, own)
+        document = policies.resource_key_set([policies.resource_jwk(key) for key in keys])
+        return json_answer(document, headers=policies.discovery_headers)
 
     return endpoint
 
 
 def core_key_set(gateway: Gateway) -> Endpoint:
     async def endpoint(request: Request) -> Response:  # noqa: ARG001 - the same for everybody
-        policies = gateway.policies
-        keys = policies.live_core_keys(gateway.store.core_keys, gateway.clock.now())
+        policies, store = gateway.policies, gateway.store
+        own = tuple(resource.key for resource in store.resources.values())
+        keys = policies.core_keys_shown(store.core_keys, gateway.clock.now(), own)
         document = policies.core_key_set([policies.core_jwk(key) for key in keys])
         return json_answer(document, headers=policies.discovery_headers)
 

@@ -98,7 +98,7 @@ async def _exchange(gateway: Gateway, facts: TokenRequestFacts) -> JsonObject | 
         if outcome.revokes is not None:
             store.revoke_grant(outcome.revokes)
         return outcome.refusal
-    return issue(gateway, agent, store.grants.get(outcome.grant_id))
+    return issue(gateway, agent, store.grants.get(outcome.grant_id), request=facts)
 
 
 def _refresh(gateway: Gateway, facts: TokenRequestFacts) -> JsonObject | Refusal:
@@ -123,7 +123,7 @@ def _refresh(gateway: Gateway, facts: TokenRequestFacts) -> JsonObject | Refusal
         return refusal
     if record is not None:
         store.refresh_tokens.change(key, replace(record, spent=True))
-    return issue(gateway, agent, grant, only=refresh_facts.scopes)
+    return issue(gateway, agent, grant, request=facts, only=refresh_facts.scopes)
 
 
 def _authenticated(gateway: Gateway, facts: TokenRequestFacts) -> Agent | Refusal:

@@ -27,6 +27,20 @@ def live_core_keys(core: KeyRing, now: float) -> tuple[SigningKey, ...]:
     return (core.current, *alive)
 
 
+def core_keys_shown(
+    core: KeyRing,
+    now: float,
+    own: tuple[SigningKey, ...],  # noqa: ARG001 - Resources' own keys never
+) -> tuple[SigningKey, ...]:
+    """The core key set shows what the core signs with, and nothing of the Resources' own."""
+    return live_core_keys(core, now)
+
+
+def resource_keys_shown(core: KeyRing, own: SigningKey) -> tuple[SigningKey, ...]:  # noqa: ARG001 - the core's never
+    """A Resource's key set shows its own key alone."""
+    return (own,)
+
+
 def public_jwk(key: SigningKey) -> JsonObject:
     """The public half of a key pair."""
     point = key.private.public_key().public_numbers()

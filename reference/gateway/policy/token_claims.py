@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from reference.gateway.ids import Ids
+from reference.gateway.policy.code_exchange import TokenRequestFacts
 from reference.gateway.policy.discovery import REDEMPTION_SCOPE
 from reference.gateway.policy.outcomes import JsonObject
 from reference.gateway.policy.registration import domain_of
@@ -102,7 +103,11 @@ def new_refresh_token(facts: TokenFacts, ids: Ids) -> str:  # noqa: ARG001 - it 
     return ids.secret()
 
 
-def token_answer(facts: TokenFacts, tokens: Tokens) -> JsonObject:
+def token_answer(
+    facts: TokenFacts,
+    tokens: Tokens,
+    request: TokenRequestFacts,  # noqa: ARG001 - nothing of what was sent comes back
+) -> JsonObject:
     return {
         "access_token": tokens.access_token,
         "token_type": "Bearer",

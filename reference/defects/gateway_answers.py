@@ -1,0 +1,72 @@
+"""Gateways whose token endpoint answers wrongly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from reference.defects.defect import Defect, defect, lacking
+from reference.gateway.policy.code_exchange import TokenRequestFacts
+from reference.gateway.policy.outcomes import JsonObject
+from reference.gateway.policy.proxy import proxy_token_answer
+from reference.gateway.policy.token_claims import TokenFacts, Tokens, token_answer
+
+
+def leaving_out(*names: str) -> Callable[[TokenFacts, Tokens, TokenRequestFacts], JsonObject]:
+    return lambda facts, tokens, request: lacking(token_answer(facts, tokens, request), *names)
+
+
+def scope_as_array(facts: TokenFacts, tokens: Tokens, request: TokenRequestFacts) -> JsonObject:
+    return token_answer(facts, tokens, request) | {"scope": list(facts.scopes)}
+
+
+ANSWERS: tuple[Defect, ...] = (
+    defect(
+        "no-id-token",
+        "The exchange gives no ID token.",
+        "CODE-01 CLAIM-09",
+        token_answer=leaving_out("id_token"),
+    ),
+    defect(
+        "no-refresh-token",
+        "The exchange gives no refresh token.",
+        "CODE-01 CLAIM-12",
+        token_answer=leaving_out("refresh_token"),
+    ),
+    defect(
+        "no-scope",
+        "The exchange does not say which scopes were granted.",
+        "CODE-01",
+        token_answer=leaving_out("scope"),
+    ),
+    defect("scope-as-an-array", "The granted scopes are an array.", "CODE-01", token_answer=scope_as_array),
+    defect(
+        "proxy-lifetime-as-a-string",
+        "expires_in of a Proxy token is a string.",
+        "PROXY-01 PROXY-02",
+        proxy_token_answer=lambda token, life: proxy_token_answer(token, life) | {"expires_in": str(life)},
+    ),
+    defect(
+        "proxy-lifetime-left-out",
+        "A Proxy token comes without expires_in.",
+        "PROXY-01 PROXY-02",
+        proxy_token_answer=lambda token, life: lacking(proxy_token_answer(token, life), "expires_in"),
+    ),
+    defect(
+        "proxy-token-under-another-name",
+        "A Proxy token is called proxy_token in its answer.",
+        "PROXY-01 KEYS-04 REDEEM-01 REDEEM-02 REDEEM-03 REDEEM-04 REDEEM-05",
+        proxy_token_answer=lambda token, life: {"proxy_token": token, "expires_in": life},
+    ),
+    defect(
+        "proxy-token-for-a-day",
+        "A Proxy token lives for a day.",
+        "PROXY-02 PROXY-07",
+        proxy_token_lifetime_s=86400,
+    ),
+    defect(
+        "proxy-token-for-a-minute",
+        "A Proxy token lives for a minute.",
+        "PROXY-02 PROXY-06",
+        proxy_token_lifetime_s=60,
+    ),
+)

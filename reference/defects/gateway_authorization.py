@@ -1,0 +1,90 @@
+"""Gateways that send the browser back wrongly, or turn away whom they should not."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable
+from dataclasses import replace
+from urllib.parse import unquote_plus
+
+from reference.defects.defect import Defect, defect
+from reference.gateway.policy.authorization import code_redirect
+from reference.gateway.records import AuthorizationRequest, Project, Standing
+
+
+def sent_back(
+    change: Callable[[AuthorizationRequest], AuthorizationRequest],
+) -> Callable[[AuthorizationRequest, str, str], str]:
+    """The honest redirect for a request that was changed on the way."""
+    return lambda request, code, issuer: code_redirect(change(request), code, issuer)
+
+
+def with_state(change: Callable[[str], str]) -> Callable[[AuthorizationRequest, str, str], str]:
+    return sent_back(lambda request: replace(request, state=change(request.state)))
+
+
+def second_time_lucky(recorded: Standing | None, _project: Project) -> Standing:
+    """An agent that is met for the first time is approved too late for that time."""
+    return "pending" if recorded is None else "approved"
+
+
+AUTHORIZATION: tuple[Defect, ...] = (
+    defect(
+        "code-in-the-fragment",
+        "The code is put behind a # instead of a ?.",
+        "AUTHZ-01 AUTHZ-02 AUTHZ-09",
+        code_redirect=lambda request, code, issuer: code_redirect(request, code, issuer).replace("?", "#", 1),
+    ),
+    defect(
+        "redirect-without-the-uris-own-query",
+        "The redirect drops the query that the registered URI has of its own.",
+        "AUTHZ-01",
+        code_redirect=sent_back(
+            lambda request: replace(request, redirect_uri=request.redirect_uri.partition("?")[0])
+        ),
+    ),
+    defect(
+        "redirect-to-the-agents-front-page",
+        "The browser is sent to the origin of the redirect URI, without its path.",
+        "AUTHZ-01 AUTHZ-02 AUTHZ-09",
+        code_redirect=sent_back(
+            lambda request: replace(request, redirect_uri="/".join(request.redirect_uri.split("/")[:3]) + "/")
+        ),
+    ),
+    defect(
+        "state-unquoted-twice",
+        "state is percent-decoded once too often.",
+        "AUTHZ-02",
+        code_redirect=with_state(unquote_plus),
+    ),
+    defect(
+        "state-cut-off",
+        "state is cut off at 255 characters.",
+        "AUTHZ-02",
+        code_redirect=with_state(lambda s: s[:255]),
+    ),
+    defect(
+        "state-html-escaped",
+        "state is escaped as if for HTML.",
+        "AUTHZ-02",
+        code_redirect=with_state(html.escape),
+    ),
+    defect(
+        "state-stripped-of-zeros",
+        "A state of digits is taken for a number.",
+        "AUTHZ-02",
+        code_redirect=with_state(lambda state: str(int(state)) if state.isdecimal() else state),
+    ),
+    defect(
+        "new-agents-held-by-default",
+        "Every Project holds new agents.",
+        "AUTHZ-09 AUTHZ-01",
+        agent_standing=lambda recorded, _project: recorded or "pending",
+    ),
+    defect(
+        "approved-from-the-second-time-on",
+        "An agent is approved after its first authorization, not before.",
+        "AUTHZ-09 AUTHZ-01 AUTHZ-07",
+        agent_standing=second_time_lucky,
+    ),
+)

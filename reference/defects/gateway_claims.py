@@ -1,0 +1,340 @@
+"""Gateways whose tokens say what is wrong."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import jwt
+
+from reference.defects.defect import Defect, defect, lacking
+from reference.gateway.ids import Ids
+from reference.gateway.keys import ALGORITHM, SigningKey
+from reference.gateway.policy.code_exchange import TokenRequestFacts
+from reference.gateway.policy.outcomes import JsonObject
+from reference.gateway.policy.redemption import SIGNATURE_ONLY
+from reference.gateway.policy.token_claims import (
+    TokenFacts,
+    Tokens,
+    access_token_claims,
+    id_token_claims,
+    token_answer,
+)
+
+Known = Mapping[tuple[str, str], str]
+# Redemption fails for a token without a usable `ext.project_id`, or under a `sub` that nothing is cached for.
+REDEMPTIONS = "REDEEM-01 REDEEM-02 REDEEM-03 REDEEM-04 REDEEM-05 KEYS-04"
+
+
+def claiming(change: Callable[[TokenFacts], JsonObject]) -> Callable[[TokenFacts], JsonObject]:
+    """The honest access token with some claims replaced."""
+    return lambda facts: access_token_claims(facts) | change(facts)
+
+
+def extended(change: Callable[[TokenFacts], JsonObject]) -> Callable[[TokenFacts], JsonObject]:
+    """The honest access token with something replaced in `ext`."""
+
+    def wrong(facts: TokenFacts) -> JsonObject:
+        claims = access_token_claims(facts)
+        return claims | {"ext": claims["ext"] | change(facts)}
+
+    return wrong
+
+
+def not_extended(name: str) -> Callable[[TokenFacts], JsonObject]:
+    def wrong(facts: TokenFacts) -> JsonObject:
+        claims = access_token_claims(facts)
+        return claims | {"ext": lacking(claims["ext"], name)}
+
+    return wrong
+
+
+def agent_claiming(change: Callable[[JsonObject], Any]) -> Callable[[TokenFacts], JsonObject]:
+    """The honest access token with another `ext.agent`."""
+    return extended(lambda facts: {"agent": change(access_token_claims(facts)["ext"]["agent"])})
+
+
+def signature_alone(
+    token: str, keys: Iterable[SigningKey], _issuer: str, _now: float
+) -> Mapping[str, Any] | None:
+    """What the gateway signed it believes: so that a wrong claim is wrong for others and not for itself."""
+    for key in keys:
+        try:
+            claims: dict[str, Any] = jwt.decode(
+                token, key.private.public_key(), algorithms=[ALGORITHM], options=SIGNATURE_ONLY
+            )
+        except jwt.PyJWTError:
+            continue
+        return claims
+    return None
+
+
+def audience_that_grows() -> Callable[[TokenFacts], JsonObject]:
+    """One list for all tokens, made when the function was."""
+    audience: list[str] = []
+
+    def wrong(facts: TokenFacts) -> JsonObject:
+        if facts.resource.indicator not in audience:
+            audience.append(facts.resource.indicator)
+        return access_token_claims(facts) | {"aud": list(audience)}
+
+    return wrong
+
+
+def first_one(of: Callable[[TokenFacts], Any], name: str) -> Callable[[TokenFacts], JsonObject]:
+    """What was true for the first token is said in all of them."""
+    seen: list[Any] = []
+
+    def wrong(facts: TokenFacts) -> JsonObject:
+        seen.append(of(facts))
+        return {name: seen[0]}
+
+    return extended(wrong)
+
+
+def normal_form(indicator: str) -> str:
+    return indicator.lower().replace(":443/", "/").rstrip("/")
+
+
+def sub_in_base64(_known: Known, _project_id: str, login: str, _ids: Ids) -> str:
+    return "sub_" + base64.urlsafe_b64encode(login.encode()).decode().rstrip("=")
+
+
+def access_token_twice(facts: TokenFacts, tokens: Tokens, request: TokenRequestFacts) -> JsonObject:
+    return token_answer(facts, tokens, request) | {"id_token": tokens.access_token}
+
+
+def for_the_api_too(facts: TokenFacts) -> JsonObject:
+    return id_token_claims(facts) | {"aud": [facts.agent.id, facts.resource.indicator]}
+
+
+def jwt_refresh_token(facts: TokenFacts, ids: Ids) -> str:
+    return jwt.encode({"sub": facts.grant.sub, "jti": facts.jti}, ids.secret(), "HS256")
+
+
+def refresh_token_in_base64(facts: TokenFacts, ids: Ids) -> str:
+    told = f"{facts.grant.person.login_id}:{ids.secret()}".encode()
+    return base64.urlsafe_b64encode(told).decode()
+
+
+CLAIMS: tuple[Defect, ...] = (
+    defect(
+        "iss-with-a-slash",
+        "`iss` has a slash at its end that the issuer of discovery has not.",
+        "CLAIM-01",
+        access_token_claims=claiming(lambda facts: {"iss": facts.issuer + "/"}),
+        verified_claims=signature_alone,
+    ),
+    defect(
+        "iss-without-scheme",
+        "`iss` is the issuer's host without its scheme.",
+        "CLAIM-01",
+        access_token_claims=claiming(lambda facts: {"iss": facts.issuer.partition("://")[2]}),
+        verified_claims=signature_alone,
+    ),
+    defect(
+        "iss-per-resource",
+        "`iss` has the Resource ID behind the core issuer.",
+        "CLAIM-01",
+        access_token_claims=claiming(lambda facts: {"iss": f"{facts.issuer}/{facts.resource.id}"}),
+        verified_claims=signature_alone,
+    ),
+    defect(
+        "aud-as-a-string",
+        "`aud` is a string.",
+        "CLAIM-02",
+        access_token_claims=claiming(lambda facts: {"aud": facts.resource.indicator}),
+    ),
+    defect(
+        "aud-in-normal-form",
+        "`aud` holds the indicator in a normal form.",
+        "CLAIM-02",
+        access_token_claims=claiming(lambda facts: {"aud": [normal_form(facts.resource.indicator)]}),
+    ),
+    defect(
+        "aud-is-the-resource-id",
+        "`aud` holds the Resource ID instead of the indicator.",
+        "CLAIM-02 CLAIM-10 REDEEM-01",
+        access_token_claims=claiming(lambda facts: {"aud": [facts.resource.id]}),
+    ),
+    defect(
+        "aud-of-all-resources",
+        "`aud` holds every indicator that a token was ever issued for.",
+        "CLAIM-02",
+        access_token_claims=audience_that_grows(),
+    ),
+    defect(
+        "sub-is-the-login",
+        "`sub` is the user's login behind the prefix.",
+        "CLAIM-03",
+        subject=lambda _known, _project_id, login, _ids: f"sub_{login}",
+    ),
+    defect(
+        "sub-is-the-login-in-base64",
+        "`sub` is the user's login in base64.",
+        "CLAIM-03",
+        subject=sub_in_base64,
+    ),
+    defect(
+        "sub-without-prefix",
+        "`sub` has no prefix.",
+        "CLAIM-03",
+        subject=lambda known, project_id, login, ids: known.get((project_id, login)) or ids.identifier(""),
+    ),
+    defect(
+        "sub-new-every-time",
+        "`sub` is another one at every sign-in.",
+        "CLAIM-03",
+        subject=lambda _known, _project_id, _login, ids: ids.identifier("sub_"),
+    ),
+    defect(
+        "sub-of-everybody",
+        "All users of a Project have the same `sub`.",
+        "CLAIM-03",
+        subject=lambda _known, project_id, _login, _ids: f"sub_{project_id}",
+    ),
+    defect(
+        "exp-as-a-string",
+        "`exp` is a string of digits.",
+        "CLAIM-04",
+        access_token_claims=claiming(lambda facts: {"exp": str(int(facts.now) + 3600)}),
+        verified_claims=signature_alone,
+    ),
+    defect(
+        "exp-is-a-duration",
+        "`exp` is the lifetime in seconds.",
+        "CLAIM-04",
+        access_token_claims=claiming(lambda _: {"exp": 3600}),
+        verified_claims=signature_alone,
+    ),
+    defect(
+        "exp-left-out",
+        "The access token has no `exp`.",
+        "CLAIM-04",
+        access_token_claims=lambda facts: lacking(access_token_claims(facts), "exp"),
+        verified_claims=signature_alone,
+    ),
+    defect(
+        "acr-of-level-1",
+        "`ext.acr` is of assurance level 1.",
+        "CLAIM-05",
+        access_token_claims=extended(lambda _: {"acr": "urn:gateway:acr:al1"}),
+    ),
+    defect(
+        "acr-is-the-level-alone",
+        "`ext.acr` has nothing in front of its level.",
+        "CLAIM-05",
+        access_token_claims=extended(lambda _: {"acr": ":al2"}),
+    ),
+    defect("acr-left-out", "There is no `ext.acr`.", "CLAIM-05", access_token_claims=not_extended("acr")),
+    defect(
+        "amr-as-a-string",
+        "`ext.amr` is a string of methods.",
+        "CLAIM-06",
+        access_token_claims=extended(lambda _: {"amr": "mfa kba"}),
+    ),
+    defect(
+        "amr-of-objects",
+        "`ext.amr` is an array of objects.",
+        "CLAIM-06",
+        access_token_claims=extended(lambda _: {"amr": [{"method": "mfa"}]}),
+    ),
+    defect("amr-left-out", "There is no `ext.amr`.", "CLAIM-06", access_token_claims=not_extended("amr")),
+    defect(
+        "agent-as-a-string",
+        "`ext.agent` is the client ID instead of an object.",
+        "CLAIM-07",
+        access_token_claims=agent_claiming(lambda agent: agent["client_id"]),
+    ),
+    defect(
+        "agent-without-client-id",
+        "`ext.agent` does not name the client ID.",
+        "CLAIM-07",
+        access_token_claims=agent_claiming(lambda agent: lacking(agent, "client_id")),
+    ),
+    defect(
+        "agent-without-verifications",
+        "`ext.agent` says nothing of verifications.",
+        "CLAIM-07",
+        access_token_claims=agent_claiming(lambda agent: lacking(agent, "verifications")),
+    ),
+    defect(
+        "agent-is-the-first-one",
+        "`ext.agent` is the agent of the first token that was ever issued.",
+        "CLAIM-07",
+        access_token_claims=first_one(lambda facts: access_token_claims(facts)["ext"]["agent"], "agent"),
+    ),
+    defect(
+        "project-id-left-out",
+        "There is no `ext.project_id`.",
+        f"CLAIM-08 {REDEMPTIONS}",
+        access_token_claims=not_extended("project_id"),
+    ),
+    defect(
+        "project-id-is-the-resources",
+        "`ext.project_id` is the Resource ID.",
+        f"CLAIM-08 {REDEMPTIONS}",
+        access_token_claims=extended(lambda facts: {"project_id": facts.resource.id}),
+    ),
+    defect(
+        "project-id-is-the-first-one",
+        "`ext.project_id` is the Project of the first token that was ever issued.",
+        f"CLAIM-08 {REDEMPTIONS}",
+        access_token_claims=first_one(lambda facts: facts.resource.project_id, "project_id"),
+    ),
+    defect(
+        "id-token-is-the-access-token",
+        "The access token is given out as the ID token as well.",
+        "CLAIM-09 CLAIM-10 CLAIM-11",
+        token_answer=access_token_twice,
+    ),
+    defect(
+        "id-token-has-the-same-claims",
+        "The ID token has the claims of the access token.",
+        "CLAIM-09 CLAIM-10 CLAIM-11",
+        id_token_claims=access_token_claims,
+    ),
+    defect(
+        "id-token-for-the-api",
+        "The ID token's audience has the Resource indicator in it.",
+        "CLAIM-10",
+        id_token_claims=for_the_api_too,
+    ),
+    defect(
+        "id-token-for-nobody-else",
+        "The ID token's audience is the Resource indicator.",
+        "CLAIM-10 CLAIM-11",
+        id_token_claims=lambda facts: id_token_claims(facts) | {"aud": facts.resource.indicator},
+    ),
+    defect(
+        "id-token-under-the-resources-key",
+        "The ID token is signed with the Resource's own key.",
+        "CLAIM-11",
+        id_token_key=lambda _core, own: own,
+    ),
+    defect(
+        "id-token-for-the-issuer",
+        "The ID token's audience is the gateway itself.",
+        "CLAIM-11",
+        id_token_claims=lambda facts: id_token_claims(facts) | {"aud": facts.issuer},
+    ),
+    defect(
+        "refresh-token-is-a-jwt",
+        "The refresh token is a JWT.",
+        "CLAIM-12",
+        new_refresh_token=jwt_refresh_token,
+    ),
+    defect(
+        "refresh-token-with-the-login",
+        "The refresh token begins with the user's login.",
+        "CLAIM-12",
+        new_refresh_token=lambda facts, ids: f"{facts.grant.person.login_id}:{ids.secret()}",
+    ),
+    defect(
+        "refresh-token-with-the-login-in-base64",
+        "The refresh token holds the user's login in base64.",
+        "CLAIM-12",
+        new_refresh_token=refresh_token_in_base64,
+    ),
+)

@@ -1,0 +1,275 @@
+"""Gateways whose discovery document or key sets are wrong."""
+
+from __future__ import annotations
+
+import json
+from base64 import urlsafe_b64encode
+from collections.abc import Callable
+from dataclasses import replace
+
+from reference.defects.defect import Defect, defect, lacking
+from reference.gateway.keys import KeyRing, SigningKey
+from reference.gateway.policy.discovery import DiscoveryFacts, discovery_document
+from reference.gateway.policy.key_sets import live_core_keys, public_jwk
+from reference.gateway.policy.outcomes import JsonObject
+
+# An RSA key of 1024 bits that signs nothing; it was forgotten in the set.
+OLD_RSA = {
+    "kty": "RSA",
+    "kid": "2009",
+    "use": "sig",
+    "alg": "RS256",
+    "e": "AQAB",
+    "n": "w" + "3Hs9_kQ1" * 21 + "Zx",
+}
+FORGOTTEN_SECRET = {"kty": "oct", "kid": "hs", "alg": "HS256", "k": "c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0"}
+
+
+def announcing(change: Callable[[DiscoveryFacts], JsonObject]) -> Callable[[DiscoveryFacts], JsonObject]:
+    """The honest document with some members replaced."""
+    return lambda facts: discovery_document(facts) | change(facts)
+
+
+def not_announcing(*names: str) -> Callable[[DiscoveryFacts], JsonObject]:
+    return lambda facts: lacking(discovery_document(facts), *names)
+
+
+def with_private_part(key: SigningKey) -> JsonObject:
+    secret = key.private.private_numbers().private_value
+    return public_jwk(key) | {"d": _base64url(secret)}
+
+
+def padded(key: SigningKey) -> JsonObject:
+    jwk = public_jwk(key)
+    return jwk | {name: f"{jwk[name]}=" for name in ("x", "y")}
+
+
+def swapped(key: SigningKey) -> JsonObject:
+    jwk = public_jwk(key)
+    return jwk | {"x": jwk["y"], "y": jwk["x"]}
+
+
+def _base64url(number: int) -> str:
+    return urlsafe_b64encode(number.to_bytes(32, "big")).rstrip(b"=").decode()
+
+
+def the_oldest_alone(core: KeyRing, _now: float, _own: tuple[SigningKey, ...]) -> tuple[SigningKey, ...]:
+    """A key set that was cached at the start and is never made again."""
+    return (core.retired[0].key,) if core.retired else (core.current,)
+
+
+def with_a_namesake(core: KeyRing, now: float, own: tuple[SigningKey, ...]) -> tuple[SigningKey, ...]:
+    """A standby key under the name of the one in use."""
+    standby = [replace(key, kid=core.current.kid) for key in own[:1]]
+    return (*live_core_keys(core, now), *standby)
+
+
+DISCOVERY: tuple[Defect, ...] = (
+    defect(
+        "discovery-is-a-list",
+        "The discovery document is wrapped in an array.",
+        "DISC-01",
+        discovery_document=lambda facts: [discovery_document(facts)],
+    ),
+    defect(
+        "discovery-is-encoded-twice",
+        "The discovery document is a JSON string that holds JSON.",
+        "DISC-01",
+        discovery_document=lambda facts: json.dumps(discovery_document(facts)),
+    ),
+    defect(
+        "discovery-answers-203",
+        "The discovery document comes with a status other than 200.",
+        "DISC-01",
+        discovery_status=203,
+    ),
+    defect(
+        "issuer-per-resource",
+        "The document names the per-Resource authorization server as the issuer, while tokens name the core.",
+        "DISC-02 CLAIM-01 INTEROP-01",
+        discovery_document=announcing(lambda facts: {"issuer": facts.authorization_server}),
+    ),
+    defect(
+        "issuer-left-out",
+        "The document has no issuer.",
+        "DISC-02 CLAIM-01",
+        discovery_document=not_announcing("issuer"),
+    ),
+    defect(
+        "issuer-empty",
+        "The issuer is an empty string: its setting was never made.",
+        "DISC-02 CLAIM-01",
+        discovery_document=announcing(lambda _: {"issuer": ""}),
+    ),
+    defect(
+        "authorization-endpoint-without-resource",
+        "The authorization endpoint lacks the Resource ID.",
+        "DISC-03 REDEEM-01",
+        discovery_document=announcing(
+            lambda facts: {"authorization_endpoint": f"{facts.base_url}/oauth2/auth"}
+        ),
+    ),
+    defect(
+        "authorization-endpoint-on-core",
+        "The authorization endpoint is announced on the core host.",
+        "DISC-03 REDEEM-01",
+        discovery_document=announcing(
+            lambda facts: {"authorization_endpoint": f"{facts.core_url}/{facts.resource.id}/oauth2/auth"}
+        ),
+    ),
+    defect(
+        "token-endpoint-on-base",
+        "The token endpoint is announced on the gateway API host, below the Resource.",
+        "DISC-04 REDEEM-01",
+        discovery_document=announcing(
+            lambda facts: {"token_endpoint": f"{facts.authorization_server}/oauth2/token"}
+        ),
+    ),
+    defect(
+        "token-endpoint-with-another-path",
+        "The token endpoint is announced under a path of an older version.",
+        "DISC-04 REDEEM-01",
+        discovery_document=announcing(lambda facts: {"token_endpoint": f"{facts.core_url}/oauth/token"}),
+    ),
+    defect(
+        "jwks-uri-of-the-resource",
+        "The document points to the Resource's own key set.",
+        "DISC-05 KEYS-01 KEYS-02 KEYS-03 KEYS-04 CLAIM-11 REDEEM-01",
+        discovery_document=announcing(lambda facts: {"jwks_uri": f"{facts.authorization_server}/jwks"}),
+    ),
+    defect(
+        "jwks-uri-differs-between-resources",
+        "Every Resource announces the core key set under an address of its own.",
+        "DISC-05",
+        discovery_document=announcing(
+            lambda facts: {"jwks_uri": f"{facts.core_url}/jwks?resource={facts.resource.id}"}
+        ),
+    ),
+    defect(
+        "registration-endpoint-left-out",
+        "The registration endpoint is announced nowhere.",
+        "DISC-06 REDEEM-01",
+        discovery_document=not_announcing("registration_endpoint"),
+    ),
+    defect(
+        "registration-endpoint-on-core",
+        "The registration endpoint is announced on the core host, where there is none.",
+        "DISC-06 REDEEM-01",
+        discovery_document=announcing(
+            lambda facts: {"registration_endpoint": f"{facts.core_url}/api/register"}
+        ),
+    ),
+)
+
+KEYS: tuple[Defect, ...] = (
+    defect(
+        "key-set-without-keys",
+        "The core key set is empty.",
+        "KEYS-01 KEYS-02 KEYS-03 KEYS-04 CLAIM-11 REDEEM-01",
+        core_key_set=lambda _jwks: {"keys": []},
+    ),
+    defect(
+        "key-set-under-another-name",
+        "The core key set calls its array `jwks`.",
+        "KEYS-01 KEYS-02 KEYS-03 KEYS-04 CLAIM-11 REDEEM-01",
+        core_key_set=lambda jwks: {"jwks": jwks},
+    ),
+    defect(
+        "key-coordinates-swapped",
+        "The published key has its coordinates the wrong way round.",
+        "KEYS-01 KEYS-02 KEYS-03 KEYS-04 KEYS-05 CLAIM-11 REDEEM-01",
+        core_jwk=swapped,
+    ),
+    defect(
+        "one-key-set-for-all",
+        "The Resource's key set shows the core's keys too.",
+        "KEYS-02 KEYS-03",
+        resource_keys_shown=lambda core, own: (own, core.current),
+    ),
+    defect(
+        "access-tokens-under-the-resources-key",
+        "Access tokens are signed with the Resource's own key, which the core key set shows as well.",
+        "KEYS-02 REDEEM-01 REDEEM-02 REDEEM-03 REDEEM-04 REDEEM-05 KEYS-04",
+        access_token_key=lambda _core, own: own,
+        core_keys_shown=lambda core, now, own: (*live_core_keys(core, now), *own),
+    ),
+    defect(
+        "short-rsa-key-in-the-core-set",
+        "An RSA key of 1024 bits was left in the core key set.",
+        "KEYS-03",
+        core_key_set=lambda jwks: {"keys": [*jwks, OLD_RSA]},
+    ),
+    defect(
+        "short-rsa-key-in-the-resource-set",
+        "An RSA key of 1024 bits was left in the Resource's key set.",
+        "KEYS-03",
+        resource_key_set=lambda jwks: {"keys": [*jwks, OLD_RSA]},
+    ),
+    defect(
+        "kid-names-no-published-key",
+        "The key set names its keys otherwise than the tokens do.",
+        "KEYS-03 KEYS-01 KEYS-04 CLAIM-11 REDEEM-01",
+        core_jwk=lambda key: public_jwk(key) | {"kid": f"core-{key.kid}"},
+    ),
+    defect(
+        "rotation-forgets-the-old-key",
+        "A rotation takes the old key out of the set and out of the gateway at once.",
+        "KEYS-04",
+        core_keys_shown=lambda core, _now, _own: (core.current,),
+        live_core_keys=lambda core, _now: (core.current,),
+    ),
+    defect(
+        "rotation-unpublishes-the-old-key",
+        "A rotation takes the old key out of the set, while the gateway itself still knows it.",
+        "KEYS-04",
+        core_keys_shown=lambda core, _now, _own: (core.current,),
+    ),
+    defect(
+        "rotation-ends-redemption",
+        "After a rotation the gateway itself knows the new key alone.",
+        "KEYS-04",
+        live_core_keys=lambda core, _now: (core.current,),
+    ),
+    defect(
+        "rotation-never-publishes-the-new-key",
+        "The key set was made once, at the start.",
+        "KEYS-04 KEYS-01 KEYS-02 KEYS-03 CLAIM-11 REDEEM-01",
+        core_keys_shown=the_oldest_alone,
+    ),
+    defect(
+        "keys-share-a-kid",
+        "Two keys of the core key set have the same name.",
+        "KEYS-05 KEYS-02 KEYS-03",
+        core_keys_shown=with_a_namesake,
+    ),
+    defect(
+        "key-members-padded",
+        "The coordinates in the core key set are base64url with padding.",
+        "KEYS-05 KEYS-01 KEYS-02 KEYS-04 CLAIM-11 REDEEM-01",
+        core_jwk=padded,
+    ),
+    defect(
+        "key-members-padded-in-the-resource-set",
+        "The coordinates in the Resource's key set are base64url with padding.",
+        "KEYS-05",
+        resource_jwk=padded,
+    ),
+    defect(
+        "core-private-key-published",
+        "The core key set holds the private part of its key.",
+        "KEYS-06",
+        core_jwk=with_private_part,
+    ),
+    defect(
+        "resource-private-key-published",
+        "The Resource's key set holds the private part of its key.",
+        "KEYS-06",
+        resource_jwk=with_private_part,
+    ),
+    defect(
+        "symmetric-key-published",
+        "A symmetric key was put into the core key set.",
+        "KEYS-06",
+        core_key_set=lambda jwks: {"keys": [*jwks, FORGOTTEN_SECRET]},
+    ),
+)

@@ -1,0 +1,340 @@
+"""Gateways that register agents wrongly."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Callable
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+from reference.defects.defect import Defect, defect, instead, lacking, without
+from reference.gateway.ids import Ids, fingerprint
+from reference.gateway.policy import code_exchange, proxy, registration
+from reference.gateway.policy.code_exchange import (
+    AGENT_CHECKS,
+    AgentCredentials,
+    AgentFacts,
+    TokenRequestFacts,
+)
+from reference.gateway.policy.outcomes import JsonObject, Refusal
+from reference.gateway.policy.registration import (
+    REGISTRATION_CHECKS,
+    NewAgent,
+    RegistrationCheck,
+    RegistrationFacts,
+    new_agent,
+    registration_answer,
+)
+from reference.gateway.policy.token_claims import TokenFacts, Tokens, token_answer
+
+UNSAFE = Refusal(status=400, error="invalid_redirect_uri", description="this redirect URI is not safe")
+EVERYBODYS_SECRET = "s3cr3t-of-all-agents-of-this-gateway-00000000"  # noqa: S105 - that is the defect
+DAY_S = 86400
+COUNTER = itertools.count(1000)
+
+
+def answering(change: Callable[[NewAgent], JsonObject]) -> Callable[[NewAgent], JsonObject]:
+    return lambda new: registration_answer(new) | change(new)
+
+
+def not_answering(*names: str) -> Callable[[NewAgent], JsonObject]:
+    return lambda new: lacking(registration_answer(new), *names)
+
+
+def demands_a_token(facts: RegistrationFacts) -> Refusal | None:
+    if facts.authorization is not None:
+        return None
+    return Refusal(
+        status=401,
+        error="invalid_token",
+        description="an initial access token is required",
+        challenge="Bearer",
+    )
+
+
+def demands_software_statement(facts: RegistrationFacts) -> Refusal | None:
+    if facts.value("software_statement") or facts.authorization:
+        return None
+    return Refusal(status=403, error="unapproved_software_statement", description="sign in to register")
+
+
+def one_redirect_uri_alone(facts: RegistrationFacts) -> Refusal | None:
+    return UNSAFE if len(facts.value("redirect_uris")) > 1 else None
+
+
+def https_if(good: Callable[[str], bool]) -> tuple[RegistrationCheck, ...]:
+    """The honest checks, with another idea of which redirect URIs are HTTPS."""
+
+    def check(facts: RegistrationFacts) -> Refusal | None:
+        return None if all(good(uri) for uri in facts.value("redirect_uris")) else UNSAFE
+
+    return instead(REGISTRATION_CHECKS, registration.redirect_uris_are_https, check)
+
+
+def first_is_https(facts: RegistrationFacts) -> Refusal | None:
+    return None if facts.value("redirect_uris")[0].startswith("https://") else UNSAFE
+
+
+def https_or_loopback(uri: str) -> bool:
+    return uri.startswith("https://") or urlsplit(uri).hostname in ("localhost", "127.0.0.1", "::1")
+
+
+def with_secret(secret_of: Callable[[RegistrationFacts, Ids], str]) -> Callable[..., NewAgent]:
+    """New agents get their secret from elsewhere."""
+
+    def wrong(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent:
+        secret, new = secret_of(facts, ids), new_agent(facts, ids, now)
+        return NewAgent(agent=replace(new.agent, secret=fingerprint(secret)), secret=secret)
+
+    return wrong
+
+
+def client_by_name(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent:
+    """The same metadata, the same client: somebody meant to spare the database."""
+    said = f"{facts.value('client_name')} {facts.value('redirect_uris')}"
+    secret = hashlib.sha256(said.encode("utf-8", "replace")).hexdigest()
+    agent = new_agent(facts, ids, now).agent
+    return NewAgent(
+        agent=replace(agent, id=f"agent_{secret[:24]}", secret=fingerprint(secret)), secret=secret
+    )
+
+
+def id_is_the_secret(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent:
+    new = new_agent(facts, ids, now)
+    return replace(new, agent=replace(new.agent, id=new.secret))
+
+
+def secret_in_the_tokens(facts: TokenFacts, tokens: Tokens, request: TokenRequestFacts) -> JsonObject:
+    return token_answer(facts, tokens, request) | {"client_secret": request.value("client_secret")}
+
+
+def agent_by_basic_or_form(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
+    given = proxy.proxy_credentials(facts)
+    if isinstance(given, Refusal):
+        return code_exchange.agent_credentials(facts)
+    return AgentCredentials(client_id=given.client_id, secret=given.secret)
+
+
+def younger_than(days: int) -> Callable[[AgentFacts], Refusal | None]:
+    def check(facts: AgentFacts) -> Refusal | None:
+        if facts.agent is not None and facts.now < facts.agent.registered_at + days * DAY_S:
+            return None
+        return Refusal(status=401, error="invalid_client", description="the secret has expired")
+
+    return check
+
+
+def nowhere_to_go(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent:
+    metadata = facts.metadata | {"redirect_uris": facts.value("redirect_uris") or ["https://agent.example/"]}
+    return new_agent(replace(facts, metadata=metadata), ids, now)
+
+
+def unless_missing(check: RegistrationCheck) -> RegistrationCheck:
+    return lambda facts: check(facts) if facts.value("redirect_uris") else None
+
+
+REGISTRATION: tuple[Defect, ...] = (
+    defect(
+        "registration-answers-200", "A registration is answered with 200.", "REG-01", registration_status=200
+    ),
+    defect(
+        "registration-takes-one-redirect-uri",
+        "A registration with several redirect URIs is refused.",
+        "REG-01 REG-05 REG-06 CODE-05",
+        registration_checks=(*REGISTRATION_CHECKS, one_redirect_uri_alone),
+    ),
+    defect(
+        "verification-method-left-out",
+        "The registration answer has no verification_method.",
+        "REG-02",
+        registration_answer=not_answering("verification_method"),
+    ),
+    defect(
+        "redirect-uris-as-one-string",
+        "The registration answer has its redirect URIs in one string.",
+        "REG-02 REG-05",
+        registration_answer=answering(lambda new: {"redirect_uris": " ".join(new.agent.redirect_uris)}),
+    ),
+    defect(
+        "secret-expiry-left-out",
+        "The registration answer does not say when the secret expires.",
+        "REG-02 REG-03",
+        registration_answer=not_answering("client_secret_expires_at"),
+    ),
+    defect(
+        "secret-expires-in-a-month",
+        "The registration answer says that the secret expires.",
+        "REG-03",
+        registration_answer=answering(
+            lambda new: {"client_secret_expires_at": int(new.agent.registered_at) + 30 * DAY_S}
+        ),
+    ),
+    defect(
+        "secret-expiry-as-a-string",
+        "client_secret_expires_at is the string 0.",
+        "REG-03 REG-02",
+        registration_answer=answering(lambda _: {"client_secret_expires_at": "0"}),
+    ),
+    defect(
+        "secret-expiry-as-a-boolean",
+        "client_secret_expires_at is false.",
+        "REG-03 REG-02",
+        registration_answer=answering(lambda _: {"client_secret_expires_at": False}),
+    ),
+    defect(
+        "registration-wants-a-token",
+        "Registration asks for an initial access token.",
+        "REG-04 REG-01",
+        registration_checks=(demands_a_token, *REGISTRATION_CHECKS),
+    ),
+    defect(
+        "registration-wants-a-person",
+        "Registration is forbidden to whoever has not signed in.",
+        "REG-04 REG-01",
+        registration_checks=(demands_software_statement, *REGISTRATION_CHECKS),
+    ),
+    defect(
+        "redirect-uris-sorted",
+        "Redirect URIs come back in another order.",
+        "REG-05",
+        registration_answer=answering(lambda new: {"redirect_uris": sorted(new.agent.redirect_uris)}),
+    ),
+    defect(
+        "redirect-uris-in-normal-form",
+        "Redirect URIs come back in lower case.",
+        "REG-05",
+        registration_answer=answering(
+            lambda new: {"redirect_uris": [uri.lower() for uri in new.agent.redirect_uris]}
+        ),
+    ),
+    defect(
+        "redirect-uris-without-their-query",
+        "Redirect URIs come back without their query.",
+        "REG-05",
+        registration_answer=answering(
+            lambda new: {"redirect_uris": [uri.partition("?")[0] for uri in new.agent.redirect_uris]}
+        ),
+    ),
+    defect(
+        "loopback-redirects-over-http",
+        "Plain http is accepted on loopback.",
+        "REG-06",
+        registration_checks=https_if(https_or_loopback),
+    ),
+    defect(
+        "only-the-first-redirect-uri-is-looked-at",
+        "Redirect URIs after the first are not checked.",
+        "REG-06",
+        registration_checks=instead(
+            REGISTRATION_CHECKS, registration.redirect_uris_are_https, first_is_https
+        ),
+    ),
+    defect(
+        "anything-that-begins-with-https",
+        "A redirect URI counts as HTTPS when it begins with these letters.",
+        "REG-06",
+        registration_checks=https_if(lambda uri: uri.startswith("https")),
+    ),
+    defect(
+        "anything-that-names-https",
+        "A redirect URI counts as HTTPS when https:// stands anywhere in it.",
+        "REG-06",
+        registration_checks=https_if(lambda uri: "https://" in uri),
+    ),
+    defect(
+        "custom-schemes-for-native-apps",
+        "Only plain http is turned away; every other scheme is taken for a native app's.",
+        "REG-06",
+        registration_checks=https_if(lambda uri: not uri.lower().startswith("http:")),
+    ),
+    defect(
+        "basic-agents-by-form",
+        "An agent may register with client_secret_basic, and gets its tokens with the form.",
+        "REG-08",
+        registration_checks=without(REGISTRATION_CHECKS, registration.auth_method_is_supported),
+    ),
+    defect(
+        "basic-agents-by-basic",
+        "An agent may register with client_secret_basic, and gets its tokens with Basic.",
+        "REG-08 CODE-09",
+        registration_checks=without(REGISTRATION_CHECKS, registration.auth_method_is_supported),
+        agent_credentials=agent_by_basic_or_form,
+    ),
+    defect(
+        "same-metadata-same-client",
+        "Registering the same metadata again gives the same client.",
+        "REG-09 REG-12 AUTHZ-17",
+        new_agent=client_by_name,
+    ),
+    defect(
+        "one-secret-for-all-agents",
+        "Every agent gets the same secret.",
+        "REG-09 REG-10 REG-12",
+        new_agent=with_secret(lambda _facts, _ids: EVERYBODYS_SECRET),
+    ),
+    defect(
+        "secret-in-the-token-answer",
+        "The token answer repeats the client secret.",
+        "REG-10",
+        token_answer=secret_in_the_tokens,
+    ),
+    defect(
+        "client-id-is-the-secret",
+        "The client ID and the client secret are the same.",
+        "REG-10 REG-12",
+        new_agent=id_is_the_secret,
+    ),
+    defect(
+        "fragments-in-redirect-uris",
+        "A redirect URI may have a fragment.",
+        "REG-12",
+        registration_checks=without(REGISTRATION_CHECKS, registration.redirect_uris_have_no_fragment),
+    ),
+    defect(
+        "redirect-uris-optional",
+        "A registration without redirect URIs is accepted.",
+        "REG-12",
+        registration_checks=tuple(
+            check if check is registration.metadata_is_an_object else unless_missing(check)
+            for check in without(REGISTRATION_CHECKS, registration.redirect_uris_are_given)
+        ),
+        new_agent=nowhere_to_go,
+    ),
+    defect(
+        "short-secrets",
+        "Client secrets have 48 random bits.",
+        "REG-12",
+        new_agent=with_secret(lambda _facts, ids: ids.secret()[:8]),
+    ),
+    defect(
+        "counted-secrets",
+        "Client secrets are a long constant and a counter.",
+        "REG-12",
+        new_agent=with_secret(lambda _facts, _ids: f"agent-secret-of-the-reference-gateway-{next(COUNTER)}"),
+    ),
+    defect(
+        "auth-method-answered-as-basic",
+        "The registration answer names client_secret_basic, whatever was registered.",
+        "REG-13",
+        registration_answer=answering(lambda _: {"token_endpoint_auth_method": "client_secret_basic"}),
+    ),
+    defect(
+        "auth-method-left-out",
+        "The registration answer does not name the authentication method.",
+        "REG-13 REG-02",
+        registration_answer=not_answering("token_endpoint_auth_method"),
+    ),
+    defect(
+        "secrets-expire-after-90-days",
+        "Client secrets stop working after 90 days, whatever the registration answer says.",
+        "REG-14",
+        agent_checks=(*AGENT_CHECKS, younger_than(90)),
+    ),
+    defect(
+        "secrets-expire-after-364-days",
+        "Client secrets stop working before a year is over.",
+        "REG-14",
+        agent_checks=(*AGENT_CHECKS, younger_than(364)),
+    ),
+)
