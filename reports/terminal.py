@@ -62,26 +62,27 @@ def screen(out: TextIO = sys.stdout, *, no_color: bool = False) -> Screen:
     )
 
 
-class Progress:
-    """Says how far a run is: on a terminal in one line that is written over, elsewhere now and then."""
+class Counting:
+    """Says how far a long work is: on a terminal in one line that is written over, elsewhere now and then."""
 
-    def __init__(self, screen: Screen, total: int, *, silent: bool = False, every_s: float = 5.0) -> None:
+    def __init__(self, screen: Screen, total: int, noun: str, *, silent: bool = False) -> None:
         self._screen = screen
-        self._silent = silent
         self._total = total
-        self._every_s = every_s if not screen.live else 0.1
+        self._noun = noun
+        self._silent = silent
+        self._every_s = 0.1 if screen.live else 5.0
         self._done = 0
         self._failed = 0
         self._said = time.monotonic()
 
-    def add(self, result: CheckResult) -> None:
-        """One more check has ended."""
+    def add(self, name: str, *, failed: bool) -> None:
+        """One more is done."""
         self._done += 1
-        self._failed += result.verdict in {Verdict.FAILED, Verdict.ERROR}
+        self._failed += failed
         now = time.monotonic()
         if not self._silent and now - self._said >= self._every_s:
             self._said = now
-            self._show(result.rule)
+            self._show(f"  {self._done}/{self._total} {self._noun}, {self._failed} failed, at {name}")
 
     def end(self) -> None:
         """Takes the line away, so that what follows stands by itself."""
@@ -89,8 +90,7 @@ class Progress:
             self._screen.out.write("\r\033[K")
             self._screen.out.flush()
 
-    def _show(self, rule: str) -> None:
-        line = f"  {self._done}/{self._total} checks, {self._failed} failed, at {rule}"
+    def _show(self, line: str) -> None:
         if self._screen.live:
             self._screen.out.write(f"\r\033[K{line[: self._screen.width - 1]}")
             self._screen.out.flush()

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from conformance.rules import Rule
+    from conformance.run.embedded import Embedded
     from conformance.run.options import RunOptions
     from conformance.target.model import Target
+    from reports.verdicts import CheckResult
 
 ROLES = ("gateway", "service", "agent")
 WRONG_USAGE = 2
@@ -54,6 +56,7 @@ def handle(arguments: argparse.Namespace) -> int:
     """Exit codes: 0 conformant, 1 not, 2 wrong usage, 3 no verdict, 4 incomplete."""
     # These load pytest, HTTP and cryptography: not before somebody asks for a run.
     from conformance import rules  # noqa: PLC0415
+    from conformance.run.embedded import Embedded  # noqa: PLC0415
     from conformance.run.options import RunOptions  # noqa: PLC0415
     from conformance.run.session import fresh_seed  # noqa: PLC0415
     from conformance.target.errors import TargetError  # noqa: PLC0415
@@ -90,23 +93,32 @@ def handle(arguments: argparse.Namespace) -> int:
         quiet=arguments.quiet,
         no_color=arguments.no_color,
     )
-    return _run(target, selected, options, again=_again(arguments, options))
+    return _run(
+        target or Embedded(name=f"embedded reference {role}"),
+        selected,
+        options,
+        again=_again(arguments, options),
+    )
 
 
-def _run(target: Target | None, selected: tuple[Rule, ...], options: RunOptions, *, again: str) -> int:
+def _run(target: Target | Embedded, selected: tuple[Rule, ...], options: RunOptions, *, again: str) -> int:
     from conformance.run.session import carry_out, planned  # noqa: PLC0415
     from reports.files import write_reports  # noqa: PLC0415
-    from reports.terminal import Progress, failures, screen, summary  # noqa: PLC0415
+    from reports.terminal import Counting, failures, screen, summary  # noqa: PLC0415
+    from reports.verdicts import Verdict  # noqa: PLC0415
 
     shown = screen(no_color=options.no_color)
     checks = planned(selected, options.role)
     if not options.quiet:
-        name = target.name if target is not None else "the embedded reference"
-        shown.say(f"gateproof puts {name} to the test as {options.role}")
+        shown.say(f"gateproof puts {target.name} to the test as {options.role}")
         shown.say(f"{len(checks)} checks of {len(selected)} rules, seed {options.seed}")
-    progress = Progress(shown, len(checks), silent=options.quiet)
-    result = carry_out(target, selected, options, progress.add)
-    progress.end()
+    counting = Counting(shown, len(checks), "checks", silent=options.quiet)
+
+    def ended(check: CheckResult) -> None:
+        counting.add(check.rule, failed=check.verdict in {Verdict.FAILED, Verdict.ERROR})
+
+    result = carry_out(target, selected, options, ended)
+    counting.end()
     written = write_reports(result, options.out)
     if options.quiet:
         shown.say(f"{result.verdict.value}: {result.reason}")

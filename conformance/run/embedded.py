@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from conformance import __version__
@@ -24,22 +25,31 @@ from conformance.wire.secret import Secret
 PORT_TAKEN = 98
 
 
-def embedded_gateway(authority: Authority, folder: Path) -> GatewayTarget:
-    """The reference gateway on free loopback ports over https, with a certificate of this run."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Embedded:
+    """The reference gateway, or a program that takes the same arguments."""
+
+    name: str = "embedded reference gateway"
+    version: str = __version__
+    program: tuple[str, ...] = (sys.executable, "-m", "reference.gateway")
+
+
+def embedded_gateway(embedded: Embedded, authority: Authority, folder: Path) -> GatewayTarget:
+    """The program on free loopback ports over https, with a certificate of this run."""
     base, core, control = free_ports(3)
     base_url, core_url = f"https://127.0.0.1:{base}", f"https://127.0.0.1:{core}"
     control_url = f"http://127.0.0.1:{control}/control"
     certificate = authority.issue("gateway")
     token = Secret("control_token", secrets.token_urlsafe(24))
     command = (
-        *(sys.executable, "-m", "reference.gateway", "--exit-with-stdin"),
+        *(*embedded.program, "--exit-with-stdin"),
         *("--base-url", base_url, "--core-url", core_url, "--control-url", control_url),
         *("--tls-cert", str(certificate.cert_file), "--tls-key", str(certificate.key_file)),
     )
     return GatewayTarget(
         file=folder / "embedded.toml",
-        name="embedded reference gateway",
-        version=__version__,
+        name=embedded.name,
+        version=embedded.version,
         base_url=base_url,
         core_url=core_url,
         reach=Reach(ca_file=authority.ca_file),

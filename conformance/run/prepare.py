@@ -13,7 +13,7 @@ from conformance.parties import User
 from conformance.run.authority import Authority
 from conformance.run.capabilities import Offer, capabilities
 from conformance.run.context import MerchantAccess, RunContext
-from conformance.run.embedded import PORT_TAKEN, embedded_gateway
+from conformance.run.embedded import PORT_TAKEN, Embedded, embedded_gateway
 from conformance.run.merchant import MerchantFailed, start_merchant
 from conformance.target import actions, model
 from conformance.target.connect import connect_control
@@ -53,8 +53,8 @@ class Started:
     users: tuple[User, ...]
 
 
-def prepare(target: GatewayTarget | None, folder: Path, seed: int, stack: ExitStack) -> Prepared:
-    """Starts what has to be started; the stack stops it. Without a target, the embedded reference is it."""
+def prepare(target: GatewayTarget | Embedded, folder: Path, seed: int, stack: ExitStack) -> Prepared:
+    """Starts what has to be started; the stack stops it."""
     authority = Authority(folder)
     world = started(target, authority, folder, seed, stack)
     described = _describe(world.target)
@@ -82,10 +82,10 @@ def prepare(target: GatewayTarget | None, folder: Path, seed: int, stack: ExitSt
 
 
 def started(
-    given: GatewayTarget | None, authority: Authority, folder: Path, seed: int, stack: ExitStack
+    given: GatewayTarget | Embedded, authority: Authority, folder: Path, seed: int, stack: ExitStack
 ) -> Started:
     """Starts the merchant and then the target, which may look for its merchant as soon as it runs."""
-    target = given or embedded_gateway(authority, folder)
+    target = embedded_gateway(given, authority, folder) if isinstance(given, Embedded) else given
     users = tuple(resolved(user) for user in target.users)
     try:
         merchant = start_merchant(target, users, authority, seed, stack)
@@ -107,9 +107,10 @@ def started(
             break
         except LaunchFailed as failure:
             # Another program took a port between our look and the reference's: the reference moves on.
-            if given is not None or failure.exit_code != PORT_TAKEN or attempt + 1 == _LAUNCH_TRIES:
+            last = failure.exit_code != PORT_TAKEN or attempt + 1 == _LAUNCH_TRIES
+            if last or not isinstance(given, Embedded):
                 raise CannotRun(_said(failure)) from failure
-            target = embedded_gateway(authority, folder)
+            target = embedded_gateway(given, authority, folder)
     return Started(target=target, merchant=merchant, running=running, users=users)
 
 

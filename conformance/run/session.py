@@ -17,6 +17,7 @@ from conformance import __version__
 from conformance.checks import index
 from conformance.rules import Rule
 from conformance.run.context import RunContext
+from conformance.run.embedded import Embedded
 from conformance.run.options import RunOptions
 from conformance.run.prepare import CannotRun, Prepared, prepare
 from conformance.target.model import GatewayTarget, Target
@@ -48,7 +49,7 @@ def planned(rules: Sequence[Rule], role: str) -> list[str]:
     return [check_id for rule in rules for check in found.get(rule.id, ()) for check_id in check.ids()]
 
 
-def carry_out(target: Target | None, rules: Sequence[Rule], options: RunOptions, sink: Sink) -> RunResult:
+def carry_out(target: Target | Embedded, rules: Sequence[Rule], options: RunOptions, sink: Sink) -> RunResult:
     """Prepares the target and the fakes, runs the checks, and says what came of it, whatever happens."""
     started, clock = datetime.now(UTC), time.monotonic()
     findings = Findings()
@@ -57,13 +58,10 @@ def carry_out(target: Target | None, rules: Sequence[Rule], options: RunOptions,
         findings.results.append(result)
         sink(result)
 
-    facts: dict[str, str] = {
-        "name": target.name if target else f"embedded reference {options.role}",
-        "version": target.version if target else __version__,
-    }
+    facts = {"name": target.name, "version": target.version}
     blocked = ""
     try:
-        if planned(rules, options.role) and (target is None or isinstance(target, GatewayTarget)):
+        if planned(rules, options.role) and isinstance(target, GatewayTarget | Embedded):
             with terminated_as_interrupted(), workplace() as (folder, stack):
                 prepared = prepare(target, folder, options.seed, stack)
                 facts = _facts(prepared)

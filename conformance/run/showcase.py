@@ -12,6 +12,7 @@ from typing import Any
 
 from conformance.run.authority import Authority
 from conformance.run.context import MerchantAccess
+from conformance.run.embedded import Embedded
 from conformance.run.ports import free_ports
 from conformance.run.prepare import CannotRun, launched, started
 from conformance.target import actions
@@ -35,7 +36,7 @@ class ReferenceWorld:
 def start_world(folder: Path, stack: ExitStack) -> ReferenceWorld:
     """Starts merchant, gateway and service, and fills the gateway with what a first look needs."""
     authority = Authority(folder)
-    world = started(None, authority, folder, secrets.randbelow(2**32), stack)
+    world = started(Embedded(), authority, folder, secrets.randbelow(2**32), stack)
     if world.merchant is None or world.target.control is None or world.running is None:
         raise CannotRun("the reference world is not complete")
     control = connect_control(world.target.control)

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from conformance.run.authority import Authority
-from conformance.run.embedded import embedded_gateway
+from conformance.run.embedded import Embedded, embedded_gateway
 from conformance.run.ports import free_ports
 from conformance.run.prepare import launched
 from conformance.target import actions
@@ -21,7 +21,7 @@ from conformance.target.readiness import any_answers
 
 def test_static_gateway_is_conformant_with_the_merchant_it_was_told_of(tmp_path: Path) -> None:
     authority = Authority(tmp_path)
-    gateway = embedded_gateway(authority, tmp_path)
+    gateway = embedded_gateway(Embedded(), authority, tmp_path)
     certificate = authority.issue("merchant")
     listen = f"127.0.0.1:{free_ports(1)[0]}"
     # Another name than the address: the target resolves it, the harness goes to where it listens.

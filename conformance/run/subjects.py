@@ -1,0 +1,86 @@
+"""What a proof runs the suite against: gateways with one wrong decision, and with other legal ones."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any, Literal
+
+_KINDS: dict[Literal["defect", "variant"], str] = {
+    "defect": "reference.defects",
+    "variant": "reference.variants",
+}
+MOST_IN_A_COMBINATION = 6
+
+
+class NoRegistry(Exception):
+    """The list of defects or variants could not be had."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Subject:
+    """One implementation: its kind, its name, what it does, and the rules that it may be reported under.
+
+    A defect's right rule comes first. A variant breaks no deciding rule: what it names is of level rfc.
+    """
+
+    kind: Literal["defect", "variant"]
+    name: str
+    what: str
+    rules: tuple[str, ...]
+    decides: frozenset[str] = frozenset()
+
+    def program(self, role: str) -> tuple[str, ...]:
+        """The command that starts it, up to the arguments that the honest reference takes too."""
+        return (sys.executable, "-m", _KINDS[self.kind], role, self.name)
+
+
+def subjects(role: str, only: Sequence[str] = ()) -> list[Subject]:
+    """The shipped defects and variants of a role; with patterns, those that match one."""
+    found = [
+        Subject(
+            kind=kind,
+            name=entry["name"],
+            what=entry["what"],
+            rules=tuple(entry["rules"]),
+            decides=frozenset(entry.get("decides", ())),
+        )
+        for kind in _KINDS
+        for entry in _listed(kind, role)
+    ]
+    return [subject for subject in found if not only or any(fnmatchcase(subject.name, glob) for glob in only)]
+
+
+def combinations(variants: Sequence[Subject], count: int, seed: int) -> list[Subject]:
+    """Variants put together at random, no two of which decide the same thing."""
+    chance = random.Random(seed)  # noqa: S311 - a choice, not a secret
+    drawn: list[Subject] = []
+    for _ in range(count if len(variants) > 1 else 0):
+        chosen: list[Subject] = []
+        for variant in chance.sample(
+            list(variants), chance.randint(2, min(MOST_IN_A_COMBINATION, len(variants)))
+        ):
+            if not any(variant.decides & other.decides for other in chosen):
+                chosen.append(variant)
+        drawn.append(
+            Subject(
+                kind="variant",
+                name="+".join(variant.name for variant in chosen),
+                what="; ".join(variant.what for variant in chosen),
+                rules=tuple(rule for variant in chosen for rule in variant.rules),
+            )
+        )
+    return drawn
+
+
+def _listed(kind: Literal["defect", "variant"], role: str) -> list[dict[str, Any]]:
+    command = [sys.executable, "-m", _KINDS[kind], role, "--list"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    if done.returncode != 0:
+        raise NoRegistry(f"{_KINDS[kind]} {role} --list ended with exit code {done.returncode}")
+    return list(json.loads(done.stdout))

@@ -1,0 +1,43 @@
+"""Other legal answers of the token endpoint and of redemption."""
+
+from __future__ import annotations
+
+from reference.gateway.policy import proxy, redemption, token_claims
+from reference.gateway.policy.outcomes import JsonObject
+from reference.gateway.records import VaultEntry
+from reference.variants.variant import Variant, variant
+
+
+def _bare_redemption(entry: VaultEntry) -> JsonObject:
+    return {"access_token": redemption.redemption_answer(entry)["access_token"]}
+
+
+def _lower_case_bearer(facts: token_claims.TokenFacts, tokens: token_claims.Tokens) -> JsonObject:
+    return {
+        **token_claims.token_answer(facts, tokens),
+        "token_type": "bearer",
+        "session": {"hint": [1, None]},
+    }
+
+
+def _whole_hour(token: str, _lifetime_s: int) -> JsonObject:
+    return {**proxy.proxy_token_answer(token, 3600), "token_type": "bearer"}
+
+
+VARIANTS: tuple[Variant, ...] = (
+    variant(
+        "redemption-without-extras",
+        "redemption answers with the merchant token and nothing else",
+        redemption_answer=_bare_redemption,
+    ),
+    variant(
+        "token-type-in-lower-case",
+        "token_type is bearer, and there is a member that nobody knows",
+        token_answer=_lower_case_bearer,
+    ),
+    variant(
+        "proxy-token-of-3600-seconds",
+        "the Proxy token says that it lives a whole hour",
+        proxy_token_answer=_whole_hour,
+    ),
+)
