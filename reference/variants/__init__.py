@@ -1,1 +1,1 @@
-"""Gateways that chose differently where the specification leaves a choice; each is as good as the reference."""
+"""Gateways that chose differently where the specification leaves a choice: each as good as the reference."""
