@@ -27,6 +27,9 @@ class Estate(Protocol):
     def another(self, agent_policy: model.AgentPolicy | None) -> Project:
         """A Project that this check was not given yet."""
 
+    def holding(self) -> Resource:
+        """A Resource in a Project that holds agents which register from now on."""
+
     def second_resource(self) -> Resource:
         """A Resource other than home's."""
 
@@ -73,6 +76,11 @@ class ControlledEstate:
         client_id, client_secret = actions.create_proxy_client(self._control, project_id)
         client = ProxyClient(id=client_id, secret=client_secret, project_id=project_id)
         return Project(id=project_id, resource=resource, proxy_client=client)
+
+    def holding(self) -> Resource:
+        project = self.another(None)
+        actions.set_agent_policy(self._control, project.id, "hold")
+        return project.resource
 
     def second_resource(self) -> Resource:
         if self._second is None:
@@ -123,6 +131,8 @@ class StaticEstate:
         self._resources = [
             _resource(project, found) for project in self._usable for found in project.resources
         ]
+        holding = (project for project in projects if project.agent_policy == "hold" and project.resources)
+        self._held = next(holding, None)
         self._given = 1
 
     def begin(self) -> None:
@@ -146,6 +156,11 @@ class StaticEstate:
             )
         self._given += 1
         return _project(self._usable[self._given - 1])
+
+    def holding(self) -> Resource:
+        if self._held is None:
+            raise Unavailable("project:hold", "the target file has no holding Project with a Resource")
+        return _resource(self._held, self._held.resources[0])
 
     def second_resource(self) -> Resource:
         if len(self._resources) < 2:

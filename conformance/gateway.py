@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 from urllib.parse import parse_qsl, urlsplit
 
+from conformance.claims import Unavailable
 from conformance.parties import Attempt, Authorization, ProxyClient, Resource, User
 from conformance.wire import agent as agent_wire
 from conformance.wire import backend as backend_wire
@@ -22,10 +24,12 @@ class Visit:
     """Where the browser ended after an authorization request.
 
     How often the user acted and whether the user really declined is None where the sign-in cannot see it.
+    `status` is that of the page the browser ended on; None where it ended on none, or where nobody saw it.
     """
 
     sent_to: str | None
     page: str
+    status: int | None = None
     acts: int | None = None
     declined: bool | None = None
 
@@ -33,6 +37,12 @@ class Visit:
         """A query parameter where the browser was sent to; None when it is missing or doubled."""
         values = [value for key, value in self.query() if key == name]
         return values[0] if len(values) == 1 else None
+
+    def codes(self) -> list[str]:
+        """Every code in the address the browser was sent to, in its query and in its fragment."""
+        fragment = urlsplit(self.sent_to or "").fragment
+        sent = [*self.query(), *parse_qsl(fragment, keep_blank_values=True)]
+        return [value for name, value in sent if name == "code" and value]
 
     def query(self) -> list[tuple[str, str]]:
         if self.sent_to is None:
@@ -54,6 +64,22 @@ class SignIn(Protocol):
     def __call__(self, url: str, redirect_uri: str, user: User, *, approve: bool) -> Visit: ...
 
 
+class Browsing(Protocol):
+    """One browser that keeps its cookies from visit to visit."""
+
+    def visit(self, url: str, redirect_uri: str, user: User, *, approve: bool) -> Visit:
+        """Opens an address, and the user does what is asked for."""
+
+    def look(self, url: str, user: User) -> Visit:
+        """Opens an address; redirects are followed, and the user does nothing at all."""
+
+    def hand_over(self, act: int, url: str, user: User) -> Visit | None:
+        """Opens an address; the user's act of this number is sent by a new browser instead of this one.
+
+        The user goes on over there, but signs in nowhere anew. None when there are fewer acts.
+        """
+
+
 @dataclass(frozen=True, kw_only=True)
 class Gateway:
     """The gateway's endpoints, one method each; nothing here judges."""
@@ -63,6 +89,17 @@ class Gateway:
     wire: Wire
     keyring: Keyring
     sign_in: SignIn
+    new_browser: Callable[[], Browsing] | None = None
+
+    def browser(self) -> Browsing:
+        """A new browser that keeps its cookies."""
+        if self.new_browser is None:
+            raise Unavailable("sign-in:browser", "needs a sign-in in the harness's own browser")
+        return self.new_browser()
+
+    def in_one_browser(self) -> Gateway:
+        """The same gateway, visited from now on in one browser that stays signed in, where that can be."""
+        return self if self.new_browser is None else replace(self, sign_in=self.new_browser().visit)
 
     def fetch(self, url: str, step: str) -> Exchange:
         return self.wire.send(step, agent_wire.get(url))
@@ -78,15 +115,35 @@ class Gateway:
         self._name(exchange, "client_id")
         return exchange
 
-    def visit(self, attempt: Attempt, *, approve: bool = True, endpoint: str | None = None) -> Visit:
-        """Opens the Resource's authorization endpoint in a browser and lets the user act."""
+    def visit(
+        self,
+        attempt: Attempt,
+        *,
+        approve: bool = True,
+        endpoint: str | None = None,
+        pairs: agent_wire.Pairs | None = None,
+    ) -> Visit:
+        """Opens the Resource's authorization endpoint in a browser and lets the user act.
+
+        `pairs` stand in for the attempt's parameters where a mapping cannot say what is to be sent.
+        """
+        url = self.authorization_url(attempt, pairs=pairs, endpoint=endpoint)
+        redirect_uri = attempt.parameters.get("redirect_uri", CALLBACK)
+        return self.noted(self.sign_in(url, redirect_uri, attempt.user, approve=approve))
+
+    def authorization_url(
+        self, attempt: Attempt, *, pairs: agent_wire.Pairs | None = None, endpoint: str | None = None
+    ) -> str:
+        """The address that the agent opens in the user's browser."""
         endpoint = endpoint or agent_wire.authorization_endpoint(self.base_url, attempt.resource.id)
-        url = agent_wire.authorization_url(endpoint, list(attempt.parameters.items()))
-        visit = self.sign_in(
-            url, attempt.parameters.get("redirect_uri", CALLBACK), attempt.user, approve=approve
-        )
+        return agent_wire.authorization_url(endpoint, pairs or list(attempt.parameters.items()))
+
+    def noted(self, visit: Visit) -> Visit:
+        """The visit, with what the browser was sent away with noted as secrets."""
+        for code in visit.codes():
+            self.keyring.secret("code", code)
         for name, value in visit.query():
-            if name in {"code", "access_token", "id_token"} and value:
+            if name in {"access_token", "id_token"} and value:
                 self.keyring.secret(name, value)
         return visit
 

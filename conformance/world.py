@@ -6,7 +6,7 @@ import json
 import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -48,6 +48,7 @@ class World:
     service_certificate: tuple[str, str]
     seen: Callable[[], Sequence[Exchange]]
     clock: Clock
+    code_lifetime_s: float | None = None
 
     def home(self) -> Project:
         """A Project that is shared by checks that do not change it."""
@@ -56,6 +57,19 @@ class World:
     def project(self, *, agent_policy: AgentPolicy | None = "approve") -> Project:
         """A Project that no part of this check has met yet."""
         return self._named(self.estate.another(agent_policy))
+
+    def holding_resource(self) -> Resource:
+        """A Resource whose Project holds agents; the agents that are to meet it register after this."""
+        resource = self.estate.holding()
+        self._name(resource)
+        return resource
+
+    def approve_agent(self, agent: Agent, resource: Resource) -> None:
+        """An operator lets a Pending agent into the Project of the Resource."""
+        actions.approve_agent(self._by_control("approve_agent"), resource.project_id, agent.client_id)
+
+    def set_agent_policy(self, project: Project, agent_policy: AgentPolicy) -> None:
+        actions.set_agent_policy(self._by_control("set_agent_policy"), project.id, agent_policy)
 
     def two_resources(self) -> tuple[Resource, Resource]:
         home, other = self.home().resource, self.estate.second_resource()
@@ -68,6 +82,10 @@ class World:
         self._name(resource)
         return resource
 
+    def in_one_browser(self) -> World:
+        """The same world, whose users stay in one browser from here on: later sign-ins are short."""
+        return replace(self, gateway=self.gateway.in_one_browser())
+
     def unique(self) -> str:
         return f"g{secrets.token_hex(6)}"
 
@@ -79,9 +97,9 @@ class World:
             name=AGENT_NAME, redirect_uris=redirect_uris, auth_method=auth_method
         )
 
-    def agent(self) -> Agent:
+    def agent(self, *redirect_uris: str) -> Agent:
         """An agent that has just registered."""
-        return self.agent_of(self.gateway.register(self.metadata()))
+        return self.agent_of(self.gateway.register(self.metadata(redirect_uris=redirect_uris or (CALLBACK,))))
 
     def agent_of(self, registered: Exchange) -> Agent:
         """The agent that a registration gave."""
@@ -101,24 +119,26 @@ class World:
         resource: Resource | None = None,
         user: User | None = None,
         state: str | None = None,
+        redirect_uri: str | None = None,
+        verifier: str | None = None,
     ) -> Attempt:
-        """A good authorization request with a verifier of its own."""
+        """A good authorization request, with a verifier of its own unless one is given."""
         agent, resource = agent or self.agent(), resource or self.home().resource
-        verifier = self.gateway.keyring.secret("code_verifier", agent_wire.fresh_verifier())
+        chosen = self.gateway.keyring.secret("code_verifier", verifier or agent_wire.fresh_verifier())
         parameters = {
             "response_type": "code",
             "client_id": agent.client_id,
-            "redirect_uri": agent.redirect_uri,
+            "redirect_uri": redirect_uri or agent.redirect_uri,
             "scope": " ".join(("openid", *resource.scopes, *self.extra_scopes)),
             "state": state or agent_wire.fresh_state(),
-            "code_challenge": agent_wire.s256(verifier.reveal()),
+            "code_challenge": agent_wire.s256(chosen.reveal()),
             "code_challenge_method": "S256",
         }
         return Attempt(
             agent=agent,
             resource=resource,
             user=user or self.users[0],
-            verifier=verifier,
+            verifier=chosen,
             parameters=parameters,
         )
 
@@ -128,14 +148,17 @@ class World:
             agent=attempt.agent,
             code=self.gateway.keyring.secret("code", code),
             verifier=attempt.verifier,
-            redirect_uri=attempt.agent.redirect_uri,
+            redirect_uri=attempt.parameters["redirect_uri"],
         )
 
     def authorization(
         self, *, agent: Agent | None = None, resource: Resource | None = None, user: User | None = None
     ) -> Authorization:
         """A code that waits to be exchanged."""
-        attempt = self.attempt(agent, resource=resource, user=user)
+        return self.approved(self.attempt(agent, resource=resource, user=user))
+
+    def approved(self, attempt: Attempt) -> Authorization:
+        """The code that comes of this attempt once the user has approved."""
         visit = self.gateway.visit(attempt)
         code = visit.parameter("code")
         require.that(bool(code), "authorization", expected="a code at the redirect URI", got=visit.outcome())

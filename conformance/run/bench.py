@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from conformance.claims import Unavailable
 from conformance.estate import ControlledEstate, Estate, StaticEstate
 from conformance.gateway import Gateway, Visit
 from conformance.parties import User
+from conformance.run.browsing import KeptBrowser, visit_of
 from conformance.run.capabilities import makes_projects
 from conformance.run.context import RunContext
 from conformance.run.prepare import target_place
 from conformance.signin import make as make_sign_in
+from conformance.signin.forms import FormsSignIn
 from conformance.signin.landing import SignInRequest
 from conformance.target.connect import connect_control
 from conformance.target.control import ControlFailed, Unsupported
@@ -81,9 +84,12 @@ class Bench:
         landing = self._sign_in.sign_in(
             SignInRequest(authorization_url=url, redirect_uri=redirect_uri, user=user, approve=approve)
         )
-        return Visit(
-            sent_to=landing.sent_to, page=landing.outcome(), acts=landing.acts, declined=landing.declined
-        )
+        return visit_of(landing)
+
+    def _new_browser(self) -> KeptBrowser:
+        if not isinstance(self._sign_in, FormsSignIn):
+            raise Unavailable("sign-in:browser", "this way to sign in is no browser of the harness")
+        return KeptBrowser(self._sign_in)
 
     def _make_estate(self) -> Estate:
         context = self.context
@@ -117,6 +123,7 @@ class Bench:
             wire=self._wire,
             keyring=self._keyring,
             sign_in=self._visit,
+            new_browser=self._new_browser if isinstance(self._sign_in, FormsSignIn) else None,
         )
         world = World(
             gateway=gateway,
@@ -130,5 +137,6 @@ class Bench:
             service_certificate=context.service_certificate,
             seen=lambda: self._exchanges,
             clock=self._clock,
+            code_lifetime_s=context.target.limits.code_lifetime_s,
         )
         return gateway, world

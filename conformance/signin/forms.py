@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from conformance.signin.addresses import lands_on, without_query
 from conformance.signin.browser import Away, Browser, Lost, Send, View
-from conformance.signin.filling import asks_password, choose_form, fill, reading_of
+from conformance.signin.filling import asks_password, asks_who, choose_form, fill, reading_of
 from conformance.signin.hints import apply_hints
 from conformance.signin.landing import Landing, SignInRequest
 from conformance.signin.page import Page
@@ -64,12 +64,50 @@ class FormsSignIn:
 
     def sign_in_with(self, browser: Browser, request: SignInRequest) -> Landing:
         """The same in a browser that may have cookies already."""
-        acts = _Acts()
         first_hop = len(browser.hops)
         view = browser.open(request.authorization_url)
+        return self._walk(browser, view, request, _Acts(), first_hop)
+
+    def look(self, browser: Browser, request: SignInRequest) -> Landing:
+        """Opens the address and follows redirects; the user does nothing."""
+        first_hop = len(browser.hops)
+        view = browser.open(request.authorization_url)
+        return _landing(view, request, _Acts(), None, tuple(browser.hops[first_hop:]))
+
+    def hand_over(self, browser: Browser, other: Browser, request: SignInRequest, act: int) -> Landing | None:
+        """The user's act of this number is sent by another browser, without the first one's cookies.
+
+        The user goes on over there, but signs in nowhere anew: a gateway that sends the other browser back to
+        the start gives it a sign-in of its own, and what comes of that is no replay. None when the sign-in
+        takes fewer acts.
+        """
+        acts = _Acts()
+        view = browser.open(request.authorization_url)
+        for _ in range(act):
+            chosen = self._act(view, request, acts) if isinstance(view, Page) else "there is no page"
+            if isinstance(chosen, str) or not isinstance(view, Page):
+                return None
+            sender = other if acts.count == act else browser
+            view = sender.submit(view, *chosen)
+        start = without_query(request.authorization_url)
+        return self._walk(other, view, request, acts, 0, stop=lambda: start in other.hops)
+
+    def _walk(
+        self,
+        browser: Browser,
+        view: View,
+        request: SignInRequest,
+        acts: _Acts,
+        first_hop: int,
+        stop: Callable[[], bool] | None = None,
+    ) -> Landing:
+        """From page to page until there is nothing more to do; with `stop`, no sign-in form is filled in."""
         stuck: str | None = None
         for _ in range(MOST_PAGES):
             if not isinstance(view, Page):
+                break
+            if stop is not None and (stop() or any(asks_who(form) for form in view.forms)):
+                stuck = "the user was asked to sign in anew"
                 break
             act = self._act(view, request, acts)
             if isinstance(act, str):
