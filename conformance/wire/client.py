@@ -156,7 +156,7 @@ class Wire:
         return answer, None
 
     def _receive(self, place: Place, request: Request, started: float) -> Answer:
-        client = self._client(place)
+        client = self._client(place, alone=request.alone)
         prepared = self._prepare(client, place, request)
         body = bytearray()
         with_status = client.send(prepared, stream=True)
@@ -176,6 +176,7 @@ class Wire:
             ),
             body=bytes(body),
             elapsed_s=time.monotonic() - started,
+            phrase=with_status.reason_phrase,
         )
 
     def _prepare(self, client: httpx.Client, place: Place, request: Request) -> httpx.Request:
@@ -187,8 +188,12 @@ class Wire:
             headers.append(("Host", url.netloc.decode("ascii")))
             extensions["sni_hostname"] = url.host
             url = url.copy_with(host=host.strip("[]"), port=int(port))
+        if request.target is not None:
+            extensions["target"] = request.target
+        # Latin-1 is what a header may hold at most; a library would stop at ASCII.
+        raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
         return client.build_request(
-            request.method, url, headers=headers, content=request.body or None, extensions=extensions
+            request.method, url, headers=raw, content=request.body or None, extensions=extensions
         )
 
     def _place(self, url: str) -> Place | None:
@@ -196,8 +201,8 @@ class Wire:
         exact = next((place for place in self._places if where in place.origins), None)
         return exact or next((place.nearby() for place in self._places if host in place.hosts), None)
 
-    def _client(self, place: Place) -> httpx.Client:
-        key = (place.ca_file, place.client_cert, place.connect_to)
+    def _client(self, place: Place, *, alone: bool = False) -> httpx.Client:
+        key = (place.ca_file, place.client_cert, place.connect_to, alone)
         if key not in self._clients:
             self._clients[key] = httpx.Client(
                 verify=trust(place),
@@ -205,7 +210,9 @@ class Wire:
                 follow_redirects=False,
                 # Browsers of a check keep their own cookies; one jar for all of them would mix up users.
                 cookies=CookieJar(policy=DefaultCookiePolicy(allowed_domains=[])),
-                limits=httpx.Limits(keepalive_expiry=KEEPALIVE_S),
+                limits=httpx.Limits(
+                    keepalive_expiry=KEEPALIVE_S, max_keepalive_connections=0 if alone else None
+                ),
                 headers={"User-Agent": "gateproof", "Accept": "*/*"},
             )
         return self._clients[key]

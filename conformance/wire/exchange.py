@@ -21,12 +21,18 @@ NOT_JSON = NotJson()
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Request:
-    """A request as it was sent, header by header."""
+    """A request as it was sent, header by header.
+
+    `target` goes on the request line in place of the URL's own path and query, byte for byte; `alone` asks for
+    a connection that no other request has used.
+    """
 
     method: str
     url: str
     headers: Headers = ()
     body: bytes = b""
+    target: bytes | None = None
+    alone: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,6 +43,7 @@ class Answer:
     headers: Headers = ()
     body: bytes = b""
     elapsed_s: float = 0.0
+    phrase: str = ""
 
     def header(self, name: str) -> str | None:
         """The first header of that name in any case, or None."""
