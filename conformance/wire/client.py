@@ -109,6 +109,10 @@ class Wire:
         """True for a URL on an origin that this run may talk to."""
         return self._place(url) is not None
 
+    def place_of(self, url: str) -> Place | None:
+        """How the party at this URL is reached, for whoever has to connect below HTTP."""
+        return self._place(url)
+
     def send(self, step: str, request: Request) -> Exchange:
         """Sends one request and waits out rate limits; an answer that does not come is an exchange too."""
         if self._timeouts_in_a_row >= self._silent_after:

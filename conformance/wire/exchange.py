@@ -23,8 +23,8 @@ NOT_JSON = NotJson()
 class Request:
     """A request as it was sent, header by header.
 
-    `target` goes on the request line in place of the URL's own path and query, byte for byte; `alone` asks for
-    a connection that no other request has used.
+    `target` goes on the request line in place of the URL's own path and query, byte for byte; `alone` asks
+    for a connection that no other request has used.
     """
 
     method: str
