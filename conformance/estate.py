@@ -33,8 +33,14 @@ class Estate(Protocol):
     def second_resource(self) -> Resource:
         """A Resource other than home's."""
 
-    def resource(self, indicator: str) -> Resource:
-        """A new Resource at home, with this indicator."""
+    def resource(self, indicator: str, project: Project | None = None) -> Resource:
+        """A new Resource with this indicator, at home or in the Project named."""
+
+    def proxy_client_beside(self, project: Project) -> ProxyClient:
+        """A Proxy client of the Project other than its first."""
+
+    def revoked_proxy_client(self) -> ProxyClient:
+        """A Proxy client that was revoked before the run."""
 
 
 class ControlledEstate:
@@ -88,12 +94,19 @@ class ControlledEstate:
             self._second = self._create(self.home().id, f"https://api.merchant.example/v2/{unique}")
         return self._second
 
-    def resource(self, indicator: str) -> Resource:
+    def resource(self, indicator: str, project: Project | None = None) -> Resource:
         try:
-            return self._create(self.home().id, indicator)
+            return self._create((project or self.home()).id, indicator)
         except ControlFailed as refusal:
             # An indicator in an odd form may be refused when it is configured; then nothing can be asked.
             raise LeftOut(f"no Resource with the indicator {indicator} could be made") from refusal
+
+    def proxy_client_beside(self, project: Project) -> ProxyClient:
+        client_id, client_secret = actions.create_proxy_client(self._control, project.id)
+        return ProxyClient(id=client_id, secret=client_secret, project_id=project.id)
+
+    def revoked_proxy_client(self) -> ProxyClient:
+        raise Unavailable("proxy-client:revoked", "Proxy clients of a target with control start out active")
 
     def clean_up(self) -> None:
         """Deletes what was made, as far as the target lets it."""
@@ -123,6 +136,7 @@ class StaticEstate:
     """Gives out the Projects of the target file, each once a check."""
 
     def __init__(self, projects: tuple[model.Project, ...]) -> None:
+        self._projects = projects
         self._usable = [
             project
             for project in projects
@@ -167,10 +181,24 @@ class StaticEstate:
             raise Unavailable("resources:2", "the target file has one Resource only")
         return self._resources[1]
 
-    def resource(self, indicator: str) -> Resource:
+    def resource(self, indicator: str, project: Project | None = None) -> Resource:  # noqa: ARG002
         raise Unavailable(
             "control:create_resource", f"a Resource for {indicator} needs the action create_resource"
         )
+
+    def proxy_client_beside(self, project: Project) -> ProxyClient:
+        listed = next(found for found in self._projects if found.id == project.id)
+        active = [client for client in listed.proxy_clients if client.state == "active"]
+        if len(active) < 2:
+            raise Unavailable("proxy-clients:2", f"Project {project.id} has one active Proxy client only")
+        return ProxyClient(id=active[1].id, secret=active[1].secret, project_id=project.id)
+
+    def revoked_proxy_client(self) -> ProxyClient:
+        for project in self._projects:
+            for client in project.proxy_clients:
+                if client.state == "revoked":
+                    return ProxyClient(id=client.id, secret=client.secret, project_id=project.id)
+        raise Unavailable("proxy-client:revoked", "the target file has no revoked Proxy client")
 
 
 def _active(project: model.Project) -> model.ProxyClientRef | None:

@@ -15,6 +15,7 @@ from conformance.claims import Unavailable, require
 from conformance.estate import Estate
 from conformance.gateway import CALLBACK, Gateway
 from conformance.parties import Agent, Attempt, Authorization, Grant, Project, Resource, User
+from conformance.standing import Standing
 from conformance.target import actions
 from conformance.target.control import ControlPlane
 from conformance.target.model import AgentPolicy
@@ -48,6 +49,8 @@ class World:
     service_certificate: tuple[str, str]
     seen: Callable[[], Sequence[Exchange]]
     clock: Clock
+    capabilities: frozenset[str]
+    standing: Standing
     code_lifetime_s: float | None = None
 
     def home(self) -> Project:

@@ -15,6 +15,7 @@ from conformance.run.prepare import target_place
 from conformance.signin import make as make_sign_in
 from conformance.signin.forms import FormsSignIn
 from conformance.signin.landing import SignInRequest
+from conformance.standing import Standing
 from conformance.target.connect import connect_control
 from conformance.target.control import ControlFailed, Unsupported
 from conformance.wire.client import Wire
@@ -42,6 +43,7 @@ class Bench:
         self._control = connect_control(target.control) if target.control is not None else None
         self._admin = merchant.admin() if merchant is not None else None
         self._clock = Clock(offset_s=context.clock_offset_s)
+        self._standing = Standing()
         self._estate = self._make_estate()
         self._sign_in = make_sign_in(
             target, send=self._send_page, may_visit=self._wire.may_reach, control=self._control
@@ -137,6 +139,8 @@ class Bench:
             service_certificate=context.service_certificate,
             seen=lambda: self._exchanges,
             clock=self._clock,
+            capabilities=context.capabilities,
+            standing=self._standing,
             code_lifetime_s=context.target.limits.code_lifetime_s,
         )
         return gateway, world

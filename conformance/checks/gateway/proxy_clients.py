@@ -1,0 +1,184 @@
+"""Proxy clients: whose credentials are good, and until when."""
+
+from __future__ import annotations
+
+import base64
+import secrets
+from collections.abc import Callable
+from dataclasses import replace
+
+from conformance import console
+from conformance.check import check
+from conformance.claims import LeftOut, expect, require
+from conformance.gateway import Gateway
+from conformance.parties import Project, ProxyClient
+from conformance.wire import agent as agent_wire
+from conformance.wire.exchange import Exchange
+from conformance.wire.secret import Secret
+from conformance.world import World
+
+
+def _another(text: str, place: int) -> str:
+    """The text with another character in this place."""
+    other = "B" if text[place] != "B" else "C"
+    characters = list(text)
+    characters[place] = other
+    return "".join(characters)
+
+
+# ID and secret of a good client, as somebody gets them wrong who does not have both.
+WRONG_CREDENTIALS: dict[str, Callable[[str, str], tuple[str, str]]] = {
+    "made-up-secret": lambda own, _: (own, secrets.token_urlsafe(32)),
+    "first-character-of-the-secret": lambda own, secret: (own, _another(secret, 0)),
+    "last-character-of-the-secret": lambda own, secret: (own, _another(secret, -1)),
+    "secret-cut-short": lambda own, secret: (own, secret[:-1]),
+    "first-half-of-the-secret": lambda own, secret: (own, secret[: len(secret) // 2]),
+    "secret-and-more": lambda own, secret: (own, secret + "A"),
+    "secret-in-other-case": lambda own, secret: (own, secret.swapcase()),
+    "made-up-id": lambda own, secret: (f"{own[:3]}{secrets.token_hex(12)}", secret),
+    "id-cut-short": lambda own, secret: (own[:-1], secret),
+    "id-and-more": lambda own, secret: (own + "A", secret),
+    "wildcard-as-id": lambda _, secret: ("%", secret),
+}
+
+
+def _basic(pair: str) -> tuple[str, str]:
+    return "Authorization", "Basic " + base64.b64encode(pair.encode()).decode()
+
+
+# What is no pair of ID and secret at all.
+MALFORMED: dict[str, Callable[[str, str], tuple[tuple[str, str], ...]]] = {
+    "no-credentials": lambda _own, _secret: (),
+    "empty-secret": lambda own, _: (_basic(f"{own}:"),),
+    "empty-id": lambda _, secret: (_basic(f":{secret}"),),
+    "both-empty": lambda _own, _secret: (_basic(":"),),
+    "no-colon": lambda own, _: (_basic(own),),
+    "swapped": lambda own, secret: (_basic(f"{secret}:{own}"),),
+    "id-twice": lambda own, _: (_basic(f"{own}:{own}"),),
+    "not-base64": lambda own, _: (("Authorization", f"Basic {own}!"),),
+    "nothing-behind-the-scheme": lambda _own, _secret: (("Authorization", "Basic"),),
+    "secret-as-bearer": lambda _, secret: (("Authorization", f"Bearer {secret}"),),
+}
+
+
+@check("PROXY-03", cases=WRONG_CREDENTIALS)
+def wrong_credentials_get_401(
+    gateway: Gateway, world: World, case: Callable[[str, str], tuple[str, str]]
+) -> None:
+    """An ID and a secret that are not both exactly right get 401 and no token."""
+    client = _working_client(gateway, world)
+    client_id, wrong = case(client.id, client.secret.reveal())
+    if (client_id, wrong) == (client.id, client.secret.reveal()):
+        raise LeftOut("the secret has no letter whose case could be changed")
+    other = replace(client, id=client_id, secret=gateway.keyring.secret("proxy_client_secret", wrong))
+
+    _unauthorized(gateway.proxy_token(other))
+
+
+@check("PROXY-03", needs=["two-projects"])
+def secret_of_another_projects_client_gets_401(gateway: Gateway, world: World) -> None:
+    """A secret works with the ID that it was made for; another client's is as wrong as a made-up one."""
+    client, other = _working_client(gateway, world), world.project().proxy_client
+    require(gateway.proxy_token(other)).status(200)
+
+    _unauthorized(gateway.proxy_token(replace(client, secret=other.secret)))
+
+
+@check("PROXY-03", needs=["control:create_proxy_client"])
+def secret_of_a_client_beside_it_gets_401(gateway: Gateway, world: World) -> None:
+    """The secret of one Proxy client does not work for another of the same Project."""
+    project = world.project()
+    other = console.proxy_client_beside(world, project)
+    for client in (project.proxy_client, other):
+        require(gateway.proxy_token(client)).status(200)
+
+    _unauthorized(gateway.proxy_token(replace(project.proxy_client, secret=other.secret)))
+
+
+@check("PROXY-03", cases=MALFORMED)
+def malformed_credentials_get_no_token(
+    gateway: Gateway, world: World, case: Callable[[str, str], tuple[tuple[str, str], ...]]
+) -> None:
+    """Credentials with a part missing are refused; with which 4xx is open."""
+    client = _working_client(gateway, world)
+
+    answer = _asked(gateway, *case(client.id, client.secret.reveal()))
+
+    expect(answer).not_granted("a Proxy token", "access_token")
+
+
+@check("PROXY-04", needs=["control:revoke_proxy_client"])
+def revoked_client_gets_401(gateway: Gateway, world: World) -> None:
+    """After its revocation a Proxy client gets nothing for credentials that were good before."""
+    client = world.project().proxy_client
+    require(gateway.proxy_token(client)).status(200)
+    console.revoke(world, client)
+
+    _unauthorized(gateway.proxy_token(client))
+
+
+@check("PROXY-04", needs=["proxy-client:revoked"])
+def client_that_was_revoked_before_gets_401(gateway: Gateway, world: World) -> None:
+    """A Proxy client that the target file calls revoked gets 401, where an active one gets its token."""
+    _working_client(gateway, world)
+
+    _unauthorized(gateway.proxy_token(console.revoked_proxy_client(world)))
+
+
+@check("PROXY-05")
+def several_clients_of_a_project_work(gateway: Gateway, world: World) -> None:
+    """Each of two Proxy clients gets tokens, and redeems with them for the same user."""
+    project, (first, second) = _project_with_two(world)
+    grant = world.grant(resource=project.resource)
+    require(world.redeem(grant, world.proxy_token(project))).status(200)
+
+    for client in (second, first):
+        asked = gateway.proxy_token(client)
+        expect(asked).status(200)
+        expect(world.redeem(grant, _token(gateway, asked))).status(200)
+
+
+@check("PROXY-05", needs=["control:create_proxy_client", "control:revoke_proxy_client"])
+def revoking_one_leaves_the_others(gateway: Gateway, world: World) -> None:
+    """The revocation of one Proxy client changes nothing for another: not its old tokens, not new ones."""
+    project, (leaving, staying) = _project_with_two(world)
+    grant = world.grant(resource=project.resource)
+    token = _token(gateway, require(gateway.proxy_token(staying)).status(200))
+    require(world.redeem(grant, token)).status(200)
+    console.revoke(world, leaving)
+
+    expect(world.redeem(grant, token)).status(200)
+    fresh = gateway.proxy_token(staying)
+    expect(fresh).status(200)
+    expect(world.redeem(grant, _token(gateway, fresh))).status(200)
+
+
+def _working_client(gateway: Gateway, world: World) -> ProxyClient:
+    """Home's Proxy client, which gets its token in this very check."""
+    client = world.home().proxy_client
+    require(gateway.proxy_token(client)).status(200)
+    return client
+
+
+def _asked(gateway: Gateway, *headers: tuple[str, str]) -> Exchange:
+    """A Proxy token request with these headers in the place of its credentials."""
+    endpoint = agent_wire.token_endpoint(gateway.core_url)
+    request = agent_wire.form_post(endpoint, [("grant_type", "client_credentials")], *headers)
+    return gateway.wire.send("Proxy token request", request)
+
+
+def _unauthorized(answer: Exchange) -> None:
+    expect(answer).status(401)
+    expect(answer).not_granted("a Proxy token", "access_token")
+
+
+def _token(gateway: Gateway, answer: Exchange) -> Secret:
+    token = require.text(answer.member("access_token"), "access_token of the Proxy token request")
+    return gateway.keyring.secret("proxy_token", token)
+
+
+def _project_with_two(world: World) -> tuple[Project, tuple[ProxyClient, ProxyClient]]:
+    """A Project with two Proxy clients; one of its own where that can be made."""
+    made = "control:create_project" in world.capabilities
+    project = world.project() if made else world.home()
+    return project, (project.proxy_client, console.proxy_client_beside(world, project))

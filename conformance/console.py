@@ -1,0 +1,53 @@
+"""What an operator does in the Console, where the target lets a program do it."""
+
+from __future__ import annotations
+
+from conformance.claims import Unavailable
+from conformance.estate import ControlledEstate
+from conformance.parties import Agent, Project, ProxyClient, Resource
+from conformance.target import actions
+from conformance.target.control import ControlPlane
+from conformance.world import World
+
+
+def proxy_client_beside(world: World, project: Project) -> ProxyClient:
+    """A Proxy client of the Project other than its first."""
+    return _named(world, world.estate.proxy_client_beside(project))
+
+
+def revoked_proxy_client(world: World) -> ProxyClient:
+    """A Proxy client that the target file says is revoked."""
+    return _named(world, world.estate.revoked_proxy_client())
+
+
+def revoke(world: World, client: ProxyClient) -> None:
+    """Revokes a Proxy client of this run's own making, and no other: nothing would bring it back."""
+    if not isinstance(world.estate, ControlledEstate):
+        raise Unavailable(
+            "control:create_proxy_client", "revoking needs a Proxy client that the run itself has made"
+        )
+    actions.revoke_proxy_client(_control(world, "revoke_proxy_client"), client.project_id, client.id)
+
+
+def withhold_redemption_scope(world: World, agent: Agent) -> None:
+    """Tokens that the agent gets from now on lack ext_token:read."""
+    actions.withhold_redemption_scope(_control(world, "withhold_redemption_scope"), agent.client_id)
+
+
+def resource_in(world: World, project: Project, indicator: str) -> Resource:
+    """A new Resource of the Project with this indicator, as it is written."""
+    resource = world.estate.resource(indicator, project)
+    world.show(resource.id, resource.indicator, resource.jwks_uri, resource.merchant_client_id or "")
+    return resource
+
+
+def _named(world: World, client: ProxyClient) -> ProxyClient:
+    world.show(client.id)
+    world.gateway.keyring.add(client.secret)
+    return client
+
+
+def _control(world: World, action: str) -> ControlPlane:
+    if world.control is None:
+        raise Unavailable(f"control:{action}", f"needs the control action {action}")
+    return world.control

@@ -1,0 +1,110 @@
+"""A user whose merchant token no other check touches, with a say in how the merchant treats that user."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from conformance.claims import Unavailable
+from conformance.estate import ControlledEstate
+from conformance.parties import Agent, Grant, Project, Resource, User
+from conformance.wire.exchange import Exchange
+from conformance.wire.secret import Secret
+from conformance.world import World
+from fakes.merchant.admin import MerchantAdmin
+from fakes.merchant.records import JournalEntry
+
+# With a clock that can be moved: a life that is over in one step, and short against any other token's.
+BY_CLOCK_S, STEP_S = 60, 70
+# Without: a life that can be waited for, and what a gateway may round it up by.
+BY_WAITING_S, ROUNDED_S = 2, 1.5
+# How much later a gateway may still take a token for valid that the merchant calls expired.
+LATE_S = 3.0
+# The bound of what provisioning in the background may take.
+PROVISIONED_S = 5.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seclusion:
+    """One user at one Resource; nobody else's check has this user there."""
+
+    world: World
+    project: Project
+    user: User
+    merchant: MerchantAdmin
+    client_id: str
+
+    @property
+    def resource(self) -> Resource:
+        return self.project.resource
+
+    def script(self, **fields: Any) -> None:
+        """How the merchant treats this user from now on; the fields are those of its script."""
+        self.merchant.script(self.client_id, login=self.user.login, **fields)
+
+    def short_lived(self, **fields: Any) -> None:
+        """The merchant issues tokens that the check can see expire."""
+        self.script(
+            access_token_lifetime_s=BY_CLOCK_S if _moves_clock(self.world) else BY_WAITING_S, **fields
+        )
+
+    def grant(self, agent: Agent | None = None) -> Grant:
+        return self.world.grant(agent=agent, resource=self.resource, user=self.user)
+
+    def proxy_token(self) -> Secret:
+        return self.world.proxy_token(self.project)
+
+    def journal(self) -> list[JournalEntry]:
+        """What the merchant received for this user from the Resource."""
+        entries = self.merchant.journal(self.client_id)
+        return [entry for entry in entries if entry.login == self.user.login]
+
+    def asked(self, *grants: str) -> list[JournalEntry]:
+        return [entry for entry in self.journal() if entry.grant in grants]
+
+
+def secluded(world: World, *, user: int = 0) -> Seclusion:
+    """A Project of its own where Projects can be made; elsewhere a user whom the merchant has just met."""
+    if world.merchant is None:
+        raise Unavailable("merchant", "the harness's own merchant is not part of this run")
+    if isinstance(world.estate, ControlledEstate):
+        project, who = world.project(), world.users[user]
+    else:
+        project, who = world.home(), _newcomer(world, world.merchant)
+    client_id = project.resource.merchant_client_id
+    if client_id is None:
+        raise Unavailable("merchant", "the target file names no merchant_client_id for the Resource")
+    return Seclusion(world=world, project=project, user=who, merchant=world.merchant, client_id=client_id)
+
+
+def let_expire(world: World) -> None:
+    """Short-lived merchant tokens that were got before this are expired after it."""
+    if _moves_clock(world):
+        world.advance_clock(STEP_S)
+    else:
+        time.sleep(BY_WAITING_S + ROUNDED_S)
+
+
+def redeem_past(world: World, grant: Grant, proxy_token: Secret, expired: str | None) -> Exchange:
+    """A redemption after an expiry; the expired token may still come for the moment that clocks differ."""
+    deadline = time.monotonic() + LATE_S
+    while True:
+        answer = world.redeem(grant, proxy_token)
+        stale = answer.status == 200 and answer.member("access_token") == expired
+        if not stale or _moves_clock(world) or time.monotonic() > deadline:
+            return answer
+        time.sleep(0.25)
+
+
+def _moves_clock(world: World) -> bool:
+    return "control:advance_clock" in world.capabilities
+
+
+def _newcomer(world: World, merchant: MerchantAdmin) -> User:
+    name = world.unique()
+    password = world.gateway.keyring.secret("password", secrets.token_urlsafe(12))
+    user = User(name=name, login=f"{name}@merchant.example", password=password)
+    merchant.add_user(user.name, user.login, password.reveal())
+    return user
