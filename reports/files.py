@@ -2,19 +2,46 @@
 
 from __future__ import annotations
 
-import json
 import os
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from reports.formats import DEFAULT, FORMATS, render
 from reports.verdicts import RunResult
-from reports.wireform import report
+
+Guard = Callable[[str, bytes], None]
 
 
-def write_reports(result: RunResult, folder: Path) -> Path:
-    """Writes report.json, and says where it is; a reader never meets a half-written file."""
+def write_reports(
+    result: RunResult, folder: Path, formats: Iterable[str] = DEFAULT, *, guard: Guard | None = None
+) -> tuple[Path, ...]:
+    """Writes the formats and says where; a reader never meets a half-written file, or one of another run.
+
+    ``guard`` sees every file before the first one is written, and refuses by raising.
+    """
+    contents = {path: content for name in formats for path, content in render(name, result).items()}
+    for path, content in contents.items():
+        if guard is not None:
+            guard(path, content)
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "report.json"
-    unfinished = path.with_suffix(".json.part")
-    unfinished.write_text(json.dumps(report(result), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    _remove_stale(folder, {folder / path for path in contents})
+    for path, content in contents.items():
+        _write(folder / path, content)
+    return tuple(folder / path for path in contents)
+
+
+def _remove_stale(folder: Path, fresh: set[Path]) -> None:
+    """What an earlier run left would be read as this run's; only files that the table knows are touched."""
+    for row in FORMATS.values():
+        for path in row.files_in(folder):
+            if path not in fresh and (path.is_file() or path.is_symlink()):
+                path.unlink()
+                if path.parent != folder and not any(path.parent.iterdir()):
+                    path.parent.rmdir()
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f"{path.name}.part")
+    unfinished.write_bytes(content)
     os.replace(unfinished, path)  # noqa: PTH105 - atomic on every system
-    return path

@@ -125,7 +125,7 @@ def _run(target: Target | Embedded, selected: tuple[Rule, ...], options: RunOpti
     else:
         failures(shown, result, again=again)
         summary(shown, result)
-        shown.say(f"report: {written}")
+        shown.say(f"report: {', '.join(str(path) for path in written)}")
     return result.verdict.exit_code
 
 

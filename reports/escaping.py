@@ -1,0 +1,105 @@
+"""Text that came from a target is hostile: here it is made fit for JSON, for XML and for Markdown."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+MOST = 1000
+_SPECIAL = re.compile(r"[\\`*\[\]|~$<>@]|(?<!\w)_|_(?!\w)|&(?=[#\w])|#(?=\w)|:(?=//|[\w+-]+:)|(?<=www)\.")
+_OTHERWISE = {
+    "<": "&lt;",
+    ">": "&gt;",
+    "&": "&amp;",
+    "|": "&#124;",
+    # Escaped, these would still be read as a mention, an address or a reference; a comment ends all three.
+    "@": "@<!-- -->",
+    "#": "#<!-- -->",
+}
+
+
+def visible(text: str) -> str:
+    """The text with a mark for every character that would not be seen, or would turn what stands around it.
+
+    That is every control and format character, direction overrides among them, and every lone surrogate.
+    """
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() or char in "\n\t" else _mark(char) for char in text)
+
+
+def one_line(text: str) -> str:
+    """The text on one line, with single spaces."""
+    return " ".join(visible(text).split())
+
+
+def shortened(text: str, most: int = MOST) -> str:
+    """The text on one line, cut where nobody would read on, with the length that it has."""
+    line = one_line(text)
+    return line if len(line) <= most else f"{line[:most]}… ({len(line)} characters)"
+
+
+def json_bytes(value: Any) -> bytes:
+    """The value as JSON: indented, in UTF-8, with nothing in it that a strict reader refuses."""
+    try:
+        text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        text = json.dumps(_finite(value), indent=2, ensure_ascii=False, allow_nan=False)
+    # A lone surrogate becomes the escape sequence that JSON has for it.
+    return f"{text}\n".encode("utf-8", "backslashreplace")
+
+
+def xml(text: str) -> str:
+    """The text between the tags of XML."""
+    return escape(visible(text))
+
+
+def attribute(text: str) -> str:
+    """The text as a quoted attribute of XML, with its line breaks and tabs kept."""
+    return quoteattr(visible(text))
+
+
+def prose(text: str, *, most: int = MOST) -> str:
+    """The text as one line of Markdown that shows it, links to nothing and mentions nobody."""
+    return _SPECIAL.sub(_escaped, shortened(text, most))
+
+
+def code(text: str, *, most: int = MOST) -> str:
+    """The text as one Markdown code span."""
+    shown = shortened(text, most)
+    if not shown:
+        return ""
+    fence = "`" * (max((len(run) for run in re.findall("`+", shown)), default=0) + 1)
+    space = " " if "`" in (shown[0], shown[-1]) else ""
+    return f"{fence}{space}{shown}{space}{fence}"
+
+
+def cell(markdown: str) -> str:
+    """Markdown that may stand in a cell of a table: renderers disagree on how a bar in a code span ends."""
+    return markdown.replace("|", r"\x7c")
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return _OTHERWISE.get(found[0], f"\\{found[0]}")
+
+
+def _mark(char: str) -> str:
+    number = ord(char)
+    return (
+        f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}" if number < 65536 else f"\\U{number:08x}"
+    )
+
+
+def _finite(value: Any) -> Any:
+    """The value with words for the numbers that JSON does not have."""
+    match value:
+        case dict():
+            return {key: _finite(each) for key, each in value.items()}
+        case list() | tuple():
+            return [_finite(each) for each in value]
+        case float() if not math.isfinite(value):
+            return str(value)
+    return value

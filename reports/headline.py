@@ -1,0 +1,104 @@
+"""What stands at the top of every output: who was tested, the verdict, and what it does not say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from uuid import NAMESPACE_URL, UUID, uuid5
+
+from reports.escaping import one_line, shortened
+from reports.verdicts import RuleResult, RunResult, RunVerdict, Verdict, deciding_levels
+
+_WORDS = {
+    RunVerdict.CONFORMANT: "conformant",
+    RunVerdict.NOT_CONFORMANT: "not conformant",
+    RunVerdict.INCOMPLETE: "incomplete",
+    RunVerdict.NO_VERDICT: "no verdict",
+}
+
+
+def verdict_words(result: RunResult) -> str:
+    """The verdict as people say it."""
+    return _WORDS[result.verdict]
+
+
+def target_name(result: RunResult) -> str:
+    """Name and version of the target, on one line."""
+    named = f"{result.target.get('name', '')} {result.target.get('version', '')}"
+    return shortened(named, 100) or f"unnamed {result.role}"
+
+
+def cut_short(result: RunResult) -> str:
+    """Why the run did not come to its end; empty where it did."""
+    if result.run.get("complete", True):
+        return ""
+    return one_line(str(result.run.get("cut_short") or result.reason)) or "no reason is known"
+
+
+def caveats(result: RunResult) -> list[str]:
+    """Sentences without which the verdict would say more than is known, the weightiest first."""
+    found = []
+    if why := cut_short(result):
+        found.append(f"The run did not come to its end: {why}. What it did not reach was not tested.")
+    if untested := of(result, Verdict.NOT_TESTABLE):
+        found.append(f"{_rules(len(untested))} could not be tested and did not pass: {_listed(untested)}.")
+    if selected := _selection(result):
+        found.append(f"Only a part of the rules was selected: {selected}.")
+    if findings := [rule for rule in of(result, Verdict.FAILED) if not decides(result, rule)]:
+        found.append(f"{_rules(len(findings))} failed without deciding: {_listed(findings)}.")
+    return found
+
+
+def of(result: RunResult, verdict: Verdict) -> list[RuleResult]:
+    """The rules that ended so, in the order of the catalogue."""
+    return [rule for rule in result.rules if rule.verdict is verdict]
+
+
+def decides(result: RunResult, rule: RuleResult) -> bool:
+    """Whether the verdict of the run rests on this rule."""
+    return not rule.baselined and rule.level in deciding_levels(strict=bool(result.run.get("strict")))
+
+
+def by_reason(rules: Iterable[RuleResult]) -> dict[str, list[RuleResult]]:
+    """Rules that ended for the same reason, together."""
+    found: dict[str, list[RuleResult]] = {}
+    for rule in rules:
+        found.setdefault(one_line(rule.reason) or "no reason was given", []).append(rule)
+    return found
+
+
+def started(result: RunResult) -> datetime:
+    """When the run began; the epoch where that is not known, so that the same result gives the same bytes."""
+    try:
+        moment = datetime.fromisoformat(str(result.run.get("started")))
+    except ValueError:
+        return datetime.fromtimestamp(0, UTC)
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def duration_s(result: RunResult) -> float:
+    """How long the run took."""
+    return max(0.0, float(result.run.get("duration_s") or 0.0))
+
+
+def identifier(result: RunResult, *parts: str) -> UUID:
+    """The identifier of a part of this run: the same whenever the same run is drawn again."""
+    known = result.run.get("run_id") or f"{result.run.get('started')}/{result.run.get('seed')}"
+    return uuid5(uuid5(NAMESPACE_URL, f"urn:gateproof:run:{known}"), "/".join(parts))
+
+
+def _selection(result: RunResult) -> str:
+    selection = result.run.get("selection") or {}
+    words = [f"--{name} {glob}" for name in ("only", "skip") for glob in selection.get(name) or ()]
+    if selection.get("shard"):
+        words.append(f"--shard {selection['shard']}")
+    return one_line(" ".join(words))
+
+
+def _rules(count: int) -> str:
+    return f"{count} rule{'' if count == 1 else 's'}"
+
+
+def _listed(rules: list[RuleResult], most: int = 6) -> str:
+    more = f" and {len(rules) - most} more" if len(rules) > most else ""
+    return ", ".join(rule.id for rule in rules[:most]) + more

@@ -1,0 +1,12 @@
+"""report.json: the whole run for programs, in the shape of the schema that ships with the package."""
+
+from __future__ import annotations
+
+from reports.escaping import json_bytes
+from reports.verdicts import RunResult
+from reports.wireform import report
+
+
+def render(result: RunResult) -> dict[str, bytes]:
+    """The file and its content."""
+    return {"report.json": json_bytes(report(result))}
