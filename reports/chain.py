@@ -1,0 +1,75 @@
+"""Lines that are chained: each carries the digest of the exact bytes of the line before it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+START = "0" * 64
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+# What a target sent may be nested as deeply as it likes; nobody reads on below this.
+_DEEPEST = 40
+
+
+class NotALine(ValueError):
+    """Bytes are no line of a record: says why."""
+
+
+def link(line: bytes) -> str:
+    """What the next line says of this one."""
+    return hashlib.sha256(line).hexdigest()
+
+
+def encode(values: Mapping[str, Any]) -> bytes:
+    """The one form in which these values are written: compact, keys sorted, one newline at the end."""
+    text = json.dumps(values, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+    return text.encode() + b"\n"
+
+
+def decode(line: bytes) -> dict[str, Any]:
+    """The values of a line, which has to be in the one form in which lines are written."""
+    if not line.endswith(b"\n"):
+        raise NotALine("the line is cut off")
+    try:
+        values = json.loads(line)
+        canonical = isinstance(values, dict) and encode(values) == line
+    # Hostile input can also be nested too deeply, or hold a number of too many digits.
+    except (ValueError, RecursionError):
+        raise NotALine("the line is not JSON") from None
+    if not canonical:
+        raise NotALine("the line is not in the form in which records are written")
+    return dict(values)
+
+
+def plain(value: Any, deep: int = 0) -> Any:
+    """The value with everything taken out that JSON or UTF-8 cannot hold."""
+    if deep > _DEEPEST:
+        return "…"
+    match value:
+        case str():
+            return _LONE_SURROGATE.sub("\ufffd", value)
+        case float() if not math.isfinite(value):
+            return str(value)
+        case dict():
+            return {plain(str(key)): plain(item, deep + 1) for key, item in value.items()}
+        case list() | tuple():
+            return [plain(item, deep + 1) for item in value]
+        case _:
+            return value
+
+
+def texts(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
+    """Every text in a line, keys included, with the place where it stands."""
+    if isinstance(value, str):
+        yield place, value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield place, str(key)
+            yield from texts(item, f"{place}.{key}" if place else str(key))
+    elif isinstance(value, list | tuple):
+        for number, item in enumerate(value):
+            yield from texts(item, f"{place}[{number}]")

@@ -1,0 +1,153 @@
+"""What a run says, drawn from what was planned and what its checks found, and from nothing else."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import date
+from typing import Any
+
+from reports import baseline
+from reports.header import Header, Planned
+from reports.verdicts import (
+    CheckResult,
+    Reason,
+    RuleResult,
+    RunVerdict,
+    Verdict,
+    rule_verdict,
+    run_verdict,
+)
+
+INTERRUPTED = "the run was interrupted: its record has no footer"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Footer:
+    """What a run that came to its end says of itself; `cut_short` tells why it did not get to every check."""
+
+    counts: dict[str, int]
+    planned: int
+    executed: int
+    verdict: RunVerdict
+    reason: str
+    duration_s: float
+    cut_short: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Drawn:
+    """The rules of a run with their verdicts, and the verdict of the run."""
+
+    rules: tuple[RuleResult, ...]
+    verdict: RunVerdict
+    reason: str
+
+
+def draw(header: Header, checks: Iterable[CheckResult], cut_short: str) -> Drawn:
+    """The verdicts of all planned rules, in their order, and of the run."""
+    found: dict[str, list[CheckResult]] = {}
+    for check in checks:
+        found.setdefault(check.rule, []).append(check)
+    options = header.options
+    ruled = [_ruled(planned, found.get(planned.id, []), cut_short) for planned in header.planned]
+    rules, faults = baseline.apply(ruled, options.baseline, date.fromisoformat(header.started[:10]))
+    verdict, reason = run_verdict(
+        rules,
+        strict=options.strict,
+        certify=options.certify,
+        cut_short=cut_short,
+        baseline_faults=faults,
+    )
+    return Drawn(rules=rules, verdict=verdict, reason=reason)
+
+
+def footer_of(
+    header: Header, checks: Sequence[CheckResult], *, duration_s: float, cut_short: str = ""
+) -> Footer:
+    """The footer that belongs to these checks."""
+    drawn = draw(header, checks, cut_short)
+    counted = Counter(rule.verdict for rule in drawn.rules)
+    return Footer(
+        counts={verdict.value: counted[verdict] for verdict in Verdict},
+        planned=sum(len(planned.checks) for planned in header.planned),
+        executed=len({check.id for check in checks}),
+        verdict=drawn.verdict,
+        reason=drawn.reason,
+        duration_s=duration_s,
+        cut_short=cut_short,
+    )
+
+
+def target_facts(header: Header) -> dict[str, Any]:
+    """What every output may say of the target; what is not known is left out, name and version never."""
+    facts = asdict(header.target)
+    return {key: value for key, value in facts.items() if value or key in {"name", "version"}}
+
+
+def run_facts(header: Header, footer: Footer | None, digest: str, took_s: float) -> dict[str, Any]:
+    """What every output may say of the run."""
+    options = header.options
+    selection: dict[str, Any] = {"only": list(options.only), "skip": list(options.skip)}
+    if options.shard:
+        selection["shard"] = options.shard
+    return {
+        "run_id": header.run_id,
+        "evidence_digest": digest,
+        "spec": asdict(header.spec),
+        "catalogue_digest": header.catalogue_digest,
+        "harness_version": header.harness.version,
+        "harness_commit": header.harness.commit,
+        "harness_dirty": header.harness.dirty,
+        "dependencies": header.dependencies,
+        "python": header.python,
+        "os": header.os,
+        "profile": options.profile,
+        "seed": options.seed,
+        "selection": selection,
+        "workers": options.workers,
+        "strict": options.strict,
+        "certify": options.certify,
+        "baseline": [asdict(entry) for entry in options.baseline],
+        "clock_skew_s": header.clock_skew_s,
+        "started": header.started,
+        "command": header.command,
+        "parts": [asdict(part) for part in header.parts],
+        "duration_s": footer.duration_s if footer is not None else took_s,
+        "cut_short": footer.cut_short if footer is not None else INTERRUPTED,
+        "complete": footer is not None and not footer.cut_short,
+    }
+
+
+def _ruled(planned: Planned, found: Sequence[CheckResult], cut_short: str) -> RuleResult:
+    """A rule's result; checks that did not come to their turn are there, and are not testable."""
+    done = {check.id for check in found}
+    why = cut_short.partition(";")[0].partition("\n")[0] or "the check did not run"
+    missing = [
+        CheckResult(
+            id=check_id,
+            rule=planned.id,
+            verdict=Verdict.NOT_TESTABLE,
+            reason=Reason.NOT_RUN,
+            message=f"not run: {why}",
+        )
+        for check_id in planned.checks
+        if check_id not in done
+    ]
+    # The order of the plan, whatever the order in which workers came to their ends.
+    place = {check_id: number for number, check_id in enumerate(planned.checks)}
+    checks = sorted([*found, *missing], key=lambda check: place.get(check.id, len(place)))
+    verdict, reason = rule_verdict(planned.level, checks)
+    return RuleResult(
+        id=planned.id,
+        level=planned.level,
+        title=planned.title,
+        section=planned.section,
+        holds=planned.holds,
+        why=planned.why,
+        standard=planned.standard,
+        verdict=verdict,
+        reason=reason,
+        checks=tuple(checks),
+    )

@@ -1,0 +1,136 @@
+"""The sealed record of a run is written line by line while the run goes on."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from reports import redaction
+from reports.chain import START, encode, link, plain, texts
+from reports.drawn import Footer, footer_of
+from reports.header import Header, header_to_dict
+from reports.record import FILE, Kind
+from reports.verdicts import CheckResult
+
+# Says what kind of secret a text holds, or nothing.
+Scan = Callable[[str], str | None]
+_SYNC_EVERY_S = 5.0
+
+
+class LeakFound(Exception):
+    """A line that was to be written holds a secret: names its kind and its place, never its value."""
+
+    def __init__(self, kind: str, place: str) -> None:
+        self.kind = kind
+        self.place = place
+        super().__init__(f"a {kind} stands in {place} of a line of {FILE}: the line was not written")
+
+
+class EvidenceWriter:
+    """Writes a record: what it has written stays, whole line by whole line, whatever happens next."""
+
+    def __init__(self, path: Path, *, scan: Scan, clock: Callable[[], float] = time.monotonic) -> None:
+        self._scan = scan
+        self._clock = clock
+        self._header: Header | None = None
+        self._planned: dict[str, tuple[str, str]] = {}
+        self._checks: list[CheckResult] = []
+        self._number = 0
+        self._prev = START
+        path.unlink(missing_ok=True)
+        # A new file: nobody's link is followed, and nobody who has the last one open sees it change.
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        self._synced = clock()
+
+    def header(self, header: Header) -> None:
+        """Writes the first line."""
+        if self._number:
+            raise ValueError("a record begins with its header")
+        self._write([(Kind.HEADER, plain(header_to_dict(header)))])
+        self._header = header
+        self._planned = {rule.id: (rule.section, rule.level) for rule in header.planned}
+
+    def check(self, result: CheckResult) -> None:
+        """Writes what one attempt of a check found, after the exchanges that it rests on."""
+        section, level = self._planned[result.rule]
+        exchanges = [
+            (Kind.EXCHANGE, plain({"check": result.id, **asdict(shown)})) for shown in result.exchanges
+        ]
+        ordinals = list(range(self._number, self._number + len(exchanges)))
+        found = {
+            "id": result.id,
+            "rule": result.rule,
+            "section": section,
+            "level": level,
+            "verdict": result.verdict.value,
+            "reason": result.reason.value,
+            "message": result.message,
+            "expected": result.expected,
+            "got": result.got,
+            "observations": dict(result.observations),
+            "exchanges": ordinals,
+            "faults": [],
+            "example": None,
+            "replay": None,
+            "blocking": result.blocking,
+            "duration_s": result.duration_s,
+        }
+        values: dict[str, Any] = plain(found)
+        said = [text for _, text in texts([values, *(shown for _, shown in exchanges)])]
+        values["public"] = sorted(redaction.runs(said) & set(result.public))
+        self._write([*exchanges, (Kind.CHECK, values)])
+        self._checks.append(result)
+
+    def footer(self, *, duration_s: float, cut_short: str = "") -> Footer:
+        """Writes the last line: a run that was interrupted or that broke must not get here."""
+        if self._header is None:
+            raise ValueError("a record begins with its header")
+        footer = footer_of(self._header, self._checks, duration_s=duration_s, cut_short=cut_short)
+        self._write([(Kind.FOOTER, plain(asdict(footer)))])
+        os.fsync(self._file)
+        return footer
+
+    def close(self) -> None:
+        """Closes the file, with or without a footer."""
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _write(self, lines: list[tuple[Kind, Mapping[str, Any]]]) -> None:
+        """Chains and writes lines; all of them are scanned before the first is written."""
+        written, prev = [], self._prev
+        for number, (kind, values) in enumerate(lines, start=self._number):
+            line = encode({**values, "type": kind.value, "n": number, "prev": prev})
+            self._refuse_leaks(kind, values, line)
+            written.append(line)
+            prev = link(line)
+        rest = memoryview(b"".join(written))
+        while rest:
+            rest = rest[os.write(self._file, rest) :]
+        self._number += len(lines)
+        self._prev = prev
+        if self._clock() - self._synced >= _SYNC_EVERY_S:
+            os.fsync(self._file)
+            self._synced = self._clock()
+
+    def _refuse_leaks(self, kind: Kind, values: Mapping[str, Any], line: bytes) -> None:
+        """One scan of everything at once, and only where it finds something a scan of each text."""
+        said = list(texts(values))
+        found = self._scan("\n".join([line.decode(), *(text for _, text in said)]))
+        if found is None:
+            return
+        place = next((place for place, text in said if self._scan(text) is not None), "")
+        raise LeakFound(found, f"{kind.value} {place}".strip())

@@ -1,0 +1,208 @@
+"""A record of a run is read line by line, and everything that a run says is drawn from it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from reports.chain import START, NotALine, decode, link
+from reports.drawn import INTERRUPTED, Footer, draw, run_facts, target_facts
+from reports.exchanges import Shown
+from reports.header import Header, header_from_dict
+from reports.strict import Malformed
+from reports.strict import decode as as_value
+from reports.verdicts import CheckResult, Reason, RunResult, Verdict
+
+FILE = "evidence.jsonl"
+
+
+class Kind(StrEnum):
+    """What a line of a record is."""
+
+    HEADER = "header"
+    EXCHANGE = "exchange"
+    CHECK = "check"
+    FOOTER = "footer"
+
+
+class Unreadable(ValueError):
+    """A file is no record, or a record of which not even the header can be read."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CheckLine:
+    """One attempt of a check. `exchanges` are the ordinals of the lines that hold them."""
+
+    id: str
+    rule: str
+    section: str
+    level: str
+    verdict: Verdict
+    reason: Reason
+    message: str
+    expected: str
+    got: str
+    observations: Mapping[str, Any]
+    exchanges: tuple[int, ...]
+    faults: tuple[Any, ...]
+    example: Any
+    replay: Any
+    blocking: bool
+    duration_s: float
+    public: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ExchangeLine:
+    """One exchange, and the check that it belongs to."""
+
+    check: str
+    shown: Shown
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fault:
+    """What is wrong with a line, counted from one; a torn one is the last, as a kill leaves it."""
+
+    line: int
+    text: str
+    torn: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Record:
+    """Everything that can be read of a record; exchanges and checks by the number of their line."""
+
+    header: Header
+    exchanges: Mapping[int, ExchangeLine]
+    checks: Mapping[int, CheckLine]
+    footer: Footer | None
+    digest: str
+    lines: int
+    faults: tuple[Fault, ...]
+
+
+@dataclass(kw_only=True, slots=True)
+class _Reading:
+    """What has been read so far."""
+
+    header: Header | None = None
+    exchanges: dict[int, ExchangeLine] = field(default_factory=dict)
+    checks: dict[int, CheckLine] = field(default_factory=dict)
+    footer: Footer | None = None
+    faults: list[Fault] = field(default_factory=list)
+
+    def take(self, number: int, values: dict[str, Any]) -> None:
+        """Takes in one line; what it may not be where it stands is refused."""
+        kind = values.pop("type")
+        if (kind == Kind.HEADER) is not (number == 1):
+            raise Malformed("a header stands here" if number > 1 else "the first line is no header")
+        if self.footer is not None:
+            raise Malformed("a line follows the footer")
+        match kind:
+            case Kind.HEADER:
+                self.header = header_from_dict(values)
+            case Kind.EXCHANGE:
+                self.exchanges[number] = ExchangeLine(
+                    check=str(values.pop("check", "")), shown=as_value(Shown, values, "exchange")
+                )
+            case Kind.CHECK:
+                self.checks[number] = as_value(CheckLine, values, "check")
+            case Kind.FOOTER:
+                self.footer = as_value(Footer, values, "footer")
+            case _:
+                raise Malformed("the line is neither header, exchange, check nor footer")
+
+
+def read(path: Path) -> Record:
+    """The record in a file, with all faults of its lines and of the chain between them."""
+    try:
+        raw = path.read_bytes()
+    except OSError as problem:
+        raise Unreadable(f"cannot be read: {problem.strerror}") from None
+    reading, before = _Reading(), START
+    # Not splitlines: JSON may hold other characters that end lines.
+    lines = [part + b"\n" for part in raw.split(b"\n")]
+    lines[-1] = lines[-1][:-1]
+    if not lines[-1]:
+        lines.pop()
+    for number, line in enumerate(lines, start=1):
+        try:
+            values = decode(line)
+            if found := _unchained(values, number, before):
+                reading.faults.append(Fault(line=number, text=found))
+            reading.take(number, {key: value for key, value in values.items() if key not in {"n", "prev"}})
+        except (NotALine, Malformed) as problem:
+            torn = number == len(lines) and not line.endswith(b"\n")
+            reading.faults.append(Fault(line=number, text=str(problem), torn=torn))
+        before = link(line)
+    if reading.header is None:
+        why = reading.faults[0].text if reading.faults else "the file is empty"
+        raise Unreadable(f"is no record: {why}")
+    return Record(
+        header=reading.header,
+        exchanges=reading.exchanges,
+        checks=reading.checks,
+        footer=reading.footer,
+        digest=hashlib.sha256(raw).hexdigest(),
+        lines=len(lines),
+        faults=tuple(reading.faults),
+    )
+
+
+def result_of(record: Record) -> RunResult:
+    """The whole result of the run; verdicts are drawn again, whatever the footer says of them."""
+    cut_short = INTERRUPTED if record.footer is None else record.footer.cut_short
+    checks = results(record)
+    drawn = draw(record.header, checks, cut_short)
+    took_s = round(sum(check.duration_s for check in checks), 3)
+    return RunResult(
+        role=record.header.role,
+        verdict=drawn.verdict,
+        reason=drawn.reason,
+        rules=drawn.rules,
+        target=target_facts(record.header),
+        run=run_facts(record.header, record.footer, record.digest, took_s),
+    )
+
+
+def results(record: Record) -> list[CheckResult]:
+    """What the checks found, in the order in which they came to their ends."""
+    return [
+        CheckResult(
+            id=line.id,
+            rule=line.rule,
+            verdict=line.verdict,
+            reason=line.reason,
+            message=line.message,
+            expected=line.expected,
+            got=line.got,
+            blocking=line.blocking,
+            duration_s=line.duration_s,
+            observations=line.observations,
+            # Ordinals count from zero, lines from one.
+            exchanges=tuple(
+                record.exchanges[ordinal + 1].shown
+                for ordinal in line.exchanges
+                if ordinal + 1 in record.exchanges
+            ),
+            public=line.public,
+        )
+        for line in record.checks.values()
+    ]
+
+
+def _unchained(values: dict[str, Any], number: int, before: str) -> str:
+    """What is wrong with the line's place in the chain, if anything is."""
+    ordinal = values.get("n")
+    if type(ordinal) is not int or "type" not in values:
+        raise Malformed("the line does not say what and the how manyth it is")
+    if ordinal != number - 1:
+        return f"was written as line {ordinal + 1}: lines were taken out, put in or moved here"
+    if values.get("prev") != before:
+        return f"does not follow from line {number - 1}, which was changed after it was written"
+    return ""

@@ -1,0 +1,329 @@
+"""A record says what a run found, whole line by whole line, and everything else is drawn from it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reports import evidence
+from reports.chain import encode, plain
+from reports.evidence import EvidenceWriter, LeakFound
+from reports.record import FILE, Unreadable, read, result_of
+from reports.verdicts import CheckResult, Reason, RunVerdict, Verdict
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def test_every_line_carries_the_digest_of_the_bytes_before_it(kit: Any) -> None:
+    before = "0" * 64
+    for number, line in enumerate(kit.record().read_bytes().splitlines(keepends=True)):
+        values = json.loads(line)
+        assert (values["n"], values["prev"]) == (number, before)
+        compact = json.dumps(values, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        assert line == f"{compact}\n".encode()
+        before = hashlib.sha256(line).hexdigest()
+
+
+def test_exchanges_stand_before_the_check_that_names_them(kit: Any) -> None:
+    values = kit.values(kit.record())
+    assert [line["type"] for line in values] == [
+        "header", "check", "exchange", "exchange", "check", "check", "exchange", *["check"] * 4, "footer",
+    ]  # fmt: skip
+    assert values[4]["exchanges"] == [2, 3]
+    assert {values[2]["check"], values[3]["check"]} == {"REDEEM-05/broken"}
+
+
+def test_check_line_says_rule_section_level_verdict_and_reason(kit: Any) -> None:
+    line = kit.values(kit.record())[8]
+    named = {key: line[key] for key in ("id", "rule", "section", "level", "verdict", "reason", "blocking")}
+    assert named == {
+        "id": "CODE-02/unmet",
+        "rule": "CODE-02",
+        "section": "4.2",
+        "level": "entailed",
+        "verdict": "not-testable",
+        "reason": "control-unsupported",
+        "blocking": True,
+    }
+    assert (line["faults"], line["example"], line["replay"]) == ([], None, None)
+
+
+def test_only_names_that_were_shown_are_listed_as_allowed(kit: Any) -> None:
+    line = kit.values(kit.record())[4]
+    assert line["public"] == [kit.public_name]
+
+
+def test_footer_counts_what_was_found(kit: Any) -> None:
+    footer = kit.values(kit.record())[-1]
+    assert footer["counts"] == {
+        "passed": 1, "failed": 2, "not-testable": 2, "not-applicable": 0, "observed": 1, "error": 1,
+    }  # fmt: skip
+    assert (footer["planned"], footer["executed"], footer["verdict"]) == (7, 7, "not-conformant")
+
+
+def test_record_gives_back_what_was_written(kit: Any) -> None:
+    record = read(kit.record())
+    result = result_of(record)
+    assert record.header == kit.header()
+    assert record.faults == ()
+    found = {check.id: check for rule in result.rules for check in rule.checks}
+    for check in kit.checks():
+        public = (kit.public_name,) if check.exchanges else ()
+        assert found[check.id] == replace(check, public=public)
+    assert [rule.id for rule in result.rules] == [rule.id for rule in kit.plan()]
+    assert result.verdict is RunVerdict.NOT_CONFORMANT
+    assert result.run["complete"] is True
+    assert (
+        result.run["evidence_digest"] == hashlib.sha256((kit.folder / "run" / FILE).read_bytes()).hexdigest()
+    )
+
+
+@pytest.mark.parametrize(
+    ("ended", "cut_short", "verdict", "said"),
+    [
+        (True, "", RunVerdict.NO_VERDICT, "the check did not run"),
+        (True, "the target is unreachable; try doctor", RunVerdict.NO_VERDICT, "the target is unreachable"),
+        (False, "", RunVerdict.NO_VERDICT, "the run was interrupted: its record has no footer"),
+    ],
+)
+def test_check_that_did_not_run_is_not_testable(
+    kit: Any, ended: bool, cut_short: str, verdict: RunVerdict, said: str
+) -> None:
+    result = kit.result(checks=(), ended=ended, cut_short=cut_short)
+    assert result.verdict is verdict
+    (check,) = result.rules[1].checks
+    assert (check.verdict, check.reason) == (Verdict.NOT_TESTABLE, Reason.NOT_RUN)
+    assert check.message == f"not run: {said}"
+
+
+def test_record_without_footer_is_incomplete_and_still_tells_what_was_seen(kit: Any) -> None:
+    result = kit.result(ended=False)
+    assert (result.run["complete"], result.verdict) == (False, RunVerdict.NOT_CONFORMANT)
+    passed = kit.result("other", checks=kit.checks()[:1], ended=False)
+    assert (passed.run["complete"], passed.verdict) == (False, RunVerdict.NO_VERDICT)
+    assert "interrupted" in passed.reason
+
+
+def test_every_attempt_counts_and_the_worst_decides(kit: Any) -> None:
+    passed = kit.checks()[0]
+    lost = replace(passed, verdict=Verdict.ERROR, reason=Reason.WORKER_LOST, message="the worker died")
+    rule = kit.result(checks=(passed, lost)).rules[0]
+    assert [check.verdict for check in rule.checks[:2]] == [Verdict.PASSED, Verdict.ERROR]
+    assert rule.verdict is Verdict.ERROR
+
+
+HOSTILE = {
+    "lone": "\ud800 and \udfff",
+    "endings": "\u2028\u2029\x00\x1b[2J\r\n",
+    "numbers": [float("nan"), float("inf"), 10**30, -0.0, 1e-9],
+    "\udcff": {"": None, "true": True},
+}
+
+
+def test_whatever_a_target_says_can_be_written_and_read(kit: Any) -> None:
+    deep: Any = "bottom"
+    for _ in range(5000):
+        deep = [deep]
+    check = CheckResult(
+        id="META-02/seen", rule="META-02", verdict=Verdict.OBSERVED, observations={**HOSTILE, "deep": deep}
+    )
+    record = read(kit.record(checks=(check,)))
+    assert record.faults == ()
+    (line,) = record.checks.values()
+    assert line.observations["lone"] == "\ufffd and \ufffd"
+    assert line.observations["endings"] == HOSTILE["endings"]
+    assert line.observations["numbers"][:3] == ["nan", "inf", 10**30]
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(codec=None)),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+        max_leaves=10,
+    )
+)
+def test_every_json_value_has_one_written_form(value: Any) -> None:
+    line = encode({"value": plain(value)})
+    assert line.endswith(b"\n")
+    assert line.count(b"\n") == 1
+    assert encode(json.loads(line)) == line
+
+
+def test_no_second_run_is_written_into_an_open_record(kit: Any) -> None:
+    first = kit.record()
+    held = first.open("rb")
+    with held:
+        kit.record(checks=())
+        assert len(held.read().splitlines()) == 12
+
+
+def test_record_does_not_follow_a_link(kit: Any, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text("mine")
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / FILE).symlink_to(elsewhere)
+    kit.record()
+    assert elsewhere.read_text() == "mine"
+
+
+def test_line_with_a_secret_is_not_written(kit: Any, tmp_path: Path) -> None:
+    def scan(text: str) -> str | None:
+        return "merchant token" if "hush" in text else None
+
+    broken = kit.checks()[1]
+    leaking = replace(broken, exchanges=(kit.exchange(), kit.exchange(answer_body="is hush there")))
+    path = tmp_path / FILE
+    with EvidenceWriter(path, scan=scan) as writer:
+        writer.header(kit.header())
+        before = path.read_bytes()
+        with pytest.raises(LeakFound, match=r"a merchant token stands in exchange answer_body") as leak:
+            writer.check(leaking)
+        assert "hush" not in str(leak.value)
+        assert path.read_bytes() == before
+        writer.check(broken)
+        writer.footer(duration_s=1.0)
+    assert read(path).faults == ()
+
+
+@pytest.mark.parametrize("place", ["message", "observations", "key", "step", "header"])
+def test_every_text_of_every_line_is_scanned(kit: Any, tmp_path: Path, place: str) -> None:
+    secret = 'hu"sh\\'
+    check = kit.checks()[1]
+    leaking = {
+        "message": replace(check, message=secret),
+        "observations": replace(check, observations={"a": [{"b": secret}]}),
+        "key": replace(check, observations={"a": {secret: 1}}),
+        "step": replace(check, exchanges=(kit.exchange(step=secret),)),
+    }
+    with EvidenceWriter(tmp_path / FILE, scan=lambda text: "key" if secret in text else None) as writer:
+        if place == "header":
+            with pytest.raises(LeakFound):
+                writer.header(kit.header(os=secret))
+        else:
+            writer.header(kit.header())
+            with pytest.raises(LeakFound):
+                writer.check(leaking[place])
+
+
+def test_scan_that_breaks_lets_nothing_through(kit: Any, tmp_path: Path) -> None:
+    def scan(_: str) -> str | None:
+        raise RuntimeError("out of order")
+
+    with (
+        EvidenceWriter(tmp_path / FILE, scan=scan) as writer,
+        pytest.raises(RuntimeError, match="out of order"),
+    ):
+        writer.header(kit.header())
+    assert (tmp_path / FILE).read_bytes() == b""
+
+
+def test_disk_is_asked_to_keep_the_lines_now_and_then_and_at_the_end(
+    kit: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced, now = [], [0.0]
+    monkeypatch.setattr(evidence.os, "fsync", synced.append)
+    with EvidenceWriter(tmp_path / FILE, scan=kit.no_leak, clock=lambda: now[0]) as writer:
+        writer.header(kit.header())
+        assert not synced
+        now[0] = 60.0
+        writer.check(kit.checks()[0])
+        writer.check(kit.checks()[2])
+        assert len(synced) == 1
+        writer.footer(duration_s=1.0)
+        assert len(synced) == 2
+
+
+def test_record_cut_at_any_byte_gives_its_whole_lines(kit: Any, tmp_path: Path) -> None:
+    whole = kit.record().read_bytes()
+    header = whole.index(b"\n") + 1
+    path = tmp_path / FILE
+
+    @settings(max_examples=60)
+    @given(st.integers(0, len(whole) - 1))
+    def cut(length: int) -> None:
+        path.write_bytes(whole[:length])
+        if length < header:
+            with pytest.raises(Unreadable):
+                read(path)
+            return
+        record = read(path)
+        rest = whole[:length].rpartition(b"\n")[2]
+        assert [(fault.torn, fault.line) for fault in record.faults] == (
+            [(True, record.lines)] if rest else []
+        )
+        assert record.lines == whole[:length].count(b"\n") + bool(rest)
+        assert record.footer is None
+        assert result_of(record).run["complete"] is False
+
+    cut()
+
+
+ENDLESS = """
+import importlib.util, sys
+from pathlib import Path
+spec = importlib.util.spec_from_file_location("kit", sys.argv[1])
+kit = importlib.util.module_from_spec(spec)
+sys.modules["kit"] = kit
+spec.loader.exec_module(kit)
+with kit.EvidenceWriter(Path(sys.argv[2]), scan=kit.no_leak) as writer:
+    writer.header(kit.make_header())
+    for _ in range(1_000_000):
+        for check in kit.make_checks():
+            writer.check(check)
+"""
+
+
+def test_killed_run_leaves_what_it_has_seen(kit: Any, tmp_path: Path) -> None:
+    path = tmp_path / FILE
+    conftest = str(Path(__file__).with_name("conftest.py"))
+    command = [sys.executable, "-c", ENDLESS, conftest, str(path)]
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE) as process:
+        while process.poll() is None and (not path.exists() or path.stat().st_size < 100_000):
+            os.sched_yield()
+        process.send_signal(signal.SIGKILL)
+        assert process.wait(30) == -signal.SIGKILL
+    record = read(path)
+    assert [fault for fault in record.faults if not fault.torn] == []
+    result = result_of(record)
+    assert (result.run["complete"], result.counts["failed"]) == (False, 2)
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"schema": "gateproof/evidence/2"}, "schema"),
+        ({"surprise": 1}, "surprise: no such key"),
+        ({"spec": None}, "header.spec: found nothing, expected an object"),
+        ({"started": "yesterday"}, "a date or time"),
+        ({"run_id": 7}, "header.run_id: found a number, expected a text"),
+        ({"clock_skew_s": True}, "header.clock_skew_s: found true or false, expected a number"),
+        ({"planned": [{}]}, r"header.planned\[0\].checks: missing"),
+    ],
+)
+def test_header_of_another_shape_is_refused(kit: Any, change: dict[str, Any], text: str) -> None:
+    path = kit.record()
+    first, _, rest = path.read_bytes().partition(b"\n")
+    path.write_bytes(encode({**json.loads(first), **change}) + rest)
+    with pytest.raises(Unreadable, match=text):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    "raw", [b"", b"\n", b"not json\n", b"[]\n", b'{"n":0}\n', b"[" * 100_000, b"\xff\xfe"]
+)
+def test_file_that_is_no_record_says_so(tmp_path: Path, raw: bytes) -> None:
+    path = tmp_path / FILE
+    path.write_bytes(raw)
+    with pytest.raises(Unreadable):
+        read(path)
