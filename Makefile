@@ -2,7 +2,7 @@
 # Every path here is relative, so that a folder with a space in its name is no trap.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run serve test lint types smoke matrix bench lock intercept clean
+.PHONY: help run serve test lint types smoke matrix bench lock intercept mcp-sdk clean
 
 ARGS ?=
 WORKERS ?= 2
@@ -12,7 +12,7 @@ TYPED := conformance fakes reference reports benchmarks requirements
 install = python=$$(sh requirements/find-python.sh) && "$$python" requirements/environment.py
 
 help: ## print this
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
 	@printf '%s\n' '' '  PYTHON=…  the interpreter; ARGS=…  further arguments of run, serve, test and bench'
 
 run: ## the suite against the embedded reference gateway; ARGS="service" or "--target FILE" for another target
@@ -51,6 +51,11 @@ bench: ## what starting costs, measured beside a bare interpreter
 intercept: ## the intercepting proxy's own environment, .venv-intercept
 	@$(install) .venv-intercept intercept
 
+mcp-sdk: ## agents made with the official MCP SDK against the reference, see docs/mcp-sdk.md
+	@$(install) .venv run
+	@$(install) .venv-mcp-sdk mcp-sdk
+	@$(PY) tests/interop/mcp_sdk/trial.py $(ARGS)
+
 # uv names the host that it asked in nothing that it writes here; the custom command keeps paths out too.
 compile = .venv-lock/bin/python -m uv --quiet pip compile --upgrade --universal --python-version 3.11 \
 	--generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
@@ -61,8 +66,9 @@ lock: ## the newest versions that go together, into requirements/
 	$(compile) pyproject.toml --group build --group dev --constraint requirements/run.txt \
 		--output-file requirements/dev.txt
 	$(compile) --group intercept --overrides requirements/overrides.txt --output-file requirements/intercept.txt
+	$(compile) --group mcp-sdk --output-file requirements/mcp-sdk.txt
 	$(compile) --group lock --output-file requirements/lock.txt
 
 clean: ## remove the environments and what tools leave behind
-	rm -rf .venv .venv-smoke .venv-intercept .venv-lock .tox .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-smoke .venv-intercept .venv-mcp-sdk .venv-lock .tox .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

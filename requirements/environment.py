@@ -29,7 +29,13 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 STAMP = "gateproof-install.json"
 # What each lock file brings along: dev.txt repeats every pin of run.txt.
-COVERS = {"run": {"run"}, "dev": {"dev", "run"}, "intercept": {"intercept"}, "lock": {"lock"}}
+COVERS = {
+    "run": {"run"},
+    "dev": {"dev", "run"},
+    "intercept": {"intercept"},
+    "mcp-sdk": {"mcp-sdk"},
+    "lock": {"lock"},
+}
 WITH_THE_PROJECT = {"run", "dev"}
 PIP_LIMIT_S = 1200
 # A caller's own habits would send the packages elsewhere.
