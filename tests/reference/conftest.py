@@ -54,6 +54,7 @@ class StubMerchant:
                 Route("/authorize", self._authorize),
                 Route("/token", self._token, methods=["POST"]),
                 Route("/jwks", self._jwks),
+                Route("/api/orders", self._orders),
             ]
         )
 
@@ -79,6 +80,13 @@ class StubMerchant:
     async def _jwks(self, _request: Request) -> Response:
         public = json.loads(jwt.algorithms.ECAlgorithm.to_jwk(self.key.public_key()))
         return JSONResponse({"keys": [{**public, "kid": "m1"}]})
+
+    async def _orders(self, request: Request) -> Response:
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        if scheme != "Bearer" or not token.startswith("mat."):
+            return JSONResponse({"error": "invalid_token"}, 401)
+        login = token.removeprefix("mat.").rpartition(".")[0]
+        return JSONResponse({"orders": [{"id": f"order-of-{login}", "item": "boots"}]})
 
     async def _token(self, request: Request) -> Response:
         form = dict(parse_qsl((await request.body()).decode()))
