@@ -38,12 +38,15 @@ class Surroundings:
     certificate: tuple[str, str]
 
 
+STEP_HEADER = "X-Stopped-At"
+
+
 class Refused(Exception):
-    """The caller's token is not acceptable; the challenge is all that the caller learns."""
+    """The caller's token is not acceptable; the challenge is all that a caller learns."""
 
 
 class BrokenUpstream(Exception):
-    """The gateway or the merchant did not do its part."""
+    """The gateway or the merchant did not do its part; the text names the step."""
 
 
 class OperatorService:
@@ -92,8 +95,8 @@ class OperatorService:
     def _validate(self, token: str) -> None:
         """The first four validation steps; that the Projects match shows at redemption."""
         server = self._surroundings.authorization_server
-        discovery = self._json("GET", f"{server}/.well-known/openid-configuration", {}, b"")
-        keys = self._json("GET", str(discovery.get("jwks_uri")), {}, b"").get("keys", [])
+        discovery = self._json("discovery", "GET", f"{server}/.well-known/openid-configuration", {}, b"")
+        keys = self._json("key set", "GET", str(discovery.get("jwks_uri")), {}, b"").get("keys", [])
         options: Any = {"verify_iat": False, "verify_nbf": False, "require": ["exp", "iss", "aud"]}
         try:
             algorithm = jwt.get_unverified_header(token).get("alg")
@@ -121,6 +124,7 @@ class OperatorService:
         around = self._surroundings
         form = {"Content-Type": "application/x-www-form-urlencoded"}
         proxy = self._json(
+            "Proxy token",
             "POST",
             around.token_endpoint,
             {**form, **around.token_request_headers},
@@ -132,7 +136,8 @@ class OperatorService:
             "X-Proxy-Token": str(proxy.get("access_token")),
         }
         body = json.dumps({"resource": around.indicator}).encode()
-        return str(self._json("POST", around.redemption_endpoint, headers, body).get("access_token"))
+        answer = self._json("redemption", "POST", around.redemption_endpoint, headers, body)
+        return str(answer.get("access_token"))
 
     def _merchant_orders(self, merchant_token: str) -> bytes:
         headers = {"Authorization": f"Bearer {merchant_token}"}
@@ -140,17 +145,17 @@ class OperatorService:
             "GET", f"{self._surroundings.merchant_api}/orders", headers, b""
         )
         if status != 200:
-            raise BrokenUpstream
+            raise BrokenUpstream("merchant API")
         return body
 
-    def _json(self, method: str, url: str, headers: Headers, body: bytes) -> dict[str, Any]:
+    def _json(self, step: str, method: str, url: str, headers: Headers, body: bytes) -> dict[str, Any]:
         status, answer = self._surroundings.ask(method, url, headers, body)
         try:
             document = json.loads(answer) if status == 200 else None
         except ValueError:
             document = None
         if not isinstance(document, dict):
-            raise BrokenUpstream
+            raise BrokenUpstream(step)
         return document
 
     def _handler(service) -> type[BaseHTTPRequestHandler]:  # noqa: N805 - `self` is the handler's, inside
@@ -170,9 +175,9 @@ class OperatorService:
                     self._answer(200, service.orders(self.headers.get("Authorization")))
                 except Refused:
                     pointer = f'Bearer resource_metadata="{service.url}{METADATA_PATH}"'
-                    self._answer(401, b"{}", ("WWW-Authenticate", pointer))
-                except BrokenUpstream:
-                    self._answer(502, b"{}")
+                    self._answer(401, b"{}", ("WWW-Authenticate", pointer), (STEP_HEADER, "validation"))
+                except BrokenUpstream as broken:
+                    self._answer(502, b"{}", (STEP_HEADER, str(broken)))
 
             def _answer(self, status: int, body: bytes, *headers: tuple[str, str]) -> None:
                 self.send_response(status)

@@ -57,6 +57,8 @@ def aud_keeps_an_odd_indicator_as_it_is(world: World, case: str) -> None:
 def aud_holds_no_other_resource(world: World) -> None:
     """A token for one Resource is no token for another."""
     one, other = world.two_resources()
+    # A gateway that collects indicators has to have met the other one first.
+    world.grant(resource=other)
     audience = _claims(world, world.grant(resource=one)).get("aud")
     held = audience if isinstance(audience, list) else []
     require.that(

@@ -12,6 +12,7 @@ from conformance.journey import first_visit, operator_service
 from conformance.parties import User
 from conformance.wire.exchange import Exchange
 from conformance.world import World
+from fakes.service import STEP_HEADER
 
 # RFC 3339 section 5.6; its note lets a space stand for the T.
 _RFC_3339 = re.compile(
@@ -49,6 +50,13 @@ def nine_steps_from_401_to_the_merchants_data(gateway: Gateway, world: World) ->
     """
     with operator_service(gateway, world) as service:
         answer = first_visit(gateway, world, service)
+    stopped_at = answer.header(STEP_HEADER)
+    require.that(
+        stopped_at in {None, "redemption", "merchant API"},
+        "operator's service",
+        expected="a token that it can validate, and a Proxy token",
+        got=f"an end at the step {stopped_at}",
+    )
 
     expect(answer).status(200)
     _holds_orders_of(world, world.users[0], answer)
