@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from reference.defects.defect import Defect, defect, lacking
-from reference.gateway.policy.code_exchange import TokenRequestFacts
 from reference.gateway.policy.outcomes import JsonObject
 from reference.gateway.policy.proxy import proxy_token_answer
 from reference.gateway.policy.token_claims import TokenFacts, Tokens, token_answer
 
 
-def leaving_out(*names: str) -> Callable[[TokenFacts, Tokens, TokenRequestFacts], JsonObject]:
-    return lambda facts, tokens, request: lacking(token_answer(facts, tokens, request), *names)
+def leaving_out(*names: str) -> Callable[[TokenFacts, Tokens], JsonObject]:
+    return lambda facts, tokens: lacking(token_answer(facts, tokens), *names)
 
 
-def scope_as_array(facts: TokenFacts, tokens: Tokens, request: TokenRequestFacts) -> JsonObject:
-    return token_answer(facts, tokens, request) | {"scope": list(facts.scopes)}
+def scope_as_array(facts: TokenFacts, tokens: Tokens) -> JsonObject:
+    return token_answer(facts, tokens) | {"scope": list(facts.scopes)}
 
 
 ANSWERS: tuple[Defect, ...] = (

@@ -11,7 +11,6 @@ import jwt
 from reference.defects.defect import Defect, defect, lacking
 from reference.gateway.ids import Ids
 from reference.gateway.keys import ALGORITHM, SigningKey
-from reference.gateway.policy.code_exchange import TokenRequestFacts
 from reference.gateway.policy.outcomes import JsonObject
 from reference.gateway.policy.redemption import SIGNATURE_ONLY
 from reference.gateway.policy.token_claims import (
@@ -101,8 +100,8 @@ def sub_in_base64(_known: Known, _project_id: str, login: str, _ids: Ids) -> str
     return "sub_" + base64.urlsafe_b64encode(login.encode()).decode().rstrip("=")
 
 
-def access_token_twice(facts: TokenFacts, tokens: Tokens, request: TokenRequestFacts) -> JsonObject:
-    return token_answer(facts, tokens, request) | {"id_token": tokens.access_token}
+def access_token_twice(facts: TokenFacts, tokens: Tokens) -> JsonObject:
+    return token_answer(facts, tokens) | {"id_token": tokens.access_token}
 
 
 def for_the_api_too(facts: TokenFacts) -> JsonObject:

@@ -105,8 +105,8 @@ def id_is_the_secret(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent
     return replace(new, agent=replace(new.agent, id=new.secret))
 
 
-def secret_in_the_tokens(facts: TokenFacts, tokens: Tokens, request: TokenRequestFacts) -> JsonObject:
-    return token_answer(facts, tokens, request) | {"client_secret": request.value("client_secret")}
+def secret_in_the_tokens(facts: TokenFacts, tokens: Tokens) -> JsonObject:
+    return token_answer(facts, tokens) | {"client_secret": facts.request.value("client_secret")}
 
 
 def agent_by_basic_or_form(facts: TokenRequestFacts) -> AgentCredentials | Refusal:

@@ -123,9 +123,9 @@ class Policies:
     id_token_claims: Callable[[token_claims.TokenFacts], JsonObject] = token_claims.id_token_claims
     id_token_type: str = token_claims.ID_TOKEN_TYPE
     new_refresh_token: Callable[[token_claims.TokenFacts, Ids], str] = token_claims.new_refresh_token
-    token_answer: Callable[
-        [token_claims.TokenFacts, token_claims.Tokens, code_exchange.TokenRequestFacts], JsonObject
-    ] = token_claims.token_answer
+    token_answer: Callable[[token_claims.TokenFacts, token_claims.Tokens], JsonObject] = (
+        token_claims.token_answer
+    )
 
     # Token endpoint, Proxy clients
     proxy_credentials: Callable[[code_exchange.TokenRequestFacts], proxy.ProxyCredentials | Refusal] = (

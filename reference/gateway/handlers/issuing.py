@@ -32,6 +32,7 @@ def issue(
         scopes=policies.granted_scopes(only or grant.scopes, agent),
         jti=gateway.ids.identifier("jti_"),
         now=now,
+        request=request,
     )
     access_key = policies.access_token_key(store.core_keys, resource.key)
     id_key = policies.id_token_key(store.core_keys, resource.key)
@@ -43,4 +44,4 @@ def issue(
     store.access_tokens.add(facts.jti, grant.id, now)
     record = RefreshToken(grant_id=grant.id, agent_id=agent.id, expires_at=now + REFRESH_TOKEN_LIFETIME_S)
     store.refresh_tokens.add(fingerprint(tokens.refresh_token), record, now)
-    return policies.token_answer(facts, tokens, request)
+    return policies.token_answer(facts, tokens)

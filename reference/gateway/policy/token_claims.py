@@ -22,7 +22,7 @@ AMR_WHEN_UNSAID = ("pwd",)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TokenFacts:
-    """For whom and for what tokens are made."""
+    """For whom and for what tokens are made, and the request that asked for them."""
 
     issuer: str
     resource: Resource
@@ -31,6 +31,7 @@ class TokenFacts:
     scopes: tuple[str, ...]
     jti: str
     now: float
+    request: TokenRequestFacts = field(repr=False)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -103,11 +104,8 @@ def new_refresh_token(facts: TokenFacts, ids: Ids) -> str:  # noqa: ARG001 - it 
     return ids.secret()
 
 
-def token_answer(
-    facts: TokenFacts,
-    tokens: Tokens,
-    request: TokenRequestFacts,  # noqa: ARG001 - nothing of what was sent comes back
-) -> JsonObject:
+def token_answer(facts: TokenFacts, tokens: Tokens) -> JsonObject:
+    """The three tokens; nothing of what was sent comes back."""
     return {
         "access_token": tokens.access_token,
         "token_type": "Bearer",
