@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 # Alphabets that generators use; what was seen is rounded up to the next, since a sample misses some letters.
 _ALPHABETS = (2, 4, 8, 10, 16, 26, 32, 36, 52, 58, 62, 64)
@@ -24,3 +26,36 @@ def apparent_bits(samples: Sequence[str]) -> float:
     alphabet = next((size for size in _ALPHABETS if size >= len(letters)), len(letters))
     expected = alphabet * (1 - (1 - 1 / alphabet) ** len(samples))
     return sum(math.log2(alphabet if len(column) >= expected / 2 else len(column)) for column in columns)
+
+
+def steady_steps(samples: Sequence[str]) -> bool:
+    """True when the values, read as numbers, follow each other in steps of one and the same size.
+
+    A counter that is scrambled by a multiplication varies in every position, and is guessed all the same.
+    """
+    columns = enumerate(zip(*samples, strict=False))
+    shared = next((place for place, column in columns if len(set(column)) > 1), 0)
+    readings = (
+        (_hexadecimal, [sample[shared:].replace("-", "") for sample in samples]),
+        (_base64url, samples),
+    )
+    return any(_steady(read, texts) for read, texts in readings)
+
+
+def _steady(read: Callable[[str], int], texts: Sequence[str]) -> bool:
+    try:
+        numbers = [read(text) for text in texts]
+    except ValueError:
+        return False
+    # A scrambled counter wraps around at a whole word; what stands before it is the same in all of them.
+    words = (1 << 64, 1 << 128, 1 << 256)
+    steps = [{(after - before) % word for before, after in pairwise(numbers)} for word in words]
+    return any(len(sizes) == 1 and sizes != {0} for sizes in steps)
+
+
+def _hexadecimal(text: str) -> int:
+    return int(text or "0", 16)
+
+
+def _base64url(text: str) -> int:
+    return int.from_bytes(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)), "big")

@@ -33,7 +33,9 @@ class Estate(Protocol):
     def second_resource(self) -> Resource:
         """A Resource other than home's."""
 
-    def resource(self, indicator: str, project: Project | None = None) -> Resource:
+    def resource(
+        self, indicator: str, project: Project | None = None, *, scopes: tuple[str, ...] = SCOPES
+    ) -> Resource:
         """A new Resource with this indicator, at home or in the Project named."""
 
     def proxy_client_beside(self, project: Project) -> ProxyClient:
@@ -94,9 +96,11 @@ class ControlledEstate:
             self._second = self._create(self.home().id, f"https://api.merchant.example/v2/{unique}")
         return self._second
 
-    def resource(self, indicator: str, project: Project | None = None) -> Resource:
+    def resource(
+        self, indicator: str, project: Project | None = None, *, scopes: tuple[str, ...] = SCOPES
+    ) -> Resource:
         try:
-            return self._create((project or self.home()).id, indicator)
+            return self._create((project or self.home()).id, indicator, scopes)
         except ControlFailed as refusal:
             # An indicator in an odd form may be refused when it is configured; then nothing can be asked.
             raise LeftOut(f"no Resource with the indicator {indicator} could be made") from refusal
@@ -114,19 +118,19 @@ class ControlledEstate:
             actions.delete_project(self._control, project_id)
         self._made.clear()
 
-    def _create(self, project_id: str, indicator: str) -> Resource:
+    def _create(self, project_id: str, indicator: str, scopes: tuple[str, ...] = SCOPES) -> Resource:
         client_id = f"gateway-{secrets.token_hex(8)}"
         self._merchant.register_client(client_id, jwks_uri=None, indicator=indicator)
         merchant = {**self._endpoints, "client_id": client_id, "ca_file": self._ca_file}
         resource_id, jwks_uri = actions.create_resource(
-            self._control, project_id, indicator=indicator, scopes=SCOPES, merchant=merchant
+            self._control, project_id, indicator=indicator, scopes=scopes, merchant=merchant
         )
         self._merchant.set_jwks_uri(client_id, jwks_uri)
         return Resource(
             id=resource_id,
             project_id=project_id,
             indicator=indicator,
-            scopes=SCOPES,
+            scopes=scopes,
             jwks_uri=jwks_uri,
             merchant_client_id=client_id,
         )
@@ -181,7 +185,10 @@ class StaticEstate:
             raise Unavailable("resources:2", "the target file has one Resource only")
         return self._resources[1]
 
-    def resource(self, indicator: str, project: Project | None = None) -> Resource:  # noqa: ARG002
+    def resource(
+        self, indicator: str, project: Project | None = None, *, scopes: tuple[str, ...] = SCOPES
+    ) -> Resource:
+        del project, scopes
         raise Unavailable(
             "control:create_resource", f"a Resource for {indicator} needs the action create_resource"
         )

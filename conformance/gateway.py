@@ -39,10 +39,19 @@ class Visit:
         return values[0] if len(values) == 1 else None
 
     def codes(self) -> list[str]:
-        """Every code in the address the browser was sent to, in its query and in its fragment."""
+        """Every code in the address the browser was sent to."""
+        return [value for name, value in self.sent() if name == "code" and value]
+
+    def sent(self) -> list[tuple[str, str]]:
+        """What stands in the query and in the fragment of the address the browser was sent to."""
         fragment = urlsplit(self.sent_to or "").fragment
-        sent = [*self.query(), *parse_qsl(fragment, keep_blank_values=True)]
-        return [value for name, value in sent if name == "code" and value]
+        return [*self.query(), *parse_qsl(fragment, keep_blank_values=True)]
+
+    def ended(self) -> bool:
+        """True when the browser came to an end that can be judged: away, or on a page that is no crash."""
+        if self.sent_to is not None or self.acts is None:
+            return True
+        return self.status is not None and self.status < 500
 
     def query(self) -> list[tuple[str, str]]:
         if self.sent_to is None:
@@ -140,10 +149,8 @@ class Gateway:
 
     def noted(self, visit: Visit) -> Visit:
         """The visit, with what the browser was sent away with noted as secrets."""
-        for code in visit.codes():
-            self.keyring.secret("code", code)
-        for name, value in visit.query():
-            if name in {"access_token", "id_token"} and value:
+        for name, value in visit.sent():
+            if name in {"code", "access_token", "id_token", "refresh_token"} and value:
                 self.keyring.secret(name, value)
         return visit
 

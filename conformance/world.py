@@ -12,7 +12,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from conformance.claims import Unavailable, require
-from conformance.estate import Estate
+from conformance.estate import SCOPES, Estate
 from conformance.gateway import CALLBACK, Gateway
 from conformance.parties import Agent, Attempt, Authorization, Grant, Project, Resource, User
 from conformance.standing import Standing
@@ -79,9 +79,9 @@ class World:
         self._name(other)
         return home, other
 
-    def resource(self, *, indicator: str) -> Resource:
+    def resource(self, *, indicator: str, scopes: tuple[str, ...] = SCOPES) -> Resource:
         """A Resource with this indicator, as it is written."""
-        resource = self.estate.resource(indicator)
+        resource = self.estate.resource(indicator, scopes=scopes)
         self._name(resource)
         return resource
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import random
 import secrets
 import uuid
+from base64 import urlsafe_b64encode
 from collections.abc import Callable
 
 import pytest
 
-from conformance.entropy import apparent_bits
+from conformance.entropy import apparent_bits, steady_steps
 
 GOOD: dict[str, Callable[[], str]] = {
     "hex of 16 bytes": lambda: secrets.token_hex(16),
@@ -37,3 +38,16 @@ def test_guessable_values_do_not(make: Callable[[], str]) -> None:
 def test_counter_has_the_bits_of_its_last_digits() -> None:
     start = random.Random(7).randrange(10**6)
     assert apparent_bits([f"secret-{start + number:012}" for number in range(32)]) < 16
+
+
+def test_scrambled_counter_takes_steady_steps() -> None:
+    odd = 0x9E3779B97F4A7C15F39CC0605CEDC835
+    values = [(count * odd) % (1 << 128) for count in range(1, 17)]
+
+    assert steady_steps([f"code_{value:032x}" for value in values])
+    assert steady_steps([urlsafe_b64encode(value.to_bytes(16, "big")).decode() for value in values])
+
+
+def test_random_values_take_no_steady_steps() -> None:
+    assert not steady_steps([secrets.token_hex(16) for _ in range(16)])
+    assert not steady_steps([secrets.token_urlsafe(32) for _ in range(16)])

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import secrets
+import time
+from collections.abc import Callable
 from string import ascii_letters
 
 from conformance.check import check
+from conformance.checks.gateway._visits import code_came, no_code
 from conformance.claims import LeftOut, expect, require
 from conformance.gateway import Gateway, Visit
+from conformance.parties import Agent, Resource
+from conformance.seclusion import PROVISIONED_S, secluded
 from conformance.target.model import AgentPolicy
 from conformance.world import World
 
@@ -89,6 +94,96 @@ def new_project_approves_every_agent(gateway: Gateway, world: World, case: Agent
     expect.that(
         visit.parameter("code") is not None, "first authorization", expected="a code", got=visit.outcome()
     )
+
+
+@check("AUTHZ-07")
+def pending_agent_gets_no_code(world: World) -> None:
+    """Whoever signs in for a Pending agent comes to an end of it without a code, also at the second try.
+
+    The user stays in one browser, so that the second try meets somebody who is signed in.
+    """
+    world = world.in_one_browser()
+    world.authorization()
+    resource = world.holding_resource()
+    agent = world.agent()
+    for which in ("first", "second"):
+        visit = world.gateway.visit(world.attempt(agent, resource=resource))
+        expect.that(
+            visit.ended(), f"{which} sign-in for a Pending agent", expected="an end", got=visit.outcome()
+        )
+        no_code(visit, f"{which} sign-in for a Pending agent")
+
+
+@check("AUTHZ-07", needs=["control:approve_agent"])
+def approval_of_one_agent_lets_in_no_other(gateway: Gateway, world: World) -> None:
+    """Of two Pending agents the operator approves one; the other one still gets no code."""
+    resource = world.holding_resource()
+    approved, pending = _pending(gateway, world, resource), _pending(gateway, world, resource)
+    world.approve_agent(approved, resource)
+    world.authorization(agent=approved, resource=resource)
+
+    no_code(gateway.visit(world.attempt(pending, resource=resource)), "sign-in for the other agent")
+
+
+@check("AUTHZ-07", needs=["control:approve_agent", "control:create_project", "control:set_agent_policy"])
+def approval_in_one_project_is_none_in_another(gateway: Gateway, world: World) -> None:
+    """An agent that is Pending in two Projects and was let into one gets no code in the other."""
+    one, other = world.holding_resource(), world.holding_resource()
+    agent = _pending(gateway, world, one)
+    world.approve_agent(agent, one)
+    world.authorization(agent=agent, resource=one)
+
+    no_code(gateway.visit(world.attempt(agent, resource=other)), "sign-in in the other Project")
+
+
+@check("AUTHZ-08")
+def approved_agent_gets_its_code_on_a_new_attempt(gateway: Gateway, world: World) -> None:
+    """An agent that ran into the hold and was approved then gets a code, with the client it has."""
+    resource = world.holding_resource()
+    agent = _pending(gateway, world, resource)
+    world.approve_agent(agent, resource)
+
+    code_came(gateway.visit(world.attempt(agent, resource=resource)), "authorization after the approval")
+
+
+@check("AUTHZ-10")
+def sign_in_outlives_a_merchant_that_rejects_the_gateway(gateway: Gateway, world: World) -> None:
+    """The merchant gives the gateway no token for the user, and the agent gets its code all the same."""
+    place = secluded(world)
+    world.authorization(resource=place.resource, user=place.user)
+    place.script(provisioning="reject")
+    visit = gateway.visit(world.attempt(resource=place.resource, user=place.user))
+    require.that(
+        _comes_true(lambda: any(entry.outcome == "reject" for entry in place.journal())),
+        "the merchant's journal",
+        expected="a provisioning request that was rejected",
+        got="none: this gateway gets its merchant tokens in a way that no script rejects",
+    )
+
+    code_came(visit, "sign-in while the merchant rejects the gateway")
+
+
+def _comes_true(happened: Callable[[], bool]) -> bool:
+    """Whether it happens within the time that provisioning may take in the background."""
+    deadline = time.monotonic() + PROVISIONED_S
+    while not happened():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+def _pending(gateway: Gateway, world: World, resource: Resource) -> Agent:
+    """An agent that has tried and was held."""
+    agent = world.agent()
+    visit = gateway.visit(world.attempt(agent, resource=resource))
+    require.that(
+        visit.ended() and not visit.codes(),
+        "first authorization in a holding Project",
+        expected="no code",
+        got=visit.outcome(),
+    )
+    return agent
 
 
 def _came_back(visit: Visit, redirect_uri: str) -> None:

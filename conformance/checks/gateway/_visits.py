@@ -1,0 +1,37 @@
+"""Visits to the authorization endpoint, and what they have to end in."""
+
+from __future__ import annotations
+
+from conformance.claims import expect, require
+from conformance.gateway import Visit
+from conformance.parties import Attempt
+from conformance.world import World
+
+
+def no_code(visit: Visit, what: str) -> None:
+    """The visit came to an end that can be judged, and gave no code."""
+    require.that(
+        visit.ended(),
+        what,
+        expected="the browser on a page or at the redirect URI",
+        got=visit.outcome(),
+    )
+    expect.that(not visit.codes(), what, expected="no code", got=visit.outcome())
+
+
+def code_came(visit: Visit, what: str) -> None:
+    """The browser was sent away with a code."""
+    expect.that(bool(visit.codes()), what, expected="a code at the redirect URI", got=visit.outcome())
+
+
+def good(world: World) -> tuple[World, Attempt]:
+    """A request that has just been seen to give a code, and a world whose browser gave it."""
+    world = world.in_one_browser()
+    agent = world.agent()
+    world.authorization(agent=agent)
+    return world, world.attempt(agent)
+
+
+def visit_with(world: World, attempt: Attempt, **parameters: str) -> Visit:
+    """The attempt with some parameters replaced."""
+    return world.gateway.visit(attempt, pairs=list((dict(attempt.parameters) | parameters).items()))

@@ -1,0 +1,270 @@
+"""What the user's browser is shown and asked, and what only the user's own act in it may bring."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from conformance.check import check
+from conformance.checks.gateway._visits import no_code
+from conformance.claims import LeftOut, expect, require
+from conformance.entropy import apparent_bits, steady_steps
+from conformance.gateway import Browsing, Gateway, Visit
+from conformance.parties import Agent, User
+from conformance.signin.markup import read_page
+from conformance.wire.client import origin
+from conformance.wire.exchange import Answer, Exchange
+from conformance.world import World
+
+# A sign-in that stays in its browser is short; one that cannot takes its time, so there are fewer of them.
+SAMPLES, SAMPLES_ELSEWHERE = 16, 8
+
+# Policies under which the address of a page stays at home; a browser's own default is no promise.
+DISCREET = frozenset(
+    {
+        "no-referrer",
+        "same-origin",
+        "origin",
+        "strict-origin",
+        "origin-when-cross-origin",
+        "strict-origin-when-cross-origin",
+    }
+)
+
+# What an agent may add to its request in the hope that nobody is asked.
+WITHOUT_ASKING = {
+    "plain-request": {},
+    "prompt-none": {"prompt": "none"},
+    "approval-prompt-auto": {"approval_prompt": "auto", "prompt": "none"},
+}
+
+
+@check("AUTHZ-12")
+def codes_look_random(gateway: Gateway, world: World) -> None:
+    """Over a series of codes none repeats, none follows from the last, and 128 bits or more vary freely."""
+    world = world.in_one_browser()
+    agent = world.agent()
+    count = SAMPLES if gateway.new_browser is not None else SAMPLES_ELSEWHERE
+    codes = [world.authorization(agent=agent).code.reveal() for _ in range(count)]
+
+    expect.that(
+        len(set(codes)) == count,
+        f"{count} codes",
+        expected="no repeat",
+        got=f"{count - len(set(codes))} repeats",
+    )
+    expect.that(
+        not steady_steps(codes), f"{count} codes", expected="no steady step", got="codes that count up"
+    )
+    bits = apparent_bits(codes)
+    expect.that(bits >= 128, f"{count} codes", expected="at least 128 random bits", got=f"{bits:.0f} bits")
+
+
+@check("AUTHZ-12")
+def code_is_carried_by_the_redirect_alone(world: World) -> None:
+    """The code is in the answer that sends the browser away, and in no cookie and no other answer."""
+    code = world.authorization().code.reveal()
+    received = [(exchange, exchange.answer) for exchange in world.seen() if exchange.answer is not None]
+    away = next((index for index, (_, answer) in enumerate(received) if _leads_away(answer, code)), None)
+    if away is None:
+        raise LeftOut("this way to sign in does not show the redirect that carries the code")
+
+    for index, (exchange, answer) in enumerate(received):
+        cookies = any(code in cookie for cookie in answer.headers_named("Set-Cookie"))
+        expect.that(not cookies, exchange.step, expected="no code in a cookie", got="the code in Set-Cookie")
+        if index != away:
+            expect.that(
+                code not in answer.text(), exchange.step, expected="no code in the body", got="the code"
+            )
+
+
+@check("AUTHZ-15", needs=["sign-in:browser"])
+def sign_in_and_approve_pages_cannot_be_framed(gateway: Gateway, world: World) -> None:
+    """Every page of the gateway with a form on it forbids other sites to frame it."""
+    for page in _own_pages(gateway, world):
+        expect.that(
+            _cannot_be_framed(page.answer),
+            f"page at {page.address}",
+            expected="frame-ancestors without strangers, or X-Frame-Options DENY or SAMEORIGIN",
+            got=_framing(page.answer),
+        )
+
+
+@check("AUTHZ-15", needs=["sign-in:browser"])
+def sign_in_and_approve_pages_leak_no_referer(gateway: Gateway, world: World) -> None:
+    """Every page of the gateway with a form on it has a referrer policy that keeps its address at home."""
+    for page in _own_pages(gateway, world):
+        expect.that(
+            page.referrer_policy in DISCREET,
+            f"page at {page.address}",
+            expected="a Referrer-Policy under which no other site learns the address",
+            got=page.referrer_policy or "no Referrer-Policy",
+        )
+
+
+@check("AUTHZ-16", cases=("in-a-new-browser", "signed-in"))
+def user_who_declines_gives_no_code(world: World, case: str) -> None:
+    """Whoever signs in and then declines gives no code, also in a browser that approved another agent."""
+    signed_in = world.in_one_browser()
+    signed_in.authorization()
+    asker = signed_in if case == "signed-in" else world
+    visit = asker.gateway.visit(asker.attempt(), approve=False)
+    require.that(
+        visit.declined is not False,
+        "the user's refusal",
+        expected="a button to decline with",
+        got=visit.outcome(),
+    )
+
+    no_code(visit, "authorization that the user declined")
+
+
+@check("AUTHZ-17")
+def code_never_comes_unasked_in_a_new_browser(gateway: Gateway, world: World) -> None:
+    """Opening the address and following redirects gives no code where nobody has signed in."""
+    agent = world.agent()
+    browser = gateway.browser()
+
+    _asked_first(gateway, world, browser, agent, world.users[0])
+
+
+@check("AUTHZ-17", cases=WITHOUT_ASKING)
+def code_never_comes_unasked_for_another_agent(gateway: Gateway, world: World, case: dict[str, str]) -> None:
+    """A browser whose user has just approved one agent gives no code to another one without being asked."""
+    user, browser = world.users[0], gateway.browser()
+    _approves(gateway, world, browser, world.agent(), user)
+
+    _asked_first(gateway, world, browser, world.agent(), user, **case)
+
+
+@check("AUTHZ-17", needs=["users:2"])
+def code_never_comes_unasked_after_another_users_yes(gateway: Gateway, world: World) -> None:
+    """What one user has approved, another user who is signed in has not."""
+    first, second = world.users[:2]
+    agent, browser = world.agent(), gateway.browser()
+    _approves(gateway, world, gateway.browser(), agent, first)
+    _approves(gateway, world, browser, world.agent(), second)
+
+    _asked_first(gateway, world, browser, agent, second)
+
+
+@check("AUTHZ-17", needs=["sign-in:decline"])
+def code_never_comes_unasked_after_a_no(gateway: Gateway, world: World) -> None:
+    """An agent that the user has declined gets no code by coming again."""
+    user, browser, agent = world.users[0], gateway.browser(), world.agent()
+    _approves(gateway, world, browser, world.agent(), user)
+    attempt = world.attempt(agent, user=user)
+    url = gateway.authorization_url(attempt)
+    declined = gateway.noted(browser.visit(url, agent.redirect_uri, user, approve=False))
+    require.that(
+        declined.declined is not False and not declined.codes(),
+        "the user's refusal",
+        expected="no code",
+        got=declined.outcome(),
+    )
+
+    _asked_first(gateway, world, browser, agent, user)
+
+
+@check("AUTHZ-19", needs=["sign-in:browser"])
+def forms_work_only_in_the_browser_that_opened_them(gateway: Gateway, world: World) -> None:
+    """A form that is sent by a browser without the cookies of the one it was served to leads to no code.
+
+    Each form on the way is taken over once, with the Origin and Referer it would have had; the user then goes
+    on in the other browser, but does not sign in there anew.
+    """
+    user = world.users[0]
+    acts = _approves(gateway, world, gateway.browser(), world.agent(), user).acts or 0
+    require.that(acts > 0, "authorization", expected="a form on the way", got="none")
+    for act in range(1, acts + 1):
+        url = gateway.authorization_url(world.attempt(user=user))
+        visit = gateway.browser().hand_over(act, url, user)
+        what = f"form {act} of {acts}, sent by another browser"
+        require.that(visit is not None, what, expected="that form", got="a shorter way than before")
+        if visit is not None:
+            no_code(gateway.noted(visit), what)
+
+
+def _approves(gateway: Gateway, world: World, browser: Browsing, agent: Agent, user: User) -> Visit:
+    """The user approves this agent in this browser."""
+    url = gateway.authorization_url(world.attempt(agent, user=user))
+    visit = gateway.noted(browser.visit(url, agent.redirect_uri, user, approve=True))
+    require.that(bool(visit.codes()), "authorization", expected="a code", got=visit.outcome())
+    return visit
+
+
+def _asked_first(
+    gateway: Gateway, world: World, browser: Browsing, agent: Agent, user: User, **extra: str
+) -> None:
+    """Nothing comes of a look alone; once the user acts, the same agent gets its code."""
+    attempt = world.attempt(agent, user=user)
+    pairs = [*attempt.parameters.items(), *extra.items()]
+    looked = gateway.noted(browser.look(gateway.authorization_url(attempt, pairs=pairs), user))
+
+    no_code(looked, "authorization in which the user did nothing")
+    _approves(gateway, world, browser, agent, user)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Served:
+    """A page of the gateway's own, with a form on it."""
+
+    address: str
+    answer: Answer
+    referrer_policy: str
+
+
+def _own_pages(gateway: Gateway, world: World) -> list[_Served]:
+    """The pages with forms that the gateway served in one authorization; the merchant's are not judged."""
+    world.authorization()
+    homes = {origin(gateway.base_url), origin(gateway.core_url)}
+    pages = list(_forms_at(homes, world.seen()))
+    if not pages:
+        raise LeftOut("the gateway shows no page of its own: the user acts on the merchant's pages alone")
+    return pages
+
+
+def _forms_at(homes: set[str], exchanges: Iterable[Exchange]) -> Iterable[_Served]:
+    for exchange in exchanges:
+        url, answer = exchange.request.url, exchange.answer
+        if answer is None or answer.status != 200 or origin(url) not in homes:
+            continue
+        page = read_page(url, answer)
+        if page.forms:
+            address = url.partition("?")[0]
+            yield _Served(address=address, answer=answer, referrer_policy=page.referrer_policy)
+
+
+def _cannot_be_framed(answer: Answer) -> bool:
+    """By the rules of browsers: where a policy names frame-ancestors, X-Frame-Options is not asked."""
+    ancestors = _frame_ancestors(answer)
+    if ancestors:
+        return any(not {"*", "http:", "https:"}.intersection(sources) for sources in ancestors)
+    options = {option.strip().upper() for option in _listed(answer, "X-Frame-Options")}
+    return bool(options) and options <= {"DENY", "SAMEORIGIN"}
+
+
+def _frame_ancestors(answer: Answer) -> list[list[str]]:
+    """The sources of frame-ancestors in each policy that has it."""
+    found = []
+    for policy in _listed(answer, "Content-Security-Policy"):
+        for directive in policy.split(";"):
+            name, *sources = directive.lower().split() or [""]
+            if name == "frame-ancestors":
+                found.append(sources)
+    return found
+
+
+def _framing(answer: Answer) -> str:
+    ancestors = [" ".join(["frame-ancestors", *sources]) for sources in _frame_ancestors(answer)]
+    options = [f"X-Frame-Options {option.strip()}" for option in _listed(answer, "X-Frame-Options")]
+    return ", ".join([*ancestors, *options]) or "neither"
+
+
+def _listed(answer: Answer, name: str) -> list[str]:
+    return [part for value in answer.headers_named(name) for part in value.split(",")]
+
+
+def _leads_away(answer: Answer, code: str) -> bool:
+    redirected = any(code in value for value in answer.headers_named("Location"))
+    return redirected or any(code in value for value in answer.headers_named("Refresh"))

@@ -1,0 +1,159 @@
+"""The redirect URI is one that was registered, to the letter."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl, urlsplit
+
+from conformance.check import check
+from conformance.checks.gateway._visits import no_code
+from conformance.claims import LeftOut, expect
+from conformance.gateway import CALLBACK
+from conformance.parties import Agent
+from conformance.signin.addresses import resolve
+from conformance.world import World
+
+# What is asked for where https://agent.example/callback is registered. The case of scheme and host, an empty
+# query and white space around it are left out: none of them leads anywhere else.
+NEAR_MISSES = {
+    "trailing-slash": "https://agent.example/callback/",
+    "double-slash": "https://agent.example//callback",
+    "path-case-first-letter": "https://agent.example/Callback",
+    "path-case-all": "https://agent.example/CALLBACK",
+    "extra-query": "https://agent.example/callback?next=1",
+    "extra-query-code": "https://agent.example/callback?code=x",
+    "fragment": "https://agent.example/callback#x",
+    "extra-segment": "https://agent.example/callback/next",
+    "longer-segment": "https://agent.example/callback2",
+    "path-parameter": "https://agent.example/callback;x=1",
+    "shorter-segment": "https://agent.example/callbac",
+    "root": "https://agent.example/",
+    "no-path": "https://agent.example",
+    "other-path": "https://agent.example/other",
+    "path-before": "https://agent.example/next/callback",
+    "sub-domain": "https://evil.agent.example/callback",
+    "host-behind": "https://agent.example.evil.example/callback",
+    "host-before": "https://evilagent.example/callback",
+    "host-with-any-character": "https://agentxexample/callback",
+    "host-with-final-dot": "https://agent.example./callback",
+    "other-host": "https://evil.example/callback",
+    "host-look-alike": "https://\N{CYRILLIC SMALL LETTER A}gent.example/callback",
+    "port": "https://agent.example:8443/callback",
+    "default-port": "https://agent.example:443/callback",
+    "port-80": "https://agent.example:80/callback",
+    "userinfo": "https://evil@agent.example/callback",
+    "userinfo-that-looks-like-the-host": "https://agent.example@evil.example/callback",
+    "userinfo-and-password": "https://agent.example:443@evil.example/callback",
+    "http": "http://agent.example/callback",
+    "scheme-relative": "//agent.example/callback",
+    "javascript": "javascript://agent.example/callback",
+    "encoded-letter": "https://agent.example/%63allback",
+    "encoded-slash": "https://agent.example/%2Fcallback",
+    "encoded-slash-behind": "https://agent.example/callback%2F",
+    "encoded-null": "https://agent.example/callback%00",
+    "encoded-question-mark": "https://agent.example/callback%3Fnext=1",
+    "encoded-at": "https://agent.example%40evil.example/callback",
+    "dot-segment": "https://agent.example/./callback",
+    "dot-segment-behind": "https://agent.example/callback/.",
+    "dot-segments": "https://agent.example/next/../callback",
+    "dot-segments-behind": "https://agent.example/callback/../callback",
+    "dot-segments-out": "https://agent.example/callback/../other",
+    "encoded-dot-segments": "https://agent.example/next/%2e%2e/callback",
+    "backslash": "https://agent.example\\callback",
+    "backslash-and-userinfo": "https://evil.example\\@agent.example/callback",
+    "registered-one-in-the-query": "https://evil.example/?https://agent.example/callback",
+    "registered-one-in-the-fragment": "https://evil.example/#https://agent.example/callback",
+    "registered-one-in-the-path": "https://evil.example/https://agent.example/callback",
+    "registered-one-and-another": "https://agent.example/callback https://evil.example/callback",
+}
+
+WITH_QUERY = "https://agent.example/callback?tenant=1&place=a"
+QUERY_MISSES = {
+    "no-query": "https://agent.example/callback",
+    "other-value": "https://agent.example/callback?tenant=2&place=a",
+    "longer-value": "https://agent.example/callback?tenant=1&place=ab",
+    "one-less": "https://agent.example/callback?tenant=1",
+    "one-more": "https://agent.example/callback?tenant=1&place=a&next=1",
+    "other-order": "https://agent.example/callback?place=a&tenant=1",
+    "encoded": "https://agent.example/callback?tenant=%31&place=a",
+    "other-path": "https://agent.example/other?tenant=1&place=a",
+}
+
+
+@check("AUTHZ-06", cases=NEAR_MISSES)
+def near_miss_gets_no_code_and_no_browser(world: World, case: str) -> None:
+    """An address that is almost the registered one gets neither a code nor the browser."""
+    world = world.in_one_browser()
+    agent = world.agent()
+    world.authorization(agent=agent)
+
+    _refused(world, agent, CALLBACK, case)
+
+
+@check("AUTHZ-06", cases=QUERY_MISSES)
+def query_of_the_registered_uri_counts(world: World, case: str) -> None:
+    """Where the registered URI has a query, another one in its place gets neither a code nor the browser."""
+    world = world.in_one_browser()
+    registered = world.gateway.register(world.metadata(redirect_uris=[WITH_QUERY]))
+    if registered.status in range(400, 500):
+        raise LeftOut("the gateway does not accept a redirect URI with a query")
+    agent = world.agent_of(registered)
+    world.authorization(agent=agent)
+
+    _refused(world, agent, WITH_QUERY, case)
+
+
+@check("AUTHZ-06")
+def uri_of_another_agent_gets_no_code_and_no_browser(world: World) -> None:
+    """An address that only another agent registered is as good as an unknown one."""
+    world = world.in_one_browser()
+    theirs = "https://other-agent.example/callback"
+    world.authorization(agent=world.agent(theirs))
+    agent = world.agent()
+    world.authorization(agent=agent)
+
+    _refused(world, agent, CALLBACK, theirs)
+
+
+@check("AUTHZ-06")
+def registered_uris_are_not_mixed(world: World) -> None:
+    """Host of one registered URI and path of another make an address that nobody registered."""
+    world = world.in_one_browser()
+    one, two = "https://one.agent.example/here", "https://two.agent.example/there"
+    agent = world.agent(one, two)
+    for uri in (one, two):
+        world.approved(world.attempt(agent, redirect_uri=uri))
+
+    _refused(world, agent, one, "https://one.agent.example/there")
+
+
+def _refused(world: World, agent: Agent, registered: str, asked_for: str) -> None:
+    world.show(asked_for)
+    visit = world.gateway.visit(world.attempt(agent, redirect_uri=asked_for))
+
+    what = f"authorization with the redirect URI {asked_for}, where {registered} is registered"
+    no_code(visit, what)
+    expect.that(
+        not _strayed(visit.sent_to, registered, asked_for),
+        what,
+        expected="the browser kept away from the unregistered address",
+        got=visit.outcome(),
+    )
+
+
+def _strayed(sent_to: str | None, registered: str, asked_for: str) -> bool:
+    """True when the browser was sent to a host of the agent or of the request, and not to what is registered.
+
+    An error page on whatever other host the gateway has is not the unregistered address.
+    """
+    if sent_to is None:
+        return False
+    there, home = urlsplit(sent_to), urlsplit(registered)
+    if there.scheme not in {"http", "https"}:
+        return True
+    if (there.scheme, there.netloc, there.path) == (home.scheme, home.netloc, home.path):
+        brought = set(parse_qsl(there.query, keep_blank_values=True))
+        own = set(parse_qsl(home.query, keep_blank_values=True))
+        asked = set(parse_qsl(urlsplit(asked_for).query, keep_blank_values=True))
+        return not own <= brought or bool(brought & (asked - own))
+    hosts = {home.hostname, urlsplit(resolve(registered, asked_for)).hostname, urlsplit(asked_for).hostname}
+    return there.hostname in hosts

@@ -1,0 +1,219 @@
+"""Authorization requests with one thing wrong: none of them gives a code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from conformance.check import check
+from conformance.checks.gateway._visits import code_came, good, no_code, visit_with
+from conformance.claims import expect, observe
+from conformance.gateway import CALLBACK
+from conformance.parties import Attempt
+from conformance.wire.agent import fresh_verifier, s256
+from conformance.wire.jose import read
+from conformance.world import World
+
+PKCE = ("code_challenge", "code_challenge_method")
+REQUIRED = ("response_type", "client_id", "redirect_uri", "scope", "state", *PKCE)
+
+# Without which parameters a request is made.
+MISSING = {name: (name,) for name in REQUIRED} | {"both-pkce-parameters": PKCE}
+
+METHODS = {
+    "plain": "plain",
+    "plain-upper-case": "PLAIN",
+    "none": "none",
+    "S512": "S512",
+    "S384": "S384",
+    "S256-and-more": "S2567",
+    "beginning-of-S256": "S25",
+    "both": "S256 plain",
+    "two-in-a-list": "plain,S256",
+    "sha-name": "SHA256",
+}
+
+RESPONSE_TYPES = {
+    "token": "token",
+    "id_token": "id_token",
+    "id_token-token": "id_token token",
+    "code-token": "code token",
+    "code-id_token": "code id_token",
+    "code-id_token-token": "code id_token token",
+    "token-code": "token code",
+    "none": "none",
+    "invented": "gateproof",
+    "longer": "codes",
+    "shorter": "cod",
+    "other-case": "Code",
+}
+
+TOKEN_NAMES = frozenset({"access_token", "id_token", "refresh_token", "token"})
+
+# From the client_id of a real agent to one that nobody was given.
+UNKNOWN_CLIENTS: Mapping[str, Callable[[str], str]] = {
+    "invented": lambda _: "gateproof-nobody",
+    "last-character-changed": lambda client_id: client_id[:-1] + ("0" if client_id[-1] != "0" else "1"),
+    "first-character-changed": lambda client_id: ("b" if client_id[0] != "b" else "c") + client_id[1:],
+    "beginning": lambda client_id: client_id[:-1],
+    "longer": lambda client_id: client_id + "0",
+    "sql-wildcard": lambda _: "%",
+    "glob": lambda _: "*",
+    "url-of-a-metadata-document": lambda _: CALLBACK,
+}
+
+# From a good request's parameters to the parameter that is added, and whether it goes first.
+DOUBLED: Mapping[str, tuple[str, Callable[[str], str], bool]] = {
+    **{f"{name}-same": (name, lambda value: value, False) for name in REQUIRED},
+    "state-other": ("state", lambda value: value[::-1], False),
+    "response_type-token": ("response_type", lambda _: "token", False),
+    "redirect_uri-foreign-first": ("redirect_uri", lambda _: "https://evil.example/callback", True),
+    "redirect_uri-foreign-last": ("redirect_uri", lambda _: "https://evil.example/callback", False),
+    "scope-part": ("scope", lambda _: "openid", True),
+    "code_challenge-other-first": ("code_challenge", lambda _: s256(fresh_verifier()), True),
+    "code_challenge-other-last": ("code_challenge", lambda _: s256(fresh_verifier()), False),
+    "code_challenge_method-plain-first": ("code_challenge_method", lambda _: "plain", True),
+    "code_challenge_method-plain-last": ("code_challenge_method", lambda _: "plain", False),
+}
+
+
+@check("AUTHZ-03", cases=MISSING)
+def request_without_it_gives_no_code(world: World, case: tuple[str, ...]) -> None:
+    """A request that lacks what the specification requires gives no code; with it, the same gives one."""
+    world, attempt = good(world)
+    pairs = [(name, value) for name, value in attempt.parameters.items() if name not in case]
+
+    no_code(world.gateway.visit(attempt, pairs=pairs), f"authorization without {' and '.join(case)}")
+
+
+@check("AUTHZ-04", cases=METHODS)
+def other_challenge_method_gives_no_code(world: World, case: str) -> None:
+    """A code_challenge_method other than S256 gives no code, though the challenge is a good one."""
+    world, attempt = good(world)
+
+    no_code(visit_with(world, attempt, code_challenge_method=case), f"authorization with the method {case}")
+
+
+@check("AUTHZ-04")
+def plain_challenge_gives_no_code(world: World) -> None:
+    """`plain`, with the verifier itself as challenge as that method has it, gives no code."""
+    world, attempt = good(world)
+    visit = visit_with(
+        world, attempt, code_challenge_method="plain", code_challenge=attempt.verifier.reveal()
+    )
+
+    no_code(visit, "authorization with the method plain and a plain challenge")
+
+
+@check("AUTHZ-04")
+def challenge_without_a_method_gives_no_code(world: World) -> None:
+    """A challenge without a method means `plain` to RFC 7636, so it gives no code here."""
+    world, attempt = good(world)
+    pairs = [(name, value) for name, value in attempt.parameters.items() if name != PKCE[1]]
+
+    no_code(world.gateway.visit(attempt, pairs=pairs), "authorization without a method")
+
+
+@check("AUTHZ-04")
+def s256_in_lower_case_is_never_plain(world: World) -> None:
+    """`s256` may be taken as S256 or refused, which is recorded; it is not taken as `plain`."""
+    world, attempt = good(world)
+    visit = visit_with(world, attempt, code_challenge_method="s256")
+    observe(s256_in_lower_case="gives a code" if visit.codes() else "gives no code")
+    if not visit.codes():
+        no_code(visit, "authorization with the method s256")
+        return
+    authorization = world.authorized(attempt, visit.codes()[0])
+    challenge = attempt.parameters["code_challenge"]
+
+    answer = world.gateway.exchange(authorization, code_verifier=challenge)
+
+    expect(answer).not_granted("tokens", "access_token", "id_token", "refresh_token")
+
+
+@check("AUTHZ-05", cases=RESPONSE_TYPES)
+def other_response_type_gives_no_code_and_no_token(world: World, case: str) -> None:
+    """A response_type other than `code` gives no code, and nothing like a token gets into an address."""
+    world, attempt = good(world)
+
+    visit = visit_with(world, attempt, response_type=case)
+
+    no_code(visit, f"authorization with response_type={case}")
+    came = sorted(name for name, value in visit.sent() if name in TOKEN_NAMES and value)
+    expect.that(
+        not came, f"where response_type={case} led", expected="no token", got=f"parameters {', '.join(came)}"
+    )
+    tokens = [name for name, value in visit.sent() if name != "response" and read(value) is not None]
+    expect.that(
+        not tokens,
+        f"where response_type={case} led",
+        expected="no token",
+        got=f"a JWT in {', '.join(tokens)}",
+    )
+
+
+@check("AUTHZ-11", cases=UNKNOWN_CLIENTS)
+def unknown_client_gets_no_code_and_no_redirect(world: World, case: Callable[[str], str]) -> None:
+    """Whoever was not registered gets no code, and the browser is not sent to the address it names."""
+    world, attempt = good(world)
+    _goes_nowhere(world, attempt, case(attempt.agent.client_id))
+
+
+@check("AUTHZ-11")
+def proxy_client_is_no_agent(world: World) -> None:
+    """A Proxy client registered no redirect URI: as client_id it gets no code and no redirect."""
+    world, attempt = good(world)
+    _goes_nowhere(world, attempt, world.home().proxy_client.id)
+
+
+@check("AUTHZ-14", cases=DOUBLED)
+def doubled_parameter_gives_no_code(world: World, case: tuple[str, Callable[[str], str], bool]) -> None:
+    """A request that carries a parameter twice gives no code, whichever of the two is the good one."""
+    name, other, first = case
+    world, attempt = good(world)
+    pairs = list(attempt.parameters.items())
+    added = (name, other(attempt.parameters[name]))
+
+    visit = world.gateway.visit(attempt, pairs=[added, *pairs] if first else [*pairs, added])
+
+    no_code(visit, f"authorization with {name} doubled")
+
+
+@check("AUTHZ-14")
+def unknown_parameters_change_nothing(world: World) -> None:
+    """Parameters that nobody knows are ignored."""
+    world, attempt = good(world)
+    unknown = [("gateproof", "1"), ("x_empty", ""), ("utm_source", "https://agent.example/?code=x")]
+
+    visit = world.gateway.visit(attempt, pairs=[*unknown, *attempt.parameters.items()])
+
+    code_came(visit, "authorization with unknown parameters")
+
+
+@check("AUTHZ-14", cases={"reversed": -1, "rotated": 1})
+def order_of_parameters_does_not_matter(world: World, case: int) -> None:
+    """The same parameters in another order give a code."""
+    world, attempt = good(world)
+    pairs = list(attempt.parameters.items())
+    pairs = pairs[::-1] if case < 0 else pairs[case:] + pairs[:case]
+
+    code_came(world.gateway.visit(attempt, pairs=pairs), "authorization with the parameters in another order")
+
+
+@check("AUTHZ-14")
+def order_of_scopes_does_not_matter(world: World) -> None:
+    """The same scopes in another order give a code."""
+    world, attempt = good(world)
+    scope = " ".join(reversed(attempt.parameters["scope"].split()))
+
+    code_came(visit_with(world, attempt, scope=scope), "authorization with the scopes in another order")
+
+
+def _goes_nowhere(world: World, attempt: Attempt, client_id: str) -> None:
+    world.show(client_id)
+    visit = visit_with(world, attempt, client_id=client_id)
+
+    what = f"authorization with the client_id {client_id}"
+    no_code(visit, what)
+    redirect_uri = attempt.parameters["redirect_uri"]
+    sent_to = (visit.sent_to or "").partition("?")[0].partition("#")[0]
+    expect.that(sent_to != redirect_uri, what, expected="no redirect to it", got=visit.outcome())

@@ -1,0 +1,106 @@
+"""The scopes that an agent asks for, and those it is granted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from conformance.check import check
+from conformance.checks.gateway._visits import good, no_code, visit_with
+from conformance.claims import expect, observe, require
+from conformance.gateway import Gateway, Visit
+from conformance.parties import Attempt
+from conformance.wire.jose import read
+from conformance.world import World
+
+# From a scope of the Resource to one that it does not have.
+FOREIGN_SCOPES: Mapping[str, Callable[[str], str]] = {
+    "unknown": lambda _: "gateproof:everything",
+    "longer": lambda scope: scope + ":all",
+    "beginning": lambda scope: scope[:-1],
+    "wildcard": lambda scope: scope.partition(":")[0] + ":*",
+    "star": lambda _: "*",
+    "other-case": lambda scope: scope.swapcase(),
+}
+
+
+@check("AUTHZ-13")
+def record_of_scopes_that_lack_something(world: World) -> None:
+    """What a request gets that asks for less than `openid` and a scope of the Resource."""
+    world = world.in_one_browser()
+    attempt = world.attempt()
+    scopes = attempt.resource.scopes
+    require.that(bool(scopes), "Resource", expected="a scope of its own", got="none")
+    for name, scope in {
+        "without_openid": " ".join(scopes),
+        "without_one_of_the_resource": "openid",
+        "unknown_beside_good_ones": " ".join(("openid", *scopes, "gateproof:unknown")),
+    }.items():
+        observe(**{name: _kind(visit_with(world, attempt, scope=scope))})
+
+
+@check("AUTHZ-13", needs=["control:set_agent_policy", "control:create_project"])
+def record_of_when_the_policy_is_applied(gateway: Gateway, world: World) -> None:
+    """What becomes of an agent that registered before its Project began to hold agents."""
+    project = world.project()
+    agent = world.agent()
+    world.set_agent_policy(project, "hold")
+
+    visit = gateway.visit(world.attempt(agent, resource=project.resource))
+
+    observe(registered_before_the_project_held=_kind(visit))
+
+
+@check("AUTHZ-18", cases=FOREIGN_SCOPES)
+def scope_that_the_resource_lacks_is_not_granted(world: World, case: Callable[[str], str]) -> None:
+    """A scope that was made up is refused, or it is not among the granted ones."""
+    world, attempt = good(world)
+    require.that(bool(attempt.resource.scopes), "Resource", expected="a scope of its own", got="none")
+    foreign = case(attempt.resource.scopes[0])
+    require.that(
+        foreign not in attempt.resource.scopes, "Resource", expected=f"no scope {foreign}", got="it has it"
+    )
+
+    _does_not_grant(world, attempt, foreign)
+
+
+@check("AUTHZ-18", needs=["control:create_resource"])
+def scope_of_another_resource_is_not_granted(world: World) -> None:
+    """A scope that a neighbour in the same Project has is not granted here."""
+    foreign = f"refunds:{world.unique()}"
+    other = world.resource(indicator=f"https://api.merchant.example/v3/{world.unique()}", scopes=(foreign,))
+    world.authorization(resource=other)
+    world, attempt = good(world)
+
+    _does_not_grant(world, attempt, foreign)
+
+
+def _does_not_grant(world: World, attempt: Attempt, foreign: str) -> None:
+    visit = visit_with(world, attempt, scope=f"{attempt.parameters['scope']} {foreign}")
+    if not visit.codes():
+        no_code(visit, f"authorization with the scope {foreign}")
+        return
+    answer = require(world.gateway.exchange(world.authorized(attempt, visit.codes()[0]))).status(200)
+    granted = require.text(answer.member("scope"), "scope of the code exchange")
+    expect.that(foreign not in granted.split(), "granted scopes", expected=f"no {foreign}", got=granted)
+    token = read(str(answer.member("access_token")))
+    claims: Mapping[str, Any] = token.claims if token is not None else {}
+    for name in ("scope", "scp", "scopes"):
+        value = claims.get(name, "")
+        held = value.split() if isinstance(value, str) else value
+        expect.that(
+            not isinstance(held, list) or foreign not in held,
+            f"{name} in the access token",
+            expected=f"no {foreign}",
+            got=value,
+        )
+
+
+def _kind(visit: Visit) -> str:
+    """How a visit ended, in words that are safe to record."""
+    if visit.codes():
+        return "a code"
+    errors = [value for name, value in visit.sent() if name == "error" and value.replace("_", "").isalpha()]
+    if visit.sent_to is not None:
+        return f"a redirect with {errors[0]}" if errors else "a redirect without a code"
+    return f"a page with status {visit.status}" if visit.status is not None else "a page"
