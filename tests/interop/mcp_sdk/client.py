@@ -20,6 +20,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import anyio
 import httpx2
+from by_the_letter import PinnedIssuer, ScopelessMetadata
 from mcp.client.auth import OAuthClientProvider, TokenStorage
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
@@ -30,30 +31,9 @@ from mcp.shared.auth import (
     OAuthMetadata,
     OAuthToken,
 )
-from pydantic import AnyUrl, Field
+from pydantic import AnyUrl
 
 TRIAL_LIMIT_S = 60
-
-
-class PinnedIssuer(OAuthClientProvider):
-    """The SDK's provider, told beforehand which core issuer the gateway has.
-
-    The document is still refused unless it names exactly this issuer, so that a service cannot send the agent
-    to a stranger. The hook is private to the SDK and may move in any release.
-    """
-
-    def __init__(self, *args: Any, issuer: str, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._issuer = issuer
-
-    def _expected_issuer(self) -> str:
-        return self._issuer
-
-
-class ScopelessMetadata(OAuthClientMetadata):
-    """Client metadata whose scope is used for authorizing and left out of the registration."""
-
-    scope: str | None = Field(default=None, exclude=True)
 
 
 class Memory:
@@ -136,6 +116,7 @@ class Outcome:
     orders: list[str] = field(default_factory=list)
     orders_after_refresh: list[str] = field(default_factory=list)
     stopped: str = ""
+    protocol: str = ""
     requests: list[str] = field(default_factory=list)
 
 
@@ -177,9 +158,10 @@ class Agent:
             self._http(provider) as http,
             Client(streamable_http_client(self._url, http_client=http)) as session,
         ):
+            self.outcome.protocol = session.protocol_version
             self.outcome.orders = orders_in(await session.call_tool("list_orders"))
             if self.trial.then_expires:
-                self.outcome.requests.append("(the agent takes its access token for expired)")
+                self._note("(the agent takes its access token for expired)")
                 provider.context.token_expiry_time = time.time() - 1
                 self.outcome.orders_after_refresh = orders_in(await session.call_tool("list_orders"))
 
