@@ -1,4 +1,4 @@
-"""The reference gateway as a process of its own, over TLS."""
+"""The reference gateway and service as processes of their own."""
 
 from __future__ import annotations
 
@@ -149,4 +149,34 @@ def test_what_it_refuses_to_serve_is_one_line(start: Start, url: str, complaint:
 
     assert process.returncode == 2
     assert complaint in error
+    assert error.count("\n") == 1
+
+
+def test_the_service_is_set_up_by_its_environment(start: Start) -> None:
+    (port,) = free_ports(1)
+    url = f"http://127.0.0.1:{port}"
+    process = start(
+        "--exit-with-stdin",
+        module="reference.service",
+        GATEPROOF_BASE_URL=url,
+        GATEPROOF_AUTHORIZATION_SERVER=f"{url}/res_1",
+        GATEPROOF_RESOURCE_INDICATOR="urn:x",
+        GATEPROOF_PROXY_CLIENT_ID="proxy_1",
+        GATEPROOF_PROXY_CLIENT_SECRET="proxy-secret",
+        GATEPROOF_MERCHANT_API_URL=f"{url}/api",
+        GATEPROOF_SERVICE_URL=url,
+    )
+    wait_until_it_answers(url)
+
+    assert httpx.get(f"{url}/orders", trust_env=False).status_code == 401
+    process.terminate()
+    assert process.wait(PATIENCE_S) == 0
+
+
+def test_a_service_that_is_told_too_little_says_so(start: Start) -> None:
+    process = start(module="reference.service", GATEPROOF_SERVICE_URL="")
+    _, error = process.communicate(timeout=PATIENCE_S)
+
+    assert process.returncode == 2
+    assert error.startswith("reference service: not set: ")
     assert error.count("\n") == 1
