@@ -1,0 +1,159 @@
+"""report.html: a whole run on one page that asks nobody for anything and works without JavaScript."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from importlib.resources import files
+
+from reports.html_page.exchange import Detail
+from reports.html_page.markup import attribute, counted, facts, picture
+from reports.html_page.matrix import matrix
+from reports.html_page.opening import about, first_failure, title, untested, verdict
+from reports.html_page.rule import folded, in_full
+from reports.html_page.words import (
+    BASELINED,
+    ERROR,
+    FAILED,
+    FINDING,
+    KINDS,
+    LEVELS,
+    OUTCOMES,
+    Kind,
+    badge,
+    kind_of,
+)
+from reports.verdicts import RuleResult, RunResult
+
+# Nobody reads a page that a browser can hardly scroll: where everything fails there is less of each.
+MOST_BYTES = 2_800_000
+_DETAILS = (
+    Detail(exchanges=12, body=2100, text=4000),
+    Detail(exchanges=5, body=800, text=1000),
+    Detail(exchanges=2, body=300, text=400),
+    Detail(exchanges=1, body=120, text=200),
+    Detail(exchanges=0, body=0, text=100),
+)
+_IN_FULL = (FAILED, FINDING, BASELINED, ERROR)
+_ICON_COLOURS = {"good": "#17693a", "bad": "#b3261e", "warn": "#7a4b00"}
+# Hidden until a script is there to answer it. What it chooses from are the words of the page.
+_FILTER = (
+    "<form class=filter role=search aria-label='Rules on this page' hidden>"
+    "<label>Search <input type=search name=words autocomplete=off spellcheck=false></label>"
+    "<label>Verdict <select name=kind><option value=''>any</option>"
+    + "".join(f'<option value="{kind.name}">{kind.sign} {kind.word}</option>' for kind in KINDS)
+    + "</select></label><label>Level <select name=level><option value=''>any</option>"
+    + "".join(f"<option>{level}</option>" for level in LEVELS)
+    + "</select></label><button type=reset>Show all</button><output aria-live=polite></output></form>"
+)
+
+
+def render(result: RunResult) -> dict[str, bytes]:
+    """The page, in as much detail as fits into its bound."""
+    *roomy, scant = _DETAILS
+    for detail in roomy:
+        page = _bounded(_pieces(result, detail), MOST_BYTES)
+        if page is not None:
+            return {"report.html": page}
+    return {"report.html": "".join(_pieces(result, scant)).encode("utf-8")}
+
+
+def _bounded(pieces: Iterable[str], most: int) -> bytes | None:
+    """The pieces in one; None as soon as they are too much, so that nothing is made for nobody."""
+    page = bytearray()
+    for piece in pieces:
+        page += piece.encode("utf-8")
+        if len(page) > most:
+            return None
+    return bytes(page)
+
+
+def _pieces(result: RunResult, detail: Detail) -> Iterator[str]:
+    """The page from top to bottom."""
+    style, script = _asset("page.css"), _asset("page.js")
+    yield (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy(style, script)}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="color-scheme" content="light dark"><meta name="referrer" content="no-referrer">'
+        f'<title>{attribute(title(result))}</title><link rel="icon" href="{attribute(_icon(result))}">'
+        f"<style>{style}</style></head>\n<body><a class=skip href=#rules>To the rules</a>\n"
+        f"<header><p class=brand>gateproof report</p>{verdict(result, detail)}</header>\n"
+        f"<main><div class=opening>{about(result)}<div>{untested(result, detail)}"
+        f"{first_failure(result, detail)}</div></div>\n{matrix(result)}\n<div id=rules tabindex=-1>{_FILTER}"
+    )
+    for kind in KINDS:
+        yield from _section(
+            kind, [rule for rule in result.rules if kind_of(rule, result) == kind], result, detail
+        )
+    yield f"</div></main>\n{_footer()}<script>{script}</script></body></html>\n"
+
+
+def _section(kind: Kind, rules: Sequence[RuleResult], result: RunResult, detail: Detail) -> Iterator[str]:
+    """All rules that ended in one way."""
+    if not rules:
+        return
+    name = f"kind-{kind.name}"
+    yield (
+        f'<section class=kind aria-labelledby="{name}"><h2 id="{name}">{kind.heading} '
+        f"<small>{counted(len(rules), 'rule')}</small></h2><p class=note>{kind.meaning}</p>\n"
+    )
+    show = in_full if kind in _IN_FULL else folded
+    for rule in rules:
+        yield f"{show(rule, result, detail)}\n"
+    yield "</section>\n"
+
+
+def _footer() -> str:
+    """How to read the page, for somebody who has never seen one."""
+    meanings = facts(
+        [
+            *((badge(kind), kind.meaning) for kind in KINDS),
+            *LEVELS.items(),
+            (
+                "<i>⟨proxy_token#1⟩</i>",
+                "stands for a secret, in a check always the same; in a command it is a variable to fill.",
+            ),
+            (
+                "<i>⟨opaque~1:64⟩</i>",
+                "stands for 64 characters that look like a credential, and are hidden for that.",
+            ),
+            (
+                "<b class=u>U+202E</b>",
+                "stands for a character that cannot be seen, or that turns the direction of reading.",
+            ),
+        ]
+    )
+    return (
+        "<footer><h2>How to read this page</h2><details open><summary>Verdicts, levels and marks</summary>"
+        f"{meanings}</details></footer>"
+    )
+
+
+def _policy(style: str, script: str) -> str:
+    """Nothing may be loaded, sent or run but what stands on the page: texts of a target stay texts."""
+    return (
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(source: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}"
+
+
+def _icon(result: RunResult) -> str:
+    """The verdict in the browser's tab; without an icon of its own the page would be asked for one."""
+    outcome = OUTCOMES[result.verdict]
+    return picture(
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">'
+        f'<rect width="32" height="32" rx="7" fill="{_ICON_COLOURS[outcome.tone]}"/><text x="16" y="24"'
+        f' font-size="22" font-weight="700" text-anchor="middle" fill="#fff">{outcome.sign}</text></svg>'
+    )
+
+
+@cache
+def _asset(name: str) -> str:
+    return files("reports.html_page").joinpath(name).read_text(encoding="utf-8").strip()

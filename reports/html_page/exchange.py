@@ -1,0 +1,89 @@
+"""The exchanges of a check: a diagram, each request with its answer, and the last one as a command."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from reports.exchanges import Shown, answer_text, curl, request_text
+from reports.html_page.diagram import diagram
+from reports.html_page.markup import block, counted, cut, foreign, text
+from reports.html_page.parties import parties, path
+from reports.verdicts import CheckResult, RunResult, Verdict
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Detail:
+    """How much of each check a page has room for."""
+
+    exchanges: int
+    body: int
+    text: int
+
+
+def exchanges_of(check: CheckResult, result: RunResult, detail: Detail, *, name: str) -> str:
+    """What was sent and what came back, the last exchange open; the earliest ones give way."""
+    if not check.exchanges:
+        return ""
+    violation = check.verdict is Verdict.FAILED
+    kept = (
+        [_fitted(shown, detail) for shown in check.exchanges[-detail.exchanges :]] if detail.exchanges else []
+    )
+    left_out = len(check.exchanges) - len(kept)
+    parts = []
+    if left_out:
+        what = counted(left_out, "earlier exchange" if kept else "exchange")
+        parts.append(f"<p class=note>{what} left out here; <code>report.json</code> has every one.</p>")
+    if not kept:
+        return "".join(parts)
+    drawn = diagram(kept, result, name=name, first=left_out + 1, violation=violation)
+    parts.append(
+        f'<figure class=drawing tabindex=0 role=group aria-label="Sequence of the exchanges">{drawn}</figure>'
+    )
+    for number, shown in enumerate(kept, left_out + 1):
+        last = number == len(check.exchanges)
+        parts.append(_exchange(shown, result, number, open_=last, violation=violation and last))
+    parts.append(_by_hand(check.exchanges[-1], kept[-1]))
+    return "".join(parts)
+
+
+def _by_hand(whole: Shown, fitted: Shown) -> str:
+    """The last request as a command, unless it had to be shortened: half a command is none."""
+    command = curl(whole)
+    if command != curl(fitted):
+        return (
+            "<p class=note>The last request is too long for this page; <code>report.json</code> has it.</p>"
+        )
+    return f"<p class=label>The last request by hand</p>{block(command, 'command')}"
+
+
+def _exchange(shown: Shown, result: RunResult, number: int, *, open_: bool, violation: bool) -> str:
+    sender, receiver = parties(shown, result)
+    outcome = str(shown.status) if shown.status is not None else "no answer"
+    mark = ' <b class="v bad">✗ breaks the rule</b>' if violation else ""
+    retries = f", after {counted(shown.retries, 'answer')} that asked to wait" if shown.retries else ""
+    return (
+        f"<details class=exchange{' open' if open_ else ''}><summary><b>{number}. {text(shown.step)}</b> "
+        f"<code>{foreign(f'{shown.method} {cut(path(shown.url), 100)}')}</code> → {outcome}{mark}</summary>"
+        f"<div class=wire><div><p class=label>{text(sender)} to {foreign(receiver)}</p>"
+        f"{block(request_text(shown))}</div>"
+        f"<div><p class=label>Answer{retries}</p>{block(answer_text(shown))}</div></div></details>"
+    )
+
+
+def _fitted(shown: Shown, detail: Detail) -> Shown:
+    """The exchange without the ends of what is long."""
+    return replace(
+        shown,
+        url=cut(shown.url, detail.body),
+        request_headers=_headers(shown.request_headers, detail),
+        answer_headers=_headers(shown.answer_headers, detail),
+        request_body=cut(shown.request_body, detail.body),
+        answer_body=cut(shown.answer_body, detail.body),
+        failure=cut(shown.failure, detail.text),
+    )
+
+
+def _headers(headers: tuple[tuple[str, str], ...], detail: Detail) -> tuple[tuple[str, str], ...]:
+    most = max(detail.body // 20, 8)
+    kept = tuple((cut(name, 80), cut(value, detail.body)) for name, value in headers[:most])
+    return kept if len(headers) <= most else (*kept, ("…", f"{len(headers) - most} more"))

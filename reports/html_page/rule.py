@@ -1,0 +1,146 @@
+"""One rule as it is shown: in full where it failed or broke, folded elsewhere."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterable
+
+from reports.html_page.exchange import Detail, exchanges_of
+from reports.html_page.markup import anchor, attribute, block, counted, cut, facts, foreign, text
+from reports.html_page.words import Kind, badge, kind_of, kind_of_check
+from reports.verdicts import CheckResult, RuleResult, RunResult, Verdict
+
+_SPOKEN_OF = {Verdict.FAILED, Verdict.ERROR}
+
+
+def in_full(rule: RuleResult, result: RunResult, detail: Detail) -> str:
+    """A rule that failed or ended in an error, with everything that is known of it."""
+    kind, name = kind_of(rule, result), anchor(rule.id)
+    checks = [check for check in rule.checks if check.verdict in _SPOKEN_OF]
+    others = [check for check in rule.checks if check.verdict not in _SPOKEN_OF]
+    body = [
+        _check(check, rule, result, detail, name=f"{name}.{number}") for number, check in enumerate(checks, 1)
+    ]
+    if others:
+        body.append(f"<h4>The other checks of this rule</h4>{_checks(others, detail)}")
+    body.append(_observations(rule.checks, detail))
+    return (
+        f'<article class="rule {kind.tone}" id="{name}" {_filtered(rule, kind)} aria-labelledby="{name}.h">'
+        f'<h3 id="{name}.h">{_headline(rule, kind)}</h3>{_meaning(rule, result, name)}{"".join(body)}'
+        f"<p class=label>Run it again</p>{block(again(result, rule), 'command')}"
+        f"<p class=note>How it is checked: <code>gateproof explain {text(rule.id)}</code></p></article>"
+    )
+
+
+def folded(rule: RuleResult, result: RunResult, detail: Detail) -> str:
+    """A rule of which nothing bad is known. Its anchor stands inside, so that going there unfolds it."""
+    kind, name = kind_of(rule, result), anchor(rule.id)
+    opened = " open" if rule.verdict is Verdict.OBSERVED else ""
+    reason = f"<p><b>Reason:</b> {foreign(cut(rule.reason, detail.text))}</p>" if rule.reason else ""
+    checks = (
+        f"<h4>{counted(len(rule.checks), 'check')}</h4>{_checks(rule.checks, detail)}" if rule.checks else ""
+    )
+    recorded = _observations(rule.checks, detail)
+    return (
+        f'<details class="rule {kind.tone}" {_filtered(rule, kind)}{opened}>'
+        f"<summary><h3>{_headline(rule, kind)}</h3></summary>"
+        f'<div class=body id="{name}">{reason}{recorded}{_meaning(rule, result, name)}{checks}</div>'
+        "</details>"
+    )
+
+
+def again(result: RunResult, rule: RuleResult) -> str:
+    """The command that repeats this rule's checks with the choices of this run."""
+    command = str(result.run.get("command") or f"gateproof run {result.role}")
+    seed = result.run.get("seed")
+    if seed is not None and "--seed" not in command:
+        command += f" --seed {seed}"
+    return f"{command} --only {shlex.quote(rule.id)}"
+
+
+def _filtered(rule: RuleResult, kind: Kind) -> str:
+    return f'data-rule data-kind="{kind.name}" data-level="{attribute(rule.level)}"'
+
+
+def _headline(rule: RuleResult, kind: Kind) -> str:
+    level = f"<span class=level><span class=off>level </span>{text(rule.level)}</span>"
+    return f"{badge(kind)} <span class=id>{text(rule.id)}</span> {text(rule.title)} {level}"
+
+
+def _meaning(rule: RuleResult, result: RunResult, name: str) -> str:
+    rows = [
+        ("Recorded" if rule.level == "silent" else "Must hold", text(rule.holds)),
+        ("Why it matters", text(rule.why)),
+        ("Specification", text(rule.section)),
+        ("Standard", text(rule.standard)),
+        ("Put up with", _put_up_with(rule, result)),
+        ("Link", f'<a href="#{name}">#{name}</a>'),
+    ]
+    return facts(rows)
+
+
+def _put_up_with(rule: RuleResult, result: RunResult) -> str:
+    """Why a failure does not count for now, and until when."""
+    if not rule.baselined:
+        return ""
+    until = {entry.get("rule"): entry.get("expires") for entry in result.run.get("baseline") or ()}
+    day = f", until {text(until[rule.id])}" if until.get(rule.id) else ""
+    return f"{foreign(rule.baselined)}{day}"
+
+
+def _check(check: CheckResult, rule: RuleResult, result: RunResult, detail: Detail, *, name: str) -> str:
+    """A check that failed or broke: expected against observed, and how it came to that."""
+    kind = kind_of_check(check.verdict)
+    if check.verdict is Verdict.FAILED:
+        kind = kind_of(rule, result)
+    if check.expected or check.got:
+        where = check.message.partition(": expected ")[0]
+        said = (
+            f"<p>{foreign(cut(where, detail.text))}</p><div class=versus>"
+            f"<div><p class=label>Expected</p>{block(cut(check.expected, detail.text))}</div>"
+            f"<div class=got><p class=label>Observed</p>{block(cut(check.got, detail.text))}</div></div>"
+        )
+    else:
+        said = f"<p>{foreign(cut(check.message, detail.text))}</p>"
+    return (
+        f"<section class=check><h4>{badge(kind)} <code>{foreign(_short(check))}</code></h4>{said}"
+        f"{exchanges_of(check, result, detail, name=name)}</section>"
+    )
+
+
+def _checks(checks: Iterable[CheckResult], detail: Detail) -> str:
+    return f"<ul class=checks>{''.join(_line(check, detail) for check in checks)}</ul>"
+
+
+def _line(check: CheckResult, detail: Detail) -> str:
+    message = f"<br>{foreign(cut(check.message, detail.text))}" if check.message else ""
+    return (
+        f"<li>{badge(kind_of_check(check.verdict))} <code>{foreign(_short(check))}</code> "
+        f"<small class=took>{check.duration_s * 1000:.0f} ms</small>{message}</li>"
+    )
+
+
+def _short(check: CheckResult) -> str:
+    """A check's name without its rule's, which stands above it."""
+    return check.id.removeprefix(f"{check.rule}/")
+
+
+def _observations(checks: Iterable[CheckResult], detail: Detail) -> str:
+    """The facts that checks wrote down, as a table."""
+    rows = "".join(
+        f"<tr><th scope=row>{_fact(name, detail)}<td><code>{_fact(_value(fact), detail)}</code>"
+        f"<td><code>{_fact(_short(check), detail)}</code>"
+        for check in checks
+        for name, fact in check.observations.items()
+    )
+    head = "<tr><th scope=col>Observed<th scope=col>Value<th scope=col>By the check"
+    return f"<table class=observed><thead>{head}<tbody>{rows}</table>" if rows else ""
+
+
+def _fact(words: str, detail: Detail) -> str:
+    return foreign(cut(words, detail.text))
+
+
+def _value(fact: object) -> str:
+    return fact if isinstance(fact, str) else json.dumps(fact, ensure_ascii=False, default=str)
