@@ -1,19 +1,217 @@
-"""The token endpoint, for an agent with a code."""
+"""The token endpoint, for an agent with a code: what it gives, how often and for how long."""
 
 from __future__ import annotations
 
+import json
+import time
+from collections.abc import Callable, Mapping
+
 from conformance.check import check
-from conformance.claims import expect
+from conformance.checks.gateway._exchanges import TOKENS, invalid_grant, no_tokens, proven, works
+from conformance.claims import LeftOut, Unavailable, expect, observe, require
 from conformance.gateway import Gateway
+from conformance.parties import Agent, Authorization
+from conformance.wire.agent import JSON_BODY, token_endpoint
+from conformance.wire.exchange import Exchange, Request
 from conformance.wire.jose import read
 from conformance.world import World
+
+# Longer than any gateway's codes live, shorter than the life of anything else that a check relies on.
+CODES_ARE_OVER_S = 24 * 3600
+# A declared lifetime is waited out up to this; the rest is for clocks that differ.
+LONGEST_WAIT_S, LATE_S = 120.0, 1.5
 
 
 @check("CODE-01")
 def exchange_answers_with_every_token(gateway: Gateway, world: World) -> None:
     """A code gives an access token and an ID token, both JWTs, a refresh token and the granted scopes."""
-    answer = gateway.exchange(world.authorization())
+    _every_token(gateway.exchange(world.authorization()))
 
+
+@check("CODE-01")
+def any_registered_redirect_uri_gives_every_token(gateway: Gateway, world: World) -> None:
+    """An agent with several redirect URIs gets its tokens through each of them."""
+    world = world.in_one_browser()
+    agent = world.agent("https://agent.example/callback", "https://agent.example/other?tenant=1")
+    for uri in agent.redirect_uris:
+        _every_token(gateway.exchange(world.approved(world.attempt(agent, redirect_uri=uri))))
+
+
+@check("CODE-02")
+def code_works_only_once(gateway: Gateway, world: World) -> None:
+    """A code that was exchanged is refused with invalid_grant when it comes again, and again."""
+    authorization = world.authorization()
+    require(gateway.exchange(authorization)).status(200)
+
+    for which in ("second", "third"):
+        invalid_grant(gateway.exchange(authorization), f"a code used for the {which} time")
+
+
+@check("CODE-02")
+def code_works_only_once_beside_another(world: World) -> None:
+    """A code stays used while its agent gets and exchanges other codes."""
+    world, used = proven(world)
+    require(world.gateway.exchange(used)).status(200)
+    works(world, used.agent)
+
+    invalid_grant(world.gateway.exchange(used), "a code used before another one")
+
+
+@check("CODE-03")
+def expired_code_is_refused(world: World) -> None:
+    """A code that has outlived its time is refused with invalid_grant; one that has not was exchanged."""
+    world, authorization = proven(world)
+    if world.control is not None and "control:advance_clock" in world.capabilities:
+        world.advance_clock(CODES_ARE_OVER_S)
+    else:
+        _wait_out(world)
+
+    invalid_grant(world.gateway.exchange(authorization), "an expired code")
+
+
+@check("CODE-11")
+def token_answer_is_not_to_be_stored(gateway: Gateway, world: World) -> None:
+    """An answer with tokens carries Cache-Control: no-store."""
+    answer = require(gateway.exchange(world.authorization())).status(200)
+    said = answer.answer.headers_named("Cache-Control") if answer.answer is not None else ()
+    directives = {part.strip().lower() for value in said for part in value.split(",")}
+
+    expect.that(
+        "no-store" in directives,
+        "Cache-Control of the code exchange",
+        expected="no-store",
+        got=", ".join(said) or "no Cache-Control",
+    )
+
+
+@check("CODE-11")
+def token_type_is_bearer(gateway: Gateway, world: World) -> None:
+    """An answer with tokens names their type: Bearer, in any case."""
+    answer = require(gateway.exchange(world.authorization())).status(200)
+    token_type = answer.member("token_type")
+
+    bearer = isinstance(token_type, str) and token_type.lower() == "bearer"
+    expect.that(bearer, "token_type", expected="Bearer", got=token_type)
+
+
+# What is changed in a good exchange; None leaves the field out.
+REFUSED: Mapping[str, Mapping[str, str | None]] = {
+    "unknown-code": {"code": "gateproof-invented"},
+    "no-code": {"code": None},
+    "unknown-grant": {"grant_type": "gateproof"},
+    "no-grant": {"grant_type": None},
+    "wrong-secret": {"client_secret": "gateproof-wrong"},
+    "wrong-verifier": {"code_verifier": "gateproof-wrong-verifier-of-enough-characters"},
+}
+
+
+@check("CODE-11", cases=REFUSED)
+def refusal_is_json_with_an_error(world: World, case: Mapping[str, str | None]) -> None:
+    """A refusal at the token endpoint is a JSON object that names its error."""
+    world, authorization = proven(world)
+    answer = require(world.gateway.exchange(authorization, **case)).refused()
+
+    expect.text(expect(answer).json_object().get("error"), "error")
+
+
+@check("CODE-12")
+def second_use_ends_redemption_by_the_first(gateway: Gateway, world: World) -> None:
+    """Once a code was used again, the access token of its first use no longer redeems."""
+    resource, proxy_token = world.home().resource, world.proxy_token()
+    authorization = world.authorization(resource=resource)
+    access_token = _first_use(gateway, authorization, "access_token")
+    bearer = gateway.keyring.secret("access_token", access_token)
+    deadline = time.monotonic() + 5
+    before = gateway.redeem(bearer, proxy_token, resource.indicator)
+    while before.status == 404 and time.monotonic() < deadline:
+        time.sleep(0.25)
+        before = gateway.redeem(bearer, proxy_token, resource.indicator)
+    require(before).status(200)
+    require(gateway.exchange(authorization)).refused()
+
+    after = gateway.redeem(bearer, proxy_token, resource.indicator)
+
+    expect(after).not_granted("a merchant token", "access_token")
+
+
+@check("CODE-12")
+def second_use_ends_refreshing_by_the_first(world: World) -> None:
+    """Once a code was used again, the refresh token of its first use no longer refreshes."""
+    world = world.in_one_browser()
+    agent = world.agent()
+    twin = _first_use(world.gateway, world.authorization(agent=agent), "refresh_token")
+    if _refreshed(world.gateway, agent, twin).status != 200:
+        raise LeftOut("the refresh grant in the form that OAuth gives it is not supported")
+    authorization = world.authorization(agent=agent)
+    refresh_token = _first_use(world.gateway, authorization, "refresh_token")
+    require(world.gateway.exchange(authorization)).refused()
+
+    no_tokens(_refreshed(world.gateway, agent, refresh_token))
+
+
+@check("CODE-13")
+def record_of_the_refresh_grant(gateway: Gateway, world: World) -> None:
+    """What the refresh grant answers, and whether it brings another refresh token."""
+    grant = world.grant()
+    answer = _refreshed(gateway, grant.agent, grant.refresh_token.reveal())
+    came = answer.member("refresh_token")
+    observe(
+        refresh_status=answer.status or "no answer",
+        refresh_members=", ".join(sorted(document)) if isinstance(document := answer.json(), dict) else "",
+        refresh_token="none"
+        if came is None
+        else "the same"
+        if came == grant.refresh_token.reveal()
+        else "another",
+    )
+    if answer.status == 200:
+        again = _refreshed(gateway, grant.agent, grant.refresh_token.reveal())
+        observe(first_refresh_token_again=again.status or "no answer")
+
+
+@check("CODE-13")
+def record_of_a_json_body(gateway: Gateway, world: World) -> None:
+    """What an exchange in JSON gets, where the specification has a form."""
+    fields = gateway.exchange_fields(world.authorization())
+    request = Request(
+        method="POST",
+        url=token_endpoint(gateway.core_url),
+        headers=(JSON_BODY, ("Accept", "application/json")),
+        body=json.dumps(fields).encode(),
+    )
+    answer = gateway.wire.send("code exchange in JSON", request)
+    for name in TOKENS:
+        value = answer.member(name)
+        if isinstance(value, str):
+            gateway.keyring.secret(name, value)
+    observe(json_body=answer.status or "no answer")
+
+
+# From the right verifier to what is tried after a wrong one.
+LATER_TRIES: Mapping[str, Callable[[str, str], str]] = {
+    "same-wrong-one": lambda wrong, _: wrong,
+    "another-wrong-one": lambda wrong, _: wrong[::-1],
+    "challenge": lambda _, challenge: challenge,
+}
+
+
+@check("CODE-14", cases=LATER_TRIES)
+def failed_exchange_opens_the_code_to_no_other_verifier(
+    world: World, case: Callable[[str, str], str]
+) -> None:
+    """After a try with a wrong verifier, no verifier but perhaps the right one gets tokens."""
+    world, authorization = proven(world)
+    attempt = world.attempt(authorization.agent)
+    code = world.approved(attempt)
+    wrong, challenge = authorization.verifier.reveal(), attempt.parameters["code_challenge"]
+    first = world.gateway.exchange(code, code_verifier=wrong)
+    require(first).refused()
+
+    no_tokens(world.gateway.exchange(code, code_verifier=case(wrong, challenge)))
+    observe(right_verifier_after_wrong_ones=world.gateway.exchange(code).status or "no answer")
+
+
+def _every_token(answer: Exchange) -> None:
     expect(answer).status(200)
     tokens = expect(answer).json_object()
     for name in ("access_token", "id_token"):
@@ -21,3 +219,29 @@ def exchange_answers_with_every_token(gateway: Gateway, world: World) -> None:
         expect.that(read(token) is not None, name, expected="a JWT", got="something else")
     expect.text(tokens.get("refresh_token"), "refresh_token")
     expect.text(tokens.get("scope"), "scope")
+
+
+def _wait_out(world: World) -> None:
+    lifetime = world.code_lifetime_s
+    if lifetime is None or lifetime > LONGEST_WAIT_S:
+        raise Unavailable(
+            "limits:code_lifetime_s", f"a code lifetime of at most {LONGEST_WAIT_S:.0f} s can be waited out"
+        )
+    time.sleep(lifetime + LATE_S)
+
+
+def _first_use(gateway: Gateway, authorization: Authorization, member: str) -> str:
+    answer = require(gateway.exchange(authorization)).status(200)
+    return require.text(answer.member(member), f"{member} of the code exchange")
+
+
+def _refreshed(gateway: Gateway, agent: Agent, refresh_token: str) -> Exchange:
+    """The refresh grant in the form that RFC 6749 gives it."""
+    return gateway.token_request(
+        [
+            ("grant_type", "refresh_token"),
+            ("refresh_token", refresh_token),
+            ("client_id", agent.client_id),
+            ("client_secret", agent.client_secret.reveal()),
+        ]
+    )

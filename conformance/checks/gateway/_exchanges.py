@@ -1,0 +1,35 @@
+"""Exchanges of a code, and what they have to end in."""
+
+from __future__ import annotations
+
+from conformance.claims import expect, require
+from conformance.parties import Agent, Authorization
+from conformance.wire.exchange import Exchange
+from conformance.world import World
+
+TOKENS = ("access_token", "id_token", "refresh_token")
+
+
+def proven(world: World, *, verifier: str | None = None) -> tuple[World, Authorization]:
+    """A code that waits, of an agent whose last code was exchanged with success in just the same way."""
+    world = world.in_one_browser()
+    agent = world.agent()
+    works(world, agent, verifier=verifier)
+    return world, world.approved(world.attempt(agent, verifier=verifier))
+
+
+def works(world: World, agent: Agent, *, verifier: str | None = None) -> Exchange:
+    """An exchange with everything right, as the twin of one that has a fault."""
+    authorization = world.approved(world.attempt(agent, verifier=verifier))
+    return require(world.gateway.exchange(authorization)).status(200)
+
+
+def no_tokens(answer: Exchange) -> None:
+    """The exchange is refused, and no token comes with the refusal."""
+    expect(answer).not_granted("tokens", *TOKENS)
+
+
+def invalid_grant(answer: Exchange, what: str) -> None:
+    """The exchange is refused with the error `invalid_grant`, and no token comes with it."""
+    no_tokens(answer)
+    expect.equal(answer.member("error"), "invalid_grant", f"error of the exchange with {what}")

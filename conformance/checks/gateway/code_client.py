@@ -1,0 +1,192 @@
+"""A code belongs to the agent that it was issued to, and the agent has one way to say who it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from urllib.parse import urlencode
+
+from conformance.check import check
+from conformance.checks.gateway._exchanges import TOKENS, no_tokens, proven, works
+from conformance.gateway import Gateway
+from conformance.parties import Authorization
+from conformance.wire.agent import fresh_verifier, get, token_endpoint
+from conformance.wire.backend import basic
+from conformance.wire.exchange import Exchange
+from conformance.world import World
+
+
+def _flipped(text: str, place: int) -> str:
+    return text[:place] + ("x" if text[place] != "x" else "y") + text[place:][1:]
+
+
+# From the right secret to what is sent instead; None leaves it out.
+WRONG_SECRETS: Mapping[str, Callable[[str], str | None]] = {
+    "missing": lambda _: None,
+    "empty": lambda _: "",
+    "invented": lambda _: "gateproof-wrong",
+    "first-character-changed": lambda secret: _flipped(secret, 0),
+    "last-character-changed": lambda secret: _flipped(secret, len(secret) - 1),
+    "beginning": lambda secret: secret[: len(secret) // 2],
+    "all-but-the-last-character": lambda secret: secret[:-1],
+    "longer": lambda secret: secret + "x",
+    "other-case": lambda secret: secret.swapcase() if secret.swapcase() != secret else secret + "x",
+    "backwards": lambda secret: secret[::-1] if secret[::-1] != secret else secret + "x",
+    "null": lambda _: "null",
+}
+
+UNKNOWN_CLIENTS: Mapping[str, Callable[[str], str]] = {
+    "invented": lambda _: "gateproof-nobody",
+    "last-character-changed": lambda client_id: _flipped(client_id, len(client_id) - 1),
+    "longer": lambda client_id: client_id + "x",
+}
+
+# How the credentials go into the header, and whether the client ID stays in the form.
+BASIC: Mapping[str, tuple[Callable[[str, str], tuple[str, str]], bool]] = {
+    "basic": (basic, False),
+    "basic-and-client-id-in-the-form": (basic, True),
+    "scheme-in-lower-case": (lambda user, secret: _lower(basic(user, secret)), False),
+}
+
+CREDENTIALS = ("client_id", "client_secret")
+DOUBLED = ("grant_type", "code", "redirect_uri", "client_id", "client_secret", "code_verifier")
+# What is moved from the form to the URL.
+IN_THE_URL: Mapping[str, tuple[str, ...]] = {
+    "credentials": CREDENTIALS,
+    "secret": ("client_secret",),
+    "everything": ("grant_type", "code", "redirect_uri", *CREDENTIALS, "code_verifier"),
+}
+
+
+@check("CODE-07", cases=WRONG_SECRETS)
+def wrong_secret_gets_no_tokens(world: World, case: Callable[[str], str | None]) -> None:
+    """A code gets no tokens without the secret of its agent, and the same exchange with it does."""
+    world, authorization = proven(world)
+    wrong = case(authorization.agent.client_secret.reveal())
+    if wrong:
+        world.gateway.keyring.secret("wrong_secret", wrong)
+
+    no_tokens(world.gateway.exchange(authorization, client_secret=wrong))
+
+
+@check("CODE-07")
+def secret_of_another_agent_gets_no_tokens(world: World) -> None:
+    """The secret of another agent is as wrong as an invented one."""
+    world, authorization = proven(world)
+    other = world.agent()
+
+    no_tokens(world.gateway.exchange(authorization, client_secret=other.client_secret.reveal()))
+
+
+@check("CODE-07", cases=UNKNOWN_CLIENTS)
+def unknown_client_gets_no_tokens(world: World, case: Callable[[str], str]) -> None:
+    """A client ID that nobody was given gets no tokens, the secret being a right one."""
+    world, authorization = proven(world)
+
+    no_tokens(world.gateway.exchange(authorization, client_id=case(authorization.agent.client_id)))
+
+
+@check("CODE-08", cases=("its-own-verifier", "another-verifier"))
+def code_of_one_agent_gets_another_no_tokens(world: World, case: str) -> None:
+    """An agent with good credentials of its own gets no tokens for another agent's code."""
+    world, authorization = proven(world)
+    thief = world.agent()
+    works(world, thief)
+
+    answer = world.gateway.exchange(
+        authorization,
+        client_id=thief.client_id,
+        client_secret=thief.client_secret.reveal(),
+        code_verifier=authorization.verifier.reveal() if case == "its-own-verifier" else fresh_verifier(),
+    )
+
+    no_tokens(answer)
+
+
+@check("CODE-08")
+def code_of_an_agent_gets_a_proxy_client_no_tokens(world: World) -> None:
+    """A Proxy client, which is no agent, gets no tokens for an agent's code."""
+    world, authorization = proven(world)
+    client = world.home().proxy_client
+    fields = _form(world.gateway, authorization, without=CREDENTIALS)
+
+    no_tokens(world.gateway.token_request(fields, basic(client.id, client.secret.reveal())))
+
+
+@check("CODE-09", cases=BASIC)
+def agent_credentials_in_a_header_are_refused(
+    world: World, case: tuple[Callable[[str, str], tuple[str, str]], bool]
+) -> None:
+    """An agent that sends its credentials by HTTP Basic gets no tokens, right as they are."""
+    header, keeps_id = case
+    world, authorization = proven(world)
+    agent = authorization.agent
+    without = CREDENTIALS[1:] if keeps_id else CREDENTIALS
+    fields = _form(world.gateway, authorization, without=without)
+
+    answer = world.gateway.token_request(fields, header(agent.client_id, agent.client_secret.reveal()))
+
+    no_tokens(answer)
+
+
+@check("CODE-15")
+def get_gives_no_tokens(world: World) -> None:
+    """A GET with everything that a POST would need is refused."""
+    world, authorization = proven(world)
+    url = f"{token_endpoint(world.gateway.core_url)}?{urlencode(_form(world.gateway, authorization))}"
+    answer = world.gateway.wire.send("code exchange by GET", get(url))
+    _note(world, answer)
+
+    no_tokens(answer)
+
+
+@check("CODE-15", cases=DOUBLED)
+def doubled_parameter_gives_no_tokens(world: World, case: str) -> None:
+    """A form that names a parameter twice is refused, even where both values are the same."""
+    world, authorization = proven(world)
+    fields = _form(world.gateway, authorization)
+    same = next((name, value) for name, value in fields if name == case)
+
+    no_tokens(world.gateway.token_request([*fields, same]))
+
+
+@check("CODE-15", cases=("wrong-one-first", "wrong-one-last"))
+def second_verifier_gives_no_tokens(world: World, case: str) -> None:
+    """A right and a wrong verifier in one form give no tokens, in whichever order they stand."""
+    world, authorization = proven(world)
+    fields = _form(world.gateway, authorization)
+    wrong = ("code_verifier", fresh_verifier())
+
+    no_tokens(
+        world.gateway.token_request([wrong, *fields] if case == "wrong-one-first" else [*fields, wrong])
+    )
+
+
+@check("CODE-15", cases=IN_THE_URL)
+def credentials_in_the_url_give_no_tokens(world: World, case: tuple[str, ...]) -> None:
+    """A POST whose credentials stand in the URL and not in the form is refused."""
+    world, authorization = proven(world)
+    everything = _form(world.gateway, authorization)
+    moved = [(name, value) for name, value in everything if name in case]
+    endpoint = f"{token_endpoint(world.gateway.core_url)}?{urlencode(moved)}"
+
+    no_tokens(
+        world.gateway.token_request(_form(world.gateway, authorization, without=case), endpoint=endpoint)
+    )
+
+
+def _form(
+    gateway: Gateway, authorization: Authorization, *, without: tuple[str, ...] = ()
+) -> list[tuple[str, str]]:
+    fields = gateway.exchange_fields(authorization)
+    return [(name, value) for name, value in fields.items() if value is not None and name not in without]
+
+
+def _lower(header: tuple[str, str]) -> tuple[str, str]:
+    return header[0], header[1].replace("Basic ", "basic ", 1)
+
+
+def _note(world: World, answer: Exchange) -> None:
+    for name in TOKENS:
+        value = answer.member(name)
+        if isinstance(value, str) and value:
+            world.gateway.keyring.secret(name, value)
