@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import secrets
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from conformance.claims import Unavailable
+from conformance.claims import Unavailable, require
 from conformance.estate import ControlledEstate
 from conformance.parties import Agent, Grant, Project, Resource, User
 from conformance.wire.exchange import Exchange
@@ -40,6 +40,11 @@ class Seclusion:
     def resource(self) -> Resource:
         return self.project.resource
 
+    def beside(self) -> Seclusion:
+        """The same Resource, with another user."""
+        made = isinstance(self.world.estate, ControlledEstate)
+        return replace(self, user=self.world.users[1] if made else _newcomer(self.world, self.merchant))
+
     def script(self, **fields: Any) -> None:
         """How the merchant treats this user from now on; the fields are those of its script."""
         self.merchant.script(self.client_id, login=self.user.login, **fields)
@@ -64,13 +69,29 @@ class Seclusion:
     def asked(self, *grants: str) -> list[JournalEntry]:
         return [entry for entry in self.journal() if entry.grant in grants]
 
+    def require_outcome(self, outcome: str) -> None:
+        """The gateway asked the merchant for this user's token, and this came of it.
 
-def secluded(world: World, *, user: int = 0) -> Seclusion:
+        A gateway that gets merchant tokens by the grant that signs users in meets no script there.
+        """
+        deadline = time.monotonic() + PROVISIONED_S
+        while not any(entry.outcome == outcome and entry.status is not None for entry in self.journal()):
+            require.that(
+                time.monotonic() < deadline,
+                "provisioning at the fake merchant",
+                expected=f"a jwt-bearer or token-exchange grant, and that the merchant's {outcome} ended it",
+                got=", ".join(sorted({entry.grant or entry.endpoint for entry in self.journal()}))
+                or "nothing",
+            )
+            time.sleep(0.1)
+
+
+def secluded(world: World) -> Seclusion:
     """A Project of its own where Projects can be made; elsewhere a user whom the merchant has just met."""
     if world.merchant is None:
         raise Unavailable("merchant", "the harness's own merchant is not part of this run")
     if isinstance(world.estate, ControlledEstate):
-        project, who = world.project(), world.users[user]
+        project, who = world.project(), world.users[0]
     else:
         project, who = world.home(), _newcomer(world, world.merchant)
     client_id = project.resource.merchant_client_id

@@ -1,0 +1,214 @@
+"""Whose merchant token a redemption hands out, and until when it is said to live."""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime
+
+from conformance import console
+from conformance.check import check
+from conformance.claims import expect, require
+from conformance.gateway import Gateway
+from conformance.parties import Grant, Resource, User
+from conformance.seclusion import let_expire, redeem_past, secluded
+from conformance.wire.exchange import Exchange
+from conformance.wire.secret import Secret
+from conformance.world import World
+
+TOLERANCE_S = 60
+
+
+@check("REDEEM-12", cases=("one-agent", "two-agents"))
+def each_user_gets_their_own(world: World, case: str) -> None:
+    """Two users who signed in one after the other each redeem their own merchant token, in any order."""
+    proxy_token, agent = world.proxy_token(), world.agent()
+    other = agent if case == "one-agent" else world.agent()
+    alice = world.grant(agent=agent, user=world.users[0])
+    bob = world.grant(agent=other, user=world.users[1])
+    for grant in (alice, bob):
+        require(world.redeem(grant, proxy_token)).status(200)
+
+    _are_their_own(world, [(grant, proxy_token) for grant in (alice, bob, bob, alice)])
+
+
+@check("REDEEM-12", needs=["resources:2"])
+def each_resource_gives_its_own(world: World) -> None:
+    """One user's tokens for two Resources redeem two merchant tokens, each issued for its Resource."""
+    proxy_token, agent = world.proxy_token(), world.agent()
+    grants = [world.grant(agent=agent, resource=resource) for resource in world.two_resources()]
+    for grant in grants:
+        require(world.redeem(grant, proxy_token)).status(200)
+
+    _are_their_own(world, [(grant, proxy_token) for grant in (*grants, grants[0])])
+
+
+@check("REDEEM-12", needs=["two-projects"])
+def each_project_gives_its_own(world: World) -> None:
+    """One user's tokens in two Projects redeem two merchant tokens, each issued for its Project."""
+    projects, agent = (world.home(), world.project()), world.agent()
+    tokens = [world.proxy_token(project) for project in projects]
+    grants = [world.grant(agent=agent, resource=project.resource) for project in projects]
+    for grant, token in zip(grants, tokens, strict=True):
+        require(world.redeem(grant, token)).status(200)
+
+    _are_their_own(world, [*zip(grants, tokens, strict=True), (grants[0], tokens[0])])
+
+
+@check("REDEEM-12", needs=["control:create_resource", "control:create_project"])
+def same_indicator_in_two_projects_is_two_resources(world: World) -> None:
+    """Two Projects that reach the same merchant API by the same indicator share no token."""
+    indicator = f"https://api.merchant.example/{world.unique()}"
+    one, other = world.project(), world.project()
+    resources = [console.resource_in(world, project, indicator) for project in (one, other)]
+    tokens = [world.proxy_token(project) for project in (one, other)]
+    grants = [world.grant(resource=resource) for resource in resources]
+    for grant, token in zip(grants, tokens, strict=True):
+        require(world.redeem(grant, token)).status(200)
+
+    _are_their_own(world, [*zip(grants, tokens, strict=True), (grants[0], tokens[0])])
+
+
+@check("REDEEM-12", needs=["resources:2"])
+def sibling_resource_gives_its_own_or_nothing(gateway: Gateway, world: World) -> None:
+    """What a token for one Resource redeems at another of its Project, if anything, is that other's.
+
+    Whether it redeems there at all is open.
+    """
+    resource, sibling = world.two_resources()
+    proxy_token, agent = world.proxy_token(), world.agent()
+    grants = [world.grant(agent=agent, resource=each) for each in (resource, sibling)]
+    for grant in grants:
+        require(world.redeem(grant, proxy_token)).status(200)
+
+    answer = gateway.redeem(grants[0].access_token, proxy_token, sibling.indicator)
+
+    if answer.status == 200:
+        _belongs(world, answer, grants[0].user, sibling)
+        own = gateway.redeem(grants[1].access_token, proxy_token, sibling.indicator)
+        first = gateway.redeem(grants[0].access_token, proxy_token, resource.indicator)
+        expect.that(
+            answer.member("access_token") != first.member("access_token") or own.status != 200,
+            "merchant token of the sibling Resource",
+            expected="another than that of the Resource that the token was issued for",
+            got="the same",
+        )
+    else:
+        expect(answer).not_granted("the merchant token", "access_token")
+
+
+@check("REDEEM-12", needs=["merchant"], alone=True)
+def each_user_keeps_their_own_past_a_refresh(world: World) -> None:
+    """After both users' merchant tokens were refreshed, each still redeems their own."""
+    alice = secluded(world)
+    bob = alice.beside()
+    for one in (alice, bob):
+        one.short_lived()
+    agent, proxy_token = world.agent(), alice.proxy_token()
+    grants = [one.grant(agent) for one in (alice, bob)]
+    before = [require(world.redeem(grant, proxy_token)).status(200) for grant in grants]
+    let_expire(world)
+    for grant, answer in zip(grants, before, strict=True):
+        require(redeem_past(world, grant, proxy_token, answer.member("access_token"))).status(200)
+
+    _are_their_own(world, [(grant, proxy_token) for grant in (*grants, grants[0])])
+
+
+@check("REDEEM-16", cases={"quarter-of-an-hour": 900, "two-hours": 7200, "more-than-a-day": 90_000})
+def expires_at_is_when_the_merchants_token_expires(world: World, case: int) -> None:
+    """`expires_at`, where it is given, is the merchant's own word on its token, whatever the lifetime."""
+    alone = secluded(world)
+    alone.script(access_token_lifetime_s=case)
+    grant, proxy_token = alone.grant(), alone.proxy_token()
+
+    _expires_as_the_merchant_says(world, require(world.redeem(grant, proxy_token)).status(200))
+
+
+@check("REDEEM-16", alone=True)
+def expires_at_moves_with_a_refresh(world: World) -> None:
+    """After a refresh `expires_at` is that of the new merchant token."""
+    alone = secluded(world)
+    alone.short_lived()
+    grant, proxy_token = alone.grant(), alone.proxy_token()
+    before = require(world.redeem(grant, proxy_token)).status(200)
+    alone.script(access_token_lifetime_s=7200)
+    let_expire(world)
+    after = require(redeem_past(world, grant, proxy_token, before.member("access_token"))).status(200)
+    require.that(
+        after.member("access_token") != before.member("access_token"),
+        "merchant token past its expiry",
+        expected="a new one",
+        got="the expired one",
+    )
+
+    _expires_as_the_merchant_says(world, after)
+
+
+def _are_their_own(world: World, redeemed: list[tuple[Grant, Secret]]) -> None:
+    """Each redemption gives a token of its grant's user and Resource, and two owners never share one."""
+    owners: dict[str, tuple[str, str]] = {}
+    for grant, proxy_token in redeemed:
+        answer = world.redeem(grant, proxy_token)
+        token = require.text(require(answer).status(200).member("access_token"), "access_token")
+        owner = (grant.user.login, grant.resource.id)
+        first = owners.setdefault(token, owner)
+        expect.that(
+            first == owner,
+            f"merchant token of {grant.user.name} at {grant.resource.indicator}",
+            expected="a token of their own",
+            got=f"the one that {first[0]} got at Resource {first[1]}",
+        )
+        _belongs(world, answer, grant.user, grant.resource)
+
+
+def _belongs(world: World, answer: Exchange, user: User, resource: Resource) -> None:
+    """The merchant, where it can be asked, issued the token for this user and this Resource."""
+    if world.merchant is None or resource.merchant_client_id is None:
+        return
+    token = require.text(answer.member("access_token"), "access_token of the redemption")
+    known = world.merchant.lookup(token)
+    require.that(known is not None, "merchant token", expected="one that the merchant issued", got="another")
+    if known is not None:
+        expect.equal(known.login, user.login, "user whom the merchant issued the token for")
+        expect.equal(
+            known.client_id, resource.merchant_client_id, "client whom the merchant issued the token to"
+        )
+
+
+def _expires_as_the_merchant_says(world: World, answer: Exchange) -> None:
+    said = answer.member("expires_at")
+    if said is None:
+        expect.that(True, "expires_at", expected="absent, or the merchant's word", got="absent")
+        return
+    token = require.text(answer.member("access_token"), "access_token of the redemption")
+    known = world.merchant.lookup(token) if world.merchant is not None else None
+    require.that(
+        known is not None and known.expires_at is not None,
+        "merchant token",
+        expected="one that the merchant issued",
+        got="another",
+    )
+    meant = (known.expires_at or 0) if known is not None else 0
+    moment = _moment(said)
+    # The gateway may count by its own clock, which was moved, or read the date out of the token.
+    moved = world.target_time(answer) - time.time()
+    expect.that(
+        moment is not None and min(abs(moment - meant), abs(moment - meant - moved)) <= TOLERANCE_S,
+        "expires_at",
+        expected=f"{datetime.fromtimestamp(meant + moved).astimezone().isoformat()}, give or take a minute",
+        got=said,
+    )
+
+
+def _moment(said: object) -> float | None:
+    """The time that an RFC 3339 timestamp means; one in another form is for REDEEM-02 to judge."""
+    try:
+        moment = datetime.fromisoformat(str(said).upper().replace(":60", ":59"))
+    except ValueError:
+        moment = None
+    require.that(
+        moment is not None and moment.tzinfo is not None,
+        "expires_at",
+        expected="an RFC 3339 timestamp",
+        got=said,
+    )
+    return None if moment is None else moment.timestamp()

@@ -1,0 +1,238 @@
+"""Redemption by a Resource that is not named, or not named exactly."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+from unicodedata import normalize
+from urllib.parse import quote, urlencode, urlsplit
+
+from conformance.check import check
+from conformance.claims import LeftOut, expect, require
+from conformance.gateway import Gateway
+from conformance.standing import Redeemable, redeemable
+from conformance.wire import backend as backend_wire
+from conformance.wire.exchange import Exchange
+from conformance.world import World
+
+FORM = "application/x-www-form-urlencoded"
+
+
+def _host(indicator: str, change: Callable[[str], str]) -> str:
+    host = urlsplit(indicator).netloc
+    return indicator.replace(host, change(host), 1) if host else indicator
+
+
+def _path(indicator: str, change: Callable[[str], str]) -> str:
+    path = urlsplit(indicator).path
+    place = indicator.rfind(path) if path.strip("/") else -1
+    return indicator if place < 0 else indicator[:place] + change(path) + indicator[place + len(path) :]
+
+
+# An indicator, and another one that somebody may take for the same.
+NEAR_MISSES: Mapping[str, Callable[[str], str]] = {
+    "trailing-slash": lambda indicator: indicator[:-1] if indicator.endswith("/") else indicator + "/",
+    "upper-case-scheme": lambda indicator: indicator.replace("https:", "HTTPS:", 1),
+    "upper-case-host": lambda indicator: _host(indicator, str.upper),
+    "path-in-other-case": lambda indicator: _path(indicator, str.swapcase),
+    "whole-in-upper-case": str.upper,
+    "default-port": lambda indicator: _host(indicator, lambda host: f"{host}:443"),
+    "another-port": lambda indicator: _host(indicator, lambda host: f"{host}:8443"),
+    "http": lambda indicator: indicator.replace("https:", "http:", 1),
+    "without-scheme": lambda indicator: indicator.partition("://")[2],
+    "user-info": lambda indicator: _host(indicator, lambda host: f"user@{host}"),
+    "sub-domain": lambda indicator: _host(indicator, lambda host: f"www.{host}"),
+    "dot-after-the-host": lambda indicator: _host(indicator, lambda host: f"{host}."),
+    "percent-encoded-letter": lambda indicator: _path(
+        indicator, lambda path: f"/%{ord(path[1]):02x}{path[2:]}"
+    ),
+    "percent-encoded-slash": lambda indicator: _path(
+        indicator, lambda path: f"/{path[1:].replace('/', '%2F')}%2F"
+    ),
+    "percent-encoded-whole": lambda indicator: quote(indicator, safe=""),
+    "double-slash": lambda indicator: _path(indicator, lambda path: f"/{path}"),
+    "dot-segment": lambda indicator: _path(indicator, lambda path: f"/.{path}"),
+    "dot-dot-segment": lambda indicator: _path(indicator, lambda path: f"/x/..{path}"),
+    "question-mark": lambda indicator: f"{indicator}?",
+    "query": lambda indicator: f"{indicator}?tenant=1",
+    "fragment": lambda indicator: f"{indicator}#",
+    "full-width-letters": lambda indicator: _host(
+        indicator, lambda host: "".join(chr(ord(letter) + 0xFEE0) for letter in host)
+    ),
+    "zero-width-space": lambda indicator: f"{indicator}\u200b",
+    "space-behind": lambda indicator: f"{indicator} ",
+    "space-before": lambda indicator: f" {indicator}",
+    "line-end-behind": lambda indicator: f"{indicator}\n",
+    "last-character-missing": lambda indicator: indicator[:-1],
+    "first-character-missing": lambda indicator: indicator[1:],
+    "parent-path": lambda indicator: indicator.rpartition("/")[0],
+    "origin-alone": lambda indicator: "://".join(urlsplit(indicator)[:2]),
+    "longer-path": lambda indicator: f"{indicator}/orders",
+    "one-character-more": lambda indicator: f"{indicator}0",
+    "quoted": lambda indicator: f'"{indicator}"',
+    "two-of-them": lambda indicator: f"{indicator} {indicator}",
+    "wildcard": lambda indicator: f"{indicator[:-1]}%",
+    "star": lambda _: "*",
+}
+
+
+@check("REDEEM-09", cases=NEAR_MISSES)
+def nearly_the_indicator_answers_404(gateway: Gateway, world: World, case: Callable[[str], str]) -> None:
+    """What is not the indicator to the letter names no Resource."""
+    good = redeemable(world)
+    wrong = case(good.indicator)
+    if wrong == good.indicator:
+        raise LeftOut("the indicator of this Resource has no such near miss")
+
+    _not_found(gateway, good, wrong)
+
+
+@check("REDEEM-09", cases=("resource-id", "project-id", "merchant-client-id", "made-up"))
+def another_name_answers_404(gateway: Gateway, world: World, case: str) -> None:
+    """The Resource goes by its indicator, and by nothing else that it is known by."""
+    good = redeemable(world)
+    resource = good.grant.resource
+    names = {
+        "resource-id": resource.id,
+        "project-id": resource.project_id,
+        "merchant-client-id": resource.merchant_client_id or "gateway",
+        "made-up": f"https://api.merchant.example/{world.unique()}",
+    }
+
+    _not_found(gateway, good, names[case])
+
+
+@check("REDEEM-09", needs=["two-projects"])
+def indicator_of_another_project_answers_404(gateway: Gateway, world: World) -> None:
+    """A Resource of another Project is none here, although the user has a merchant token there."""
+    good, abroad = redeemable(world), world.project()
+    elsewhere = world.grant(resource=abroad.resource)
+    require(world.redeem(elsewhere, world.proxy_token(abroad))).status(200)
+
+    _not_found(gateway, good, abroad.resource.indicator)
+
+
+@check("REDEEM-09", needs=["control:create_resource"], cases=("composed", "decomposed"))
+def other_unicode_form_answers_404(gateway: Gateway, world: World, case: str) -> None:
+    """Two spellings of one letter look alike, and are two indicators."""
+    form, other = ("NFC", "NFD") if case == "composed" else ("NFD", "NFC")
+    resource = world.resource(
+        indicator=normalize(form, f"https://api.merchant.example/café/{world.unique()}")
+    )
+    good = Redeemable(grant=world.grant(resource=resource), proxy_token=world.proxy_token())
+    require(world.redeem(good.grant, good.proxy_token)).status(200)
+
+    _not_found(gateway, good, normalize(other, resource.indicator))
+
+
+@check("REDEEM-09", needs=["control:create_resource"])
+def indicator_that_begins_alike_answers_with_its_own_token(gateway: Gateway, world: World) -> None:
+    """Of two Resources of which one's indicator begins with the other's, neither stands for the other.
+
+    The user has signed in for the longer one alone, so under the shorter there is nothing to find.
+    """
+    shorter = world.resource(indicator=f"https://api.merchant.example/{world.unique()}")
+    longer = world.resource(indicator=f"{shorter.indicator}/orders")
+    good = Redeemable(grant=world.grant(resource=longer), proxy_token=world.proxy_token())
+    require(world.redeem(good.grant, good.proxy_token)).status(200)
+
+    _not_found(gateway, good, shorter.indicator)
+
+
+@check("REDEEM-09")
+def empty_indicator_is_refused(gateway: Gateway, world: World) -> None:
+    """The empty string names no Resource: 404, or 400 as for an input that says nothing."""
+    good = redeemable(world)
+
+    answer = gateway.redeem(good.grant.access_token, good.proxy_token, "")
+
+    expect(answer).status(400, 404)
+    expect(answer).not_granted("the merchant token", "access_token")
+
+
+def _json(body: Any) -> bytes:
+    return json.dumps(body).encode()
+
+
+# Bodies that hold no string `resource`, though the indicator is in most of them.
+BODIES: Mapping[str, Callable[[str], bytes]] = {
+    "no-resource": lambda _: b"{}",
+    "null": lambda _: _json({"resource": None}),
+    "number": lambda _: _json({"resource": 1}),
+    "true": lambda _: _json({"resource": True}),
+    "array": lambda indicator: _json({"resource": [indicator]}),
+    "array-in-array": lambda indicator: _json({"resource": [[indicator]]}),
+    "empty-array": lambda _: _json({"resource": []}),
+    "object": lambda indicator: _json({"resource": {"indicator": indicator}}),
+    "empty-object": lambda _: _json({"resource": {}}),
+    "object-of-operators": lambda _: _json({"resource": {"$ne": None}}),
+    "another-name": lambda indicator: _json({"Resource": indicator, "resources": indicator}),
+    "deeper": lambda indicator: _json({"request": {"resource": indicator}}),
+    "array-of-objects": lambda indicator: _json([{"resource": indicator}]),
+    "string": _json,
+    "bare": str.encode,
+    "no-body": lambda _: b"",
+    "cut-short": lambda indicator: _json({"resource": indicator})[:-1],
+    "more-behind": lambda indicator: _json({"resource": indicator}) + b"}",
+    "single-quotes": lambda indicator: f"{{'resource': '{indicator}'}}".encode(),
+    "form": lambda indicator: urlencode({"resource": indicator}).encode(),
+}
+
+
+@check("REDEEM-14", cases=BODIES)
+def body_without_a_resource_is_refused(gateway: Gateway, world: World, case: Callable[[str], bytes]) -> None:
+    """A body that does not say by a JSON string which Resource is meant hands out nothing."""
+    good = redeemable(world)
+
+    expect(_sent(gateway, good, case(good.indicator))).not_granted("the merchant token", "access_token")
+
+
+@check("REDEEM-14")
+def form_is_refused(gateway: Gateway, world: World) -> None:
+    """A form is no JSON, even where it says so and names the right Resource."""
+    good = redeemable(world)
+    body = urlencode({"resource": good.indicator}).encode()
+
+    answer = _sent(gateway, good, body, content_type=FORM)
+
+    expect(answer).not_granted("the merchant token", "access_token")
+
+
+@check("REDEEM-14")
+def resource_in_the_query_is_none(gateway: Gateway, world: World) -> None:
+    """The Resource is named in the body; an address with it in the query names none."""
+    good = redeemable(world)
+
+    answer = _sent(gateway, good, b"{}", query="?" + urlencode({"resource": good.indicator}))
+
+    expect(answer).not_granted("the merchant token", "access_token")
+
+
+def _not_found(gateway: Gateway, good: Redeemable, resource: str) -> None:
+    gateway.keyring.public(resource)
+    answer = gateway.redeem(good.grant.access_token, good.proxy_token, resource)
+    came = answer.member("access_token") is not None
+    expect.that(
+        answer.status == 404 and not came,
+        f"redemption of {resource!r}",
+        expected=f"status 404, for the indicator is {good.indicator!r}",
+        got=answer.outcome() + (" with an access_token" if came else ""),
+    )
+
+
+def _sent(
+    gateway: Gateway, good: Redeemable, body: bytes, *, content_type: str = "", query: str = ""
+) -> Exchange:
+    """The redemption that works, with another body."""
+    request = backend_wire.redemption(
+        gateway.base_url, bearer=good.grant.access_token, proxy_token=good.proxy_token, resource=""
+    )
+    headers = tuple(
+        (name, content_type if content_type and name == "Content-Type" else value)
+        for name, value in request.headers
+    )
+    return gateway.wire.send(
+        "redemption", replace(request, url=request.url + query, headers=headers, body=body)
+    )

@@ -1,0 +1,214 @@
+"""Redemption with tokens that should not be believed."""
+
+from __future__ import annotations
+
+import base64
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from conformance.check import check
+from conformance.claims import LeftOut, expect, require
+from conformance.gateway import Gateway
+from conformance.parties import ProxyClient
+from conformance.standing import Redeemable, redeemable
+from conformance.wire.bait import bait
+from conformance.wire.exchange import Exchange
+from conformance.wire.forgery import (
+    FORGERIES,
+    LURES,
+    Forgery,
+    Original,
+    claiming,
+    foreign,
+    original,
+    unsigned,
+)
+from conformance.wire.jose import read, verifying
+from conformance.wire.secret import Secret
+from conformance.world import World
+
+LEEWAY_S = 120
+# A gateway access token that lives longer than this is not waited out: the clock would run away from others.
+LONGEST_LIFE_S = 90 * 86_400
+
+
+def _changed(token: str, place: int) -> str:
+    other = "B" if token[place] != "B" else "C"
+    return token[:place] + other + token[place + 1 :]
+
+
+# What somebody without a Proxy token may try. The last character of a token may hold bits that no decoder
+# reads, so none of these changes that one alone.
+NO_PROXY_TOKENS: Mapping[str, Callable[[str, ProxyClient], str]] = {
+    "made-up": lambda token, _: secrets.token_urlsafe(len(token) * 3 // 4)[: len(token)],
+    "first-character": lambda token, _: _changed(token, 0),
+    "a-character-inside": lambda token, _: _changed(token, len(token) // 2),
+    "last-character-missing": lambda token, _: token[:-1],
+    "first-half": lambda token, _: token[: len(token) // 2],
+    "one-character-more": lambda token, _: token + "A",
+    "other-case": lambda token, _: token.swapcase(),
+    "twice": lambda token, _: f"{token}{token}",
+    "client-id": lambda _, client: client.id,
+    "client-secret": lambda _, client: client.secret.reveal(),
+    "basic-credentials": lambda _, client: base64.b64encode(
+        f"{client.id}:{client.secret.reveal()}".encode()
+    ).decode(),
+    "wildcard": lambda _token, _client: "%",
+    "null": lambda _token, _client: "null",
+}
+
+PROXY_FORGERIES: Mapping[str, Forgery] = {
+    "alg-none": unsigned("none"),
+    "altered-payload": claiming(lambda claims: {**claims, "exp": 4_102_444_800}),
+    "foreign-key": foreign(lambda _: {}),
+}
+
+# What the agent, the backend or the merchant holds besides the access token.
+OTHER_BEARERS: Mapping[str, Callable[[Redeemable], str]] = {
+    "refresh-token": lambda good: good.grant.refresh_token.reveal(),
+    "agents-client-secret": lambda good: good.grant.agent.client_secret.reveal(),
+    "agents-client-id": lambda good: good.grant.agent.client_id,
+    "proxy-token": lambda good: good.proxy_token.reveal(),
+    "made-up": lambda _: secrets.token_urlsafe(32),
+    "made-up-in-three-parts": lambda _: ".".join(secrets.token_urlsafe(24) for _ in range(3)),
+}
+
+
+@check("REDEEM-11", cases=FORGERIES)
+def forged_access_token_is_refused(gateway: Gateway, world: World, case: Forgery) -> None:
+    """A token that differs from a good one in header, claims or signature redeems nothing."""
+    good = redeemable(world)
+    forged = case(_original(world, good))
+    if forged is None:
+        raise LeftOut("this forgery is not made of keys of the gateway's kind")
+
+    _refused(_with_bearer(gateway, good, forged))
+
+
+@check("REDEEM-11", cases=LURES)
+def access_token_that_says_where_its_key_is_is_refused(gateway: Gateway, world: World, case: Forgery) -> None:
+    """A token whose header names an address with a key that fits redeems nothing: the key is the forger's."""
+    good = redeemable(world)
+    taken_apart = _original(world, good)
+    with bait(taken_apart.algorithm) as bait_url:
+        forged = case(replace(taken_apart, bait_url=bait_url))
+
+        _refused(_with_bearer(gateway, good, forged or ""))
+
+
+@check("REDEEM-11", cases=OTHER_BEARERS)
+def other_credential_is_no_access_token(
+    gateway: Gateway, world: World, case: Callable[[Redeemable], str]
+) -> None:
+    """No other credential does in the place of the access token."""
+    good = redeemable(world)
+
+    _refused(_with_bearer(gateway, good, case(good)))
+
+
+@check("REDEEM-11", needs=["merchant"])
+def gateways_own_assertion_is_no_access_token(gateway: Gateway, world: World) -> None:
+    """What the gateway signed for the merchant, with the Resource's key, redeems nothing.
+
+    The merchant holds these assertions. If they were believed, every merchant could pass for its users.
+    """
+    good = redeemable(world)
+    for assertion in _assertions(world, good):
+        _refused(_with_bearer(gateway, good, assertion))
+
+
+@check("REDEEM-11", needs=["merchant"])
+def merchants_own_token_is_no_access_token(gateway: Gateway, world: World) -> None:
+    """A token of another issuer, the merchant's for this very user, redeems nothing."""
+    good = redeemable(world)
+    answer = require(world.redeem(good.grant, good.proxy_token)).status(200)
+    token = require.text(answer.member("access_token"), "access_token of the redemption")
+
+    _refused(_with_bearer(gateway, good, token))
+
+
+@check("REDEEM-11", needs=["control:advance_clock"])
+def expired_access_token_is_refused(gateway: Gateway, world: World) -> None:
+    """Past its `exp` a gateway access token redeems nothing; a new one of the same user does."""
+    agent = world.agent()
+    grant = world.grant(agent=agent)
+    require(world.redeem(grant, world.proxy_token())).status(200)
+    exp = world.jwt(grant.access_token, "gateway access token").claims.get("exp")
+    seconds = exp if isinstance(exp, int | float) and not isinstance(exp, bool) else 0
+    left = seconds - world.target_time(grant.answer)
+    require.that(0 < left < LONGEST_LIFE_S, "exp", expected="a time that can be moved to", got=exp)
+    world.advance_clock(round(left) + LEEWAY_S)
+    fresh = world.grant(agent=agent)
+    proxy_token = world.proxy_token()
+    require(world.redeem(fresh, proxy_token)).status(200)
+
+    _refused(gateway.redeem(grant.access_token, proxy_token, grant.resource.indicator))
+
+
+@check("REDEEM-11", cases=NO_PROXY_TOKENS)
+def unknown_proxy_token_is_refused(
+    gateway: Gateway, world: World, case: Callable[[str, ProxyClient], str]
+) -> None:
+    """A Proxy token that is nearly right is as good as none."""
+    good = redeemable(world)
+    wrong = case(good.proxy_token.reveal(), world.home().proxy_client)
+    if wrong == good.proxy_token.reveal():
+        raise LeftOut("the Proxy token has no letter whose case could be changed")
+
+    _refused(_with_proxy_token(gateway, good, wrong))
+
+
+@check("REDEEM-11", cases=PROXY_FORGERIES)
+def forged_proxy_token_is_refused(gateway: Gateway, world: World, case: Forgery) -> None:
+    """A Proxy token in the form of a JWT is not believed without its signature either."""
+    good = redeemable(world)
+    parsed = read(good.proxy_token.reveal())
+    if parsed is None or not str(parsed.header["alg"]).startswith(("RS", "PS", "ES", "Ed")):
+        raise LeftOut("the Proxy token is not a JWT under a public key")
+    forged = case(original(good.proxy_token.reveal(), {}))
+
+    _refused(_with_proxy_token(gateway, good, forged or ""))
+
+
+def _refused(answer: Exchange) -> None:
+    expect(answer).not_granted("the merchant token", "access_token")
+
+
+def _with_bearer(gateway: Gateway, good: Redeemable, bearer: str) -> Exchange:
+    forged = gateway.keyring.secret("forged_token", bearer) if len(bearer) > 16 else Secret("forged", bearer)
+    return gateway.redeem(forged, good.proxy_token, good.indicator)
+
+
+def _with_proxy_token(gateway: Gateway, good: Redeemable, proxy_token: str) -> Exchange:
+    return gateway.redeem(good.grant.access_token, Secret("forged", proxy_token), good.indicator)
+
+
+def _original(world: World, good: Redeemable) -> Original:
+    token = good.grant.access_token.reveal()
+    found = verifying(token, world.core_keys(good.grant.resource))
+    require.that(
+        bool(found), "gateway access token", expected="a key of the core key set", got="no key verifies it"
+    )
+    return original(token, found[0], resource_kid=_resource_kid(world, good))
+
+
+def _resource_kid(world: World, good: Redeemable) -> str | None:
+    keys: list[dict[str, Any]] = world.key_set(good.grant.resource.jwks_uri, "key set of the Resource")
+    kid = keys[0].get("kid")
+    return kid if isinstance(kid, str) else None
+
+
+def _assertions(world: World, good: Redeemable) -> list[str]:
+    """The newest assertion of each kind that the home Resource sent to the merchant."""
+    newest: dict[str, str] = {}
+    client_id = good.grant.resource.merchant_client_id
+    for entry in world.merchant.journal(client_id) if world.merchant is not None and client_id else ():
+        for kind in ("assertion", "subject_token", "client_assertion"):
+            sent = getattr(entry, kind)
+            if isinstance(sent, str):
+                newest[kind] = sent
+    if not newest:
+        raise LeftOut("the gateway has sent the merchant no assertion")
+    return list(newest.values())

@@ -1,0 +1,42 @@
+"""A forger's keys on loopback, for a verifier that goes where a token's header sends it."""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from conformance.wire.forgery import own_certificate, own_jwk
+
+
+@contextmanager
+def bait(algorithm: str) -> Iterator[str]:
+    """The address below which the forger's key set and certificate are served while the block lasts."""
+    jwks = json.dumps({"keys": [own_jwk(algorithm, kid="forger", alg=algorithm, use="sig")]}).encode()
+    body = base64.encodebytes(own_certificate(algorithm)).decode()
+    pem = f"-----BEGIN CERTIFICATE-----\n{body}-----END CERTIFICATE-----\n".encode()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            served = (pem, "application/x-pem-file") if self.path == "/x5u" else (jwks, "application/json")
+            self.send_response(200)
+            self.send_header("Content-Type", served[1])
+            self.send_header("Content-Length", str(len(served[0])))
+            self.end_headers()
+            self.wfile.write(served[0])
+
+        def log_message(self, *_: object) -> None:
+            """Says nothing: what came is the target's business."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=lambda: server.serve_forever(poll_interval=0.02), daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join(timeout=5)
