@@ -19,7 +19,8 @@ class Check:
     """The rule that a check tests, and what it needs beyond what the rule itself needs.
 
     A need named here leaves out this check alone: the rule can still pass on its other checks. A check that
-    changes how others' users or Resources behave, on a target whose few are shared by all, runs `alone`.
+    changes how others' users or Resources behave, on a target whose few are shared by all, runs `alone`. A check
+    about the `whole_run` is asked once it is over, and given what was received in it.
     """
 
     rule: str
@@ -28,6 +29,7 @@ class Check:
     cases: tuple[str, ...]
     doc: str
     alone: bool = False
+    whole_run: bool = False
 
     @property
     def family(self) -> str:
@@ -47,6 +49,7 @@ def check(
     needs: Sequence[str] = (),
     cases: Mapping[str, Any] | Sequence[str] = (),
     alone: bool = False,
+    whole_run: bool = False,
 ) -> Callable[[Function], Function]:
     """Makes a function a check of one rule; with cases, it runs once for each, as the argument `case`."""
 
@@ -62,6 +65,7 @@ def check(
                 cases=tuple(cases),
                 doc=function.__doc__ or "",
                 alone=alone,
+                whole_run=whole_run,
             ),
         )
         return pytest.mark.parametrize("case", values, ids=list(cases))(function) if cases else function

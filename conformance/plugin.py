@@ -17,14 +17,17 @@ from conformance import rules
 from conformance.check import Check, check_of
 from conformance.gateway import Gateway
 from conformance.needs import touches_whole_target
+from conformance.run.afterwards import asks_afterwards
 from conformance.run.bench import Bench
 from conformance.run.context import RunContext
 from conformance.run.judge import harness_error, judge
+from conformance.run.received import Received, Survey
 from conformance.world import World
 from reports.verdicts import CheckResult
 from reports.wireform import check_result_to_dict
 
 CONTEXT = pytest.StashKey[RunContext]()
+SURVEY = pytest.StashKey[Survey]()
 _BENCH = pytest.StashKey[Bench]()
 _FOUND = pytest.StashKey[CheckResult]()
 
@@ -42,6 +45,23 @@ def pytest_configure(config: pytest.Config) -> None:
     handed = getattr(config, "workerinput", None)
     if handed is not None:
         config.stash[CONTEXT] = pickle.loads(handed["gateproof_context"])  # noqa: S301 - from our own parent
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """What this process received is searched for secrets; a worker hands on what came of it."""
+    config = session.config
+    if _BENCH not in config.stash or not _asks_afterwards(config):
+        return
+    survey = config.stash[SURVEY] = config.stash[_BENCH].received.survey()
+    handed = getattr(config, "workeroutput", None)
+    if handed is not None:
+        handed["gateproof_survey"] = survey.to_json()
+
+
+def _asks_afterwards(config: pytest.Config) -> bool:
+    selected = config.getoption("--gateproof-rules").split(",")
+    return asks_afterwards(selected, config.stash[CONTEXT].target.role)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -64,7 +84,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [
         item
         for item in items
-        if _check(item).rule in selected and touches_whole_target(_check(item)) is serial
+        if _check(item).rule in selected
+        and not _check(item).whole_run
+        and touches_whole_target(_check(item)) is serial
     ]
     if config.getoption("--gateproof-shuffle"):
         random.Random(config.stash[CONTEXT].seed).shuffle(items)  # noqa: S311 - an order, not a secret
@@ -77,7 +99,7 @@ def bench(request: pytest.FixtureRequest) -> Bench:
     if _BENCH not in config.stash:
         config.stash[_BENCH] = Bench(config.stash[CONTEXT])
     opened = config.stash[_BENCH]
-    opened.begin()
+    opened.begin(_id(request.node))
     return opened
 
 
@@ -85,6 +107,12 @@ def bench(request: pytest.FixtureRequest) -> Bench:
 def world(bench: Bench) -> World:
     """Projects, Resources, agents and users for one check."""
     return bench.world
+
+
+@pytest.fixture
+def received(bench: Bench) -> Received:
+    """What was received so far, to be searched for secrets."""
+    return bench.received
 
 
 @pytest.fixture

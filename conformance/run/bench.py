@@ -11,7 +11,9 @@ from conformance.parties import User
 from conformance.run.browsing import KeptBrowser, visit_of
 from conformance.run.capabilities import makes_projects
 from conformance.run.context import RunContext
+from conformance.run.overheard import Overheard
 from conformance.run.prepare import target_place
+from conformance.run.received import Received
 from conformance.signin import make as make_sign_in
 from conformance.signin.forms import FormsSignIn
 from conformance.signin.landing import SignInRequest
@@ -35,13 +37,18 @@ class Bench:
         self.context = context
         target, merchant = context.target, context.merchant
         self._exchanges: list[Exchange] = []
+        self._admin = merchant.admin() if merchant is not None else None
+        self.received = Received(target, self._admin)
         self._wire = Wire(
             (target_place(target), *([merchant.place] if merchant is not None else [])),
             timeout_s=target.limits.request_timeout_s,
             record=self._record,
         )
-        self._control = connect_control(target.control) if target.control is not None else None
-        self._admin = merchant.admin() if merchant is not None else None
+        self._control = (
+            Overheard(connect_control(target.control), self.received.meet_client)
+            if target.control is not None
+            else None
+        )
         self._clock = Clock(offset_s=context.clock_offset_s)
         self._standing = Standing()
         self._estate = self._make_estate()
@@ -51,8 +58,10 @@ class Bench:
         self._keyring = self._fresh_keyring()
         self.gateway, self.world = self._fresh()
 
-    def begin(self) -> None:
-        """A new check: nothing of the last one's record is left."""
+    def begin(self, check_id: str) -> None:
+        """A new check: nothing of the last one's record is left but what has to be searched for secrets."""
+        self.received.meet_names(self._keyring.names)
+        self.received.begin(check_id)
         self._exchanges.clear()
         self._keyring = self._fresh_keyring()
         self._estate.begin()
@@ -78,6 +87,7 @@ class Bench:
 
     def _record(self, exchange: Exchange) -> None:
         self._exchanges.append(exchange)
+        self.received.note(exchange)
 
     def _send_page(self, request: Request) -> Exchange:
         return self._wire.send("browser", request)
@@ -86,6 +96,8 @@ class Bench:
         landing = self._sign_in.sign_in(
             SignInRequest(authorization_url=url, redirect_uri=redirect_uri, user=user, approve=approve)
         )
+        if landing.sent_to is not None and not isinstance(self._sign_in, FormsSignIn):
+            self.received.landed(landing.sent_to)
         return visit_of(landing)
 
     def _new_browser(self) -> KeptBrowser:

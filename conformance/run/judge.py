@@ -6,21 +6,35 @@ import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 from conformance import rules
 from conformance.check import Check
 from conformance.claims import Broken, LeftOut, Tally, Unavailable, Unmet, tallying
 from conformance.needs import first_missing, is_a_part
-from conformance.run.bench import Bench
+from conformance.run.context import RunContext
 from conformance.signin.landing import SignInFailed
 from conformance.target.control import ControlFailed, Unsupported
 from conformance.wire.client import RateLimited, TargetSilent
+from reports.exchanges import Shown
+from reports.redaction import Redactor
 from reports.verdicts import CheckResult, Reason, Verdict
 
 _PACKAGE = Path(__file__).parents[1]
 
 
-def judge(check_id: str, check: Check, run: Callable[[], None], bench: Bench) -> CheckResult:
+class Workplace(Protocol):
+    """Where a check is carried out: what the target offers, and how what was seen may be shown."""
+
+    @property
+    def context(self) -> RunContext: ...
+
+    def redactor(self) -> Redactor: ...
+
+    def shown(self) -> tuple[Shown, ...]: ...
+
+
+def judge(check_id: str, check: Check, run: Callable[[], None], bench: Workplace) -> CheckResult:
     """Runs one check, unless the target lacks what it needs, and says what came of it."""
     rule = rules.load()[check.rule]
     missing = first_missing(rule, check, bench.context.capabilities)

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from conformance.checks import index, modules
-from conformance.plugin import CONTEXT
+from conformance.plugin import CONTEXT, SURVEY
 from conformance.run.context import RunContext
+from conformance.run.received import Survey
 from reports.verdicts import CheckResult, Verdict
 from reports.wireform import check_result_from_dict
 
@@ -45,6 +46,7 @@ class _Controller:
         self._sink = sink
         self.fault = ""
         self.interrupted = False
+        self.survey = Survey()
 
     def pytest_configure(self, config: pytest.Config) -> None:
         config.stash[CONTEXT] = self._context
@@ -52,6 +54,17 @@ class _Controller:
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         node.workerinput["gateproof_context"] = pickle.dumps(self._context)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        handed = getattr(node, "workeroutput", {}).get("gateproof_survey")
+        if handed is not None:
+            self.survey.add(Survey.from_json(handed))
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if (own := session.config.stash.get(SURVEY, None)) is not None:
+            self.survey.add(own)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         found = getattr(report, "gateproof", None)
@@ -82,7 +95,7 @@ def run_phase(
     workers: int,
     shuffle: bool,
     fail_levels: frozenset[str],
-) -> None:
+) -> Survey:
     """Runs the checks of one phase; every result goes to the sink as soon as it is there."""
     controller = _Controller(context, sink)
     arguments = [
@@ -110,6 +123,7 @@ def run_phase(
         raise KeyboardInterrupt
     if controller.fault or status in {pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR}:
         raise PhaseFailed(controller.fault or "pytest refused to run")
+    return controller.survey
 
 
 @contextmanager

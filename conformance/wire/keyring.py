@@ -13,6 +13,7 @@ class Keyring:
 
     def __init__(self, *, secrets: Iterable[Secret] = (), public: Iterable[str] = ()) -> None:
         self._labels: dict[str, str] = {}
+        self._kinds: dict[str, str] = {}
         self._counts: dict[str, int] = {}
         self._public: set[str] = set(public)
         for secret in secrets:
@@ -26,12 +27,22 @@ class Keyring:
         value = secret.reveal()
         if value and value not in self._labels:
             number = self._counts[secret.kind] = self._counts.get(secret.kind, 0) + 1
+            self._kinds[value] = secret.kind
             self._labels[value] = f"⟨{secret.kind}#{number}⟩"
         return secret
 
     def public(self, *values: str) -> None:
         """Names that may be shown although they look like credentials: identifiers, addresses, key IDs."""
         self._public.update(values)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """What may be shown by name."""
+        return frozenset(self._public)
+
+    def values(self, *kinds: str) -> list[str]:
+        """The secrets of these kinds that the check has met."""
+        return [value for value, kind in self._kinds.items() if kind in kinds]
 
     def redactor(self) -> Redactor:
         return Redactor(secrets=self._labels, public=self._public)

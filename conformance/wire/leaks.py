@@ -1,10 +1,126 @@
-"""Finding a secret in what came back."""
+"""Finding secrets in what came back, whatever was done to them on the way."""
 
 from __future__ import annotations
 
-from conformance.wire.exchange import Exchange
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from urllib.parse import urlsplit
+
+from conformance.wire.exchange import Answer, Exchange
+from conformance.wire.jose import read
 from conformance.wire.secret import Secret
+from reports.decodings import Reading, readings, text_of
 from reports.encodings import embedded
+
+# As many consecutive characters of a secret as make a leak.
+RUN = 16
+# Any run of 16 characters has a window of 8 that begins at a multiple of 9: only those are looked up.
+_WINDOW = 8
+_STRIDE = RUN - _WINDOW + 1
+# Of a very long secret, its beginning and its end stand for the whole: that is what leaks have.
+_ENDS = 96
+_SHORTEST = 8
+# A window without a digit in letters of one case: words read like that, and secrets hardly ever do.
+_WORDS = re.compile(r"[a-z_\-. :/]{8}|[A-Z_\-. :/]{8}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Canary:
+    """A value that must not turn up, and the parts of it that nobody could know otherwise.
+
+    A canary without such parts is looked for as a whole.
+    """
+
+    kind: str
+    value: str = field(repr=False)
+    parts: tuple[str, ...] = field(repr=False, default=())
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Found:
+    """A canary that turned up, and how it was written."""
+
+    kind: str
+    how: str
+    value: str = field(repr=False)
+
+
+def canary(kind: str, value: str, *, public: Iterable[str] = ()) -> Canary:
+    """A secret with the parts of it that are secret: of a JWT the signature, of the rest what names leave."""
+    jwt = read(value)
+    parts = [value] if jwt is None else [value.rpartition(".")[2]]
+    if jwt is not None and isinstance(jti := jwt.claims.get("jti"), str):
+        parts.append(jti)
+    for name in public:
+        if len(name) >= _SHORTEST and name in value:
+            parts = [piece for part in parts for piece in part.split(name)]
+    return Canary(kind=kind, value=value, parts=tuple(part for part in parts if len(part) >= RUN))
+
+
+def apart(canaries: Sequence[Canary], others: Iterable[str]) -> list[Canary]:
+    """The canaries without a beginning that other values have as well: a maker's prefix is no secret."""
+    values = sorted({each.value for each in canaries} | set(others))
+    shared: dict[str, int] = {}
+    for one, two in pairwise(values):
+        same = _same_beginning(one, two)
+        for value in (one, two):
+            shared[value] = max(shared.get(value, 0), same)
+    return [_without_beginning(each, shared.get(each.value, 0)) for each in canaries]
+
+
+def name(kind: str, value: str) -> Canary | None:
+    """An identifier that is looked for as a whole; None for one that could stand anywhere by chance."""
+    distinct = len(value) >= 6 and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+    return Canary(kind=kind, value=value) if distinct or len(value) >= RUN else None
+
+
+class Hoard:
+    """Many canaries, looked for in one go."""
+
+    def __init__(self, canaries: Iterable[Canary]) -> None:
+        self._parts: list[tuple[Canary, str, str]] = []
+        self._windows: dict[str, list[int]] = {}
+        self._wholes: list[tuple[Canary, re.Pattern[str]]] = []
+        for each in canaries:
+            for part in each.parts:
+                for piece in (part[:_ENDS], part[-_ENDS:]) if len(part) > 2 * _ENDS else (part,):
+                    self._add(each, piece, "")
+                self._add(each, part[:_ENDS][::-1], "backwards")
+            if not each.parts and len(each.value) >= 6:
+                bounded = rf"(?<![A-Za-z0-9]){re.escape(each.value)}(?![A-Za-z0-9])"
+                self._wholes.append((each, re.compile(bounded, re.IGNORECASE)))
+
+    def search(self, text: str) -> list[Found]:
+        """Every canary in the text, once each, in whatever encoding."""
+        found: dict[str, Found] = {}
+        for reading in readings(text):
+            for each, turned in self._in(reading):
+                how = turned or reading.how
+                found.setdefault(each.value, Found(kind=each.kind, how=how, value=each.value))
+        return list(found.values())
+
+    def _add(self, each: Canary, text: str, turned: str) -> None:
+        number = len(self._parts)
+        folded, wordy = text.lower(), _WORDS.search(text) is not None
+        self._parts.append((each, folded, turned))
+        for place in range(len(text) - _WINDOW + 1):
+            if not (wordy and _WORDS.match(text, place)):
+                self._windows.setdefault(folded[place : place + _WINDOW], []).append(number)
+
+    def _in(self, reading: Reading) -> Iterator[tuple[Canary, str]]:
+        text = reading.text.lower()
+        windows = self._windows
+        for place in range(0, len(text) - _WINDOW + 1, _STRIDE):
+            numbers = windows.get(text[place : place + _WINDOW])
+            for number in numbers or ():
+                each, part, turned = self._parts[number]
+                if _run_around(text, place, part) >= RUN:
+                    yield each, turned
+        for each, pattern in self._wholes:
+            if pattern.search(reading.text):
+                yield each, ""
 
 
 def carries(exchange: Exchange, secret: Secret) -> str | None:
@@ -12,8 +128,80 @@ def carries(exchange: Exchange, secret: Secret) -> str | None:
     if exchange.answer is None:
         return None
     forms = [form for form in embedded(secret.reveal()) if len(form) >= 8]
-    for name, value in exchange.answer.headers:
+    for header, value in exchange.answer.headers:
         if any(form in value for form in forms):
-            return f"header {name}"
+            return f"header {header}"
     text = exchange.answer.text()
     return "body" if any(form in text for form in forms) else None
+
+
+def party(exchange: Exchange) -> str:
+    """On whose behalf the request was made: by what it asks for, since every check may write its own."""
+    if is_redemption(exchange) or is_proxy_token_request(exchange):
+        return "backend"
+    return "browser" if exchange.step == "browser" else "agent"
+
+
+def is_redemption(exchange: Exchange) -> bool:
+    return _path(exchange).endswith("/api/credentials/token")
+
+
+def is_proxy_token_request(exchange: Exchange) -> bool:
+    request = exchange.request
+    return _path(exchange).endswith("/oauth2/token") and b"client_credentials" in request.body
+
+
+def received(exchange: Exchange) -> list[tuple[str, str]]:
+    """Every part of every answer to a request, with its name, as text."""
+    answers = [*exchange.retries, *([exchange.answer] if exchange.answer is not None else [])]
+    return [part for answer in answers for part in _parts(answer)]
+
+
+def sent(exchange: Exchange) -> str:
+    """The whole of a request as text."""
+    request = exchange.request
+    lines = [request.url, *(f"{key}: {value}" for key, value in request.headers)]
+    return "\n".join([*lines, request.body.decode("latin-1")])
+
+
+def _parts(answer: Answer) -> list[tuple[str, str]]:
+    headers = [(f"header {key}", f"{key}: {value}") for key, value in answer.headers]
+    return [("status line", answer.phrase), *headers, ("body", text_of(answer.body))]
+
+
+def _path(exchange: Exchange) -> str:
+    return urlsplit(exchange.request.url).path.rstrip("/")
+
+
+def _run_around(text: str, place: int, part: str) -> int:
+    """The longest run that the text at this place has in common with the part."""
+    window, longest = text[place : place + _WINDOW], 0
+    at = part.find(window)
+    while at >= 0:
+        before = 0
+        while before < min(at, place) and part[at - before - 1] == text[place - before - 1]:
+            before += 1
+        after = _WINDOW
+        while (
+            at + after < len(part) and place + after < len(text) and part[at + after] == text[place + after]
+        ):
+            after += 1
+        longest = max(longest, before + after)
+        at = part.find(window, at + 1)
+    return longest
+
+
+def _same_beginning(one: str, two: str) -> int:
+    for place, (left, right) in enumerate(zip(one, two, strict=False)):
+        if left != right:
+            return place
+    return min(len(one), len(two))
+
+
+def _without_beginning(each: Canary, shared: int) -> Canary:
+    """A value that another one has in it from its first character to its last keeps all of itself."""
+    if shared in (0, len(each.value)) or not each.parts or not each.value.startswith(each.parts[0]):
+        return each
+    rest = each.parts[0][shared:]
+    parts = (rest, *each.parts[1:]) if len(rest) >= RUN else each.parts[1:]
+    return replace(each, parts=parts)

@@ -1,0 +1,62 @@
+"""The checks that are about a whole run, asked once it is over."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from conformance.check import Check, check_of
+from conformance.checks import index, modules
+from conformance.run.context import RunContext
+from conformance.run.judge import judge
+from conformance.run.received import Survey
+from conformance.wire.keyring import Keyring
+from reports.exchanges import Shown
+from reports.redaction import Redactor
+from reports.verdicts import CheckResult
+
+Question = Callable[[Survey], None]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Afterwards:
+    """A place for the judge where nothing is sent any more and nothing secret is left."""
+
+    context: RunContext
+
+    def redactor(self) -> Redactor:
+        return Keyring().redactor()
+
+    def shown(self) -> tuple[Shown, ...]:
+        return ()
+
+
+def asks_afterwards(rules: Iterable[str], role: str) -> bool:
+    """True when one of these rules has a check about the whole run."""
+    found = index(role)
+    return any(check.whole_run for rule in rules for check in found.get(rule, ()))
+
+
+def conclude(context: RunContext, rules: Iterable[str], survey: Survey) -> Iterable[CheckResult]:
+    """The results of the checks about the whole run."""
+    role, place = context.target.role, Afterwards(context=context)
+    questions = _questions(role)
+    for rule in rules:
+        for check in index(role).get(rule, ()):
+            if check.whole_run:
+                yield judge(check.ids()[0], check, _asking(questions[check.name], survey), place)
+
+
+def _asking(question: Question, survey: Survey) -> Callable[[], None]:
+    return lambda: question(survey)
+
+
+def _questions(role: str) -> Mapping[str, Question]:
+    members = [member for name in modules(role) for member in vars(importlib.import_module(name)).values()]
+    return {check.name: member for member in members if (check := _about_the_run(member)) is not None}
+
+
+def _about_the_run(member: object) -> Check | None:
+    check = check_of(member)
+    return check if check is not None and check.whole_run else None

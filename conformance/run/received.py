@@ -1,0 +1,259 @@
+"""What one worker's agents, browsers and backends received from the target, and which secrets were in it."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Protocol
+from urllib.parse import unquote_plus
+
+from conformance.target.model import GatewayTarget
+from conformance.wire import leaks
+from conformance.wire.client import origin
+from conformance.wire.exchange import Answer, Exchange, Request
+from fakes.merchant.records import MintedToken
+
+MERCHANT_KINDS = {"refresh_token": "merchant_refresh_token", "access_token": "merchant_access_token"}
+# What is kept to be searched at the end; beyond it, the search comes early.
+_MOST_OCTETS = 16 * 1024 * 1024
+_MOST_LEAKS = 20
+
+
+class Mint(Protocol):
+    """Says what the merchant has minted since the token with that ordinal."""
+
+    def tokens(self, after: int = 0) -> list[MintedToken]: ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Leak:
+    """A secret where it must not be: which kind, in whose hands, in which part of which answer."""
+
+    kind: str
+    check: str
+    step: str
+    party: str
+    part: str
+    how: str
+    status: int | None
+
+    def said(self) -> str:
+        written = "" if self.how == "as it is" else f", {self.how}"
+        kind = self.kind.replace("_", " ")
+        return f"{kind} in the {self.part} of an answer to the {self.party} ({self.step}{written})"
+
+
+@dataclass(kw_only=True, slots=True)
+class Survey:
+    """What a whole run has received, how many secrets it was searched for, and what was found."""
+
+    answers: int = 0
+    known: dict[str, int] = field(default_factory=dict)
+    redeemed: int = 0
+    leaks: list[Leak] = field(default_factory=list)
+
+    def add(self, other: Survey) -> None:
+        self.answers += other.answers
+        self.redeemed += other.redeemed
+        for kind, number in other.known.items():
+            self.known[kind] = self.known.get(kind, 0) + number
+        self.leaks += other.leaks
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Survey:
+        return cls(**{**raw, "leaks": [Leak(**leak) for leak in raw["leaks"]]})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Kept:
+    check: str
+    exchange: Exchange
+
+
+class Received:
+    """Keeps the target's answers, learns the secrets that they must not hold, and searches them.
+
+    A secret exists before it can leak, so whatever is known when the search begins is all that what was
+    received before can hold. What this worker cannot know are Proxy tokens that another worker got.
+    """
+
+    def __init__(self, target: GatewayTarget, mint: Mint | None) -> None:
+        self._origins = {origin(target.base_url), origin(target.core_url)}
+        self._mint = mint
+        self._minted = 0
+        self._check = ""
+        self._kept: list[_Kept] = []
+        self._octets = 0
+        self._survey = Survey()
+        self._secrets: dict[tuple[str, str], None] = {}
+        self._others: set[str] = set()
+        self._names: set[str] = set()
+        self._clients: set[str] = set()
+        for project in target.projects:
+            for client in project.proxy_clients:
+                self.meet_client(client.id, client.secret.reveal())
+
+    def begin(self, check: str) -> None:
+        self._check = check
+
+    def meet_client(self, client_id: str, client_secret: str) -> None:
+        """A Proxy client that exists from now on."""
+        self._clients.add(client_id)
+        self._secrets["proxy_client_id", client_id] = None
+        self._secrets["proxy_client_secret", client_secret] = None
+
+    def meet_names(self, names: Iterable[str]) -> None:
+        """Names that are no secret, wherever they stand."""
+        self._names.update(names)
+
+    def note(self, exchange: Exchange) -> None:
+        """An exchange with anybody; those with the target are kept."""
+        if origin(exchange.request.url) not in self._origins:
+            return
+        self._learn(exchange)
+        self._kept.append(_Kept(check=self._check, exchange=exchange))
+        self._octets += sum(len(answer.body) for answer in (exchange.answer, *exchange.retries) if answer)
+        if self._octets > _MOST_OCTETS:
+            self._search_everything()
+
+    def landed(self, url: str) -> None:
+        """Where a browser was sent that was somebody else's: its address is all that is seen of it."""
+        request = Request(method="GET", url="")
+        answer = Answer(status=0, headers=(("the address that the browser was sent to", url),))
+        self._kept.append(
+            _Kept(check=self._check, exchange=Exchange(step="browser", request=request, answer=answer))
+        )
+
+    def leaks_of(self, exchanges: Iterable[Exchange], *kinds: str) -> list[Leak]:
+        """The secrets of these kinds in these exchanges, where they must not be."""
+        hoard = self._hoard(kinds)
+        kept = (_Kept(check=self._check, exchange=exchange) for exchange in exchanges)
+        return [leak for each in kept if self._of_target(each.exchange) for leak in _leaks(hoard, each)]
+
+    def minted(self, kind: str) -> int:
+        """How many secrets of this kind are known."""
+        self._meet_minted()
+        return sum(known == kind for known, _ in self._secrets)
+
+    def canaries(self, *kinds: str) -> list[leaks.Canary]:
+        """The secrets of these kinds, ready to be looked for."""
+        self._meet_minted()
+        made = [
+            leaks.name(kind, value)
+            if kind == "proxy_client_id"
+            else leaks.canary(kind, value, public=self._names if kind.startswith("proxy_") else ())
+            for kind, value in self._secrets
+            if kind in kinds
+        ]
+        everything = self._others | {value for _, value in self._secrets}
+        return leaks.apart([each for each in made if each is not None], everything)
+
+    def survey(self) -> Survey:
+        """Searches what is left, and says what the whole of it came to."""
+        self._search_everything()
+        for kind, _ in self._secrets:
+            self._survey.known[kind] = self._survey.known.get(kind, 0) + 1
+        return self._survey
+
+    def _search_everything(self) -> None:
+        hoard = self._hoard(())
+        for each in self._kept:
+            self._survey.answers += each.exchange.answer is not None
+            self._survey.redeemed += leaks.is_redemption(each.exchange) and each.exchange.status == 200
+            if len(self._survey.leaks) < _MOST_LEAKS:
+                self._survey.leaks += _leaks(hoard, each)
+        self._kept.clear()
+        self._octets = 0
+
+    def _hoard(self, kinds: Iterable[str]) -> leaks.Hoard:
+        self._meet_minted()
+        wanted = tuple(kinds) or tuple({kind for kind, _ in self._secrets})
+        return leaks.Hoard(self.canaries(*wanted))
+
+    def _meet_minted(self) -> None:
+        for token in self._mint.tokens(after=self._minted) if self._mint is not None else ():
+            self._minted = token.ordinal
+            if token.kind in MERCHANT_KINDS:
+                self._secrets[MERCHANT_KINDS[token.kind], token.value] = None
+
+    def _learn(self, exchange: Exchange) -> None:
+        """A Proxy token is what a known Proxy client got; what others got is theirs."""
+        issued = [exchange.member(name) for name in ("access_token", "refresh_token", "client_secret")]
+        values = [value for value in issued if isinstance(value, str) and value]
+        if leaks.is_redemption(exchange):
+            return
+        if leaks.is_proxy_token_request(exchange) and _claimed_client(exchange) in self._clients:
+            self._secrets.update({("proxy_token", value): None for value in values})
+        else:
+            self._others.update(values)
+
+    def _of_target(self, exchange: Exchange) -> bool:
+        return origin(exchange.request.url) in self._origins
+
+
+def may_hold(exchange: Exchange, kind: str, value: str) -> bool:
+    """True where the specification puts the secret: in the answer that hands it to the backend."""
+    granted = exchange.status is not None and 200 <= exchange.status < 300
+    match kind:
+        case "merchant_access_token":
+            return granted and leaks.is_redemption(exchange)
+        case "proxy_token":
+            return granted and leaks.is_proxy_token_request(exchange)
+        case "proxy_client_id":
+            # An identifier that the asker named itself is no news to it.
+            return leaks.party(exchange) == "backend" or value in leaks.sent(exchange)
+        case _:
+            return False
+
+
+def _leaks(hoard: leaks.Hoard, kept: _Kept) -> list[Leak]:
+    exchange = kept.exchange
+    parts = leaks.received(exchange)
+    whole = hoard.search("\n".join(text for _, text in parts))
+    bad = {found.value: found for found in whole if not _is_fine(exchange, found)}
+    return [
+        Leak(
+            kind=found.kind,
+            check=kept.check,
+            step=exchange.step,
+            party=leaks.party(exchange),
+            part=next((part for part, text in parts if _holds(hoard, text, found)), "whole"),
+            how=found.how,
+            status=exchange.status or None,
+        )
+        for found in bad.values()
+    ]
+
+
+def _is_fine(exchange: Exchange, found: leaks.Found) -> bool:
+    if may_hold(exchange, found.kind, found.value):
+        return True
+    # What is near a secret and was sent like that comes back as somebody's input, not as a secret.
+    asked = leaks.sent(exchange)
+    near = leaks.Hoard([leaks.canary(found.kind, found.value)]).search(asked)
+    return bool(near) and found.value not in asked and found.value not in _decoded_basic(exchange)
+
+
+def _holds(hoard: leaks.Hoard, text: str, found: leaks.Found) -> bool:
+    return any(each.value == found.value for each in hoard.search(text))
+
+
+def _claimed_client(exchange: Exchange) -> str | None:
+    """The client that a request to the token endpoint says it comes from."""
+    basic = _decoded_basic(exchange)
+    return unquote_plus(basic.partition(":")[0]) if basic else None
+
+
+def _decoded_basic(exchange: Exchange) -> str:
+    for key, value in exchange.request.headers:
+        if key.lower() == "authorization" and value[:6].lower() == "basic ":
+            try:
+                return base64.b64decode(value[6:].strip()).decode("latin-1")
+            except (binascii.Error, ValueError):
+                return ""
+    return ""

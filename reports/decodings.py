@@ -1,0 +1,121 @@
+"""What a text holds once its encodings are undone, layer by layer."""
+
+from __future__ import annotations
+
+import base64
+import html
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+DEPTH = 3
+# What 16 characters of a secret become at least.
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{22,}")
+_HEX = re.compile(r"(?:[0-9a-fA-F]{2}){16,}")
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([/\"'\\]))")
+_SPACE = re.compile(r"(?:\\[nrt]|[\s\x00])+")
+_URLSAFE = str.maketrans("-_", "+/")
+_MOST_OCTETS = 4 * 1024 * 1024
+# Decoded noise has no such runs, and going on with it would cost the most and find nothing.
+_LEGIBLE = re.compile(rb"[\x20-\x7e\s]{16,}")
+_GZIP = b"\x1f\x8b\x08"
+_COMPRESSED = (b"\x1f\x8b", b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reading:
+    """One way to read a text, and what had to be undone for it."""
+
+    how: str
+    text: str
+
+
+def readings(text: str) -> Iterator[Reading]:
+    """The text as it is, and every text that can be got out of it; octets stand as Latin-1."""
+    yield Reading(how="as it is", text=text)
+    known, decoded = {text}, set[str]()
+    layer = [Reading(how="", text=text)]
+    for _ in range(DEPTH):
+        found = []
+        for outer in layer:
+            for how, inner in _undone(outer.text, decoded):
+                if inner not in known:
+                    known.add(inner)
+                    found.append(Reading(how=f"{outer.how}, {how}" if outer.how else how, text=inner))
+        yield from found
+        layer = found
+
+
+def _undone(text: str, decoded: set[str]) -> Iterator[tuple[str, str]]:
+    if "%" in text:
+        yield "percent-encoded", unquote(text, encoding="latin-1")
+    if "\\" in text:
+        yield "JSON-escaped", _ESCAPE.sub(_character, text)
+    if "&" in text:
+        yield "HTML-escaped", html.unescape(text)
+    joined = _SPACE.sub("", text)
+    if joined != text:
+        yield "split by white space", joined
+    yield from _base64(text, decoded)
+    yield from _hex(text, decoded)
+
+
+def _base64(text: str, decoded: set[str]) -> Iterator[tuple[str, str]]:
+    """Runs of base64 from each of the four places at which a group may begin; JWT segments are such runs."""
+    pieces: list[bytes] = []
+    for run in _BASE64.findall(text):
+        if run in decoded:
+            continue
+        decoded.add(run)
+        plain = run.translate(_URLSAFE)
+        for start in range(4):
+            length = len(plain) - start
+            end = start + length - (length % 4 == 1)
+            pieces.append(base64.b64decode(plain[start:end] + "=" * (-(end - start) % 4)))
+    if pieces:
+        yield "base64", _legible(pieces)
+        yield from _inflated(pieces, "compressed in base64")
+
+
+def _hex(text: str, decoded: set[str]) -> Iterator[tuple[str, str]]:
+    pieces: list[bytes] = []
+    for run in _HEX.findall(text):
+        key = f"hex {run}"
+        if key not in decoded:
+            decoded.add(key)
+            pieces += [bytes.fromhex(run), bytes.fromhex(run[1:-1])]
+    if pieces:
+        yield "hex", _legible(pieces)
+
+
+def _inflated(pieces: list[bytes], how: str) -> Iterator[tuple[str, str]]:
+    starts = [piece[piece.find(_GZIP) :] for piece in pieces if _GZIP in piece]
+    starts += [piece for piece in pieces if piece.startswith(_COMPRESSED)]
+    opened = [octets for octets in map(inflated, starts) if octets]
+    if opened:
+        yield how, _legible(opened)
+
+
+def _legible(pieces: list[bytes]) -> str:
+    return b"\0".join(run for piece in pieces for run in _LEGIBLE.findall(piece)).decode("ascii")
+
+
+def inflated(octets: bytes) -> bytes:
+    """What was compressed with gzip or deflate; nothing when it was not."""
+    try:
+        return zlib.decompressobj(47).decompress(octets, _MOST_OCTETS)
+    except zlib.error:
+        return b""
+
+
+def text_of(octets: bytes) -> str:
+    """A body as text: decompressed when it is still compressed, otherwise octet by octet."""
+    plain = inflated(octets) if octets.startswith(_COMPRESSED) else b""
+    return (plain or octets).decode("latin-1")
+
+
+def _character(found: re.Match[str]) -> str:
+    digits = found[1] or found[2]
+    return chr(int(digits, 16)) if digits else found[3]
