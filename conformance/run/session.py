@@ -95,16 +95,20 @@ def carry_out(target: Target | Embedded, rules: Sequence[Rule], options: RunOpti
 def _phases(
     context: RunContext, rules: Sequence[Rule], options: RunOptions, note: Sink, findings: Findings
 ) -> None:
-    from conformance.run.phases import PhaseFailed, run_phase  # noqa: PLC0415 - pytest loads when it is needed
+    # pytest loads when it is needed.
+    from conformance.run.afterwards import conclude  # noqa: PLC0415
+    from conformance.run.phases import PhaseFailed, run_phase  # noqa: PLC0415
+    from conformance.run.received import Survey  # noqa: PLC0415
 
+    survey, selected = Survey(), [rule.id for rule in rules]
     fail_levels = deciding_levels(strict=options.strict) if options.fail_fast else frozenset[str]()
     for phase, workers in (("parallel", options.workers), ("serial", 1)):
         try:
-            run_phase(
+            received = run_phase(
                 phase,
                 context,
                 note,
-                rules=[rule.id for rule in rules],
+                rules=selected,
                 workers=workers,
                 shuffle=options.shuffle,
                 fail_levels=fail_levels,
@@ -112,10 +116,13 @@ def _phases(
         except PhaseFailed as fault:
             findings.cut_short = f"the harness broke: {fault}"
             return
+        survey.add(received)
         failed = (result for result in findings.results if result.verdict is Verdict.FAILED)
         if fail_levels and any(_level(rules, result.rule) in fail_levels for result in failed):
             findings.cut_short = "--fail-fast stopped the run at the first failure"
             return
+    for result in conclude(context, selected, survey):
+        note(result)
 
 
 def _level(rules: Sequence[Rule], rule_id: str) -> str:
