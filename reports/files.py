@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from reports.formats import DEFAULT, FORMATS, render
@@ -12,14 +12,19 @@ from reports.verdicts import RunResult
 Guard = Callable[[str, bytes], None]
 
 
+def rendered(result: RunResult, formats: Iterable[str] = DEFAULT) -> dict[str, dict[str, bytes]]:
+    """The files of these formats, by format and by path."""
+    return {name: render(name, result) for name in formats}
+
+
 def write_reports(
-    result: RunResult, folder: Path, formats: Iterable[str] = DEFAULT, *, guard: Guard | None = None
+    projections: Mapping[str, Mapping[str, bytes]], folder: Path, *, guard: Guard | None = None
 ) -> tuple[Path, ...]:
-    """Writes the formats and says where; a reader never meets a half-written file, or one of another run.
+    """Writes what was rendered and says where; nobody meets a half-written file, or one of another run.
 
     ``guard`` sees every file before the first one is written, and refuses by raising.
     """
-    contents = {path: content for name in formats for path, content in render(name, result).items()}
+    contents = {path: content for files in projections.values() for path, content in files.items()}
     for path, content in contents.items():
         if guard is not None:
             guard(path, content)

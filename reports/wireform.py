@@ -75,7 +75,9 @@ def _check(check: CheckResult) -> dict[str, Any]:
             "answer": answer_text(shown),
             "curl": curl(shown),
         }
+        # What passed can be read in the record; a program that reads this wants to know what went wrong.
         for shown in check.exchanges
+        if check.verdict in {Verdict.FAILED, Verdict.ERROR}
     ]
     optional = {
         "expected": check.expected,

@@ -33,7 +33,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, metavar="N", help="at a time")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="what combinations are drawn from")
     parser.add_argument(
-        "--out", type=Path, default=Path("gateproof-report"), metavar="DIR", help="for prove.json"
+        "--out", type=Path, default=Path("gateproof-proof"), metavar="DIR", help="for prove.json"
     )
     parser.add_argument("--no-color", action="store_true", help="no colours, whatever the terminal can")
     parser.set_defaults(handler=handle)

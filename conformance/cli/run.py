@@ -9,15 +9,22 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from conformance.cli.report import add_format, add_sign_key, formats_of
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from conformance.rules import Rule
     from conformance.run.embedded import Embedded
-    from conformance.run.options import RunOptions
+    from conformance.run.options import RunOptions, Shard
     from conformance.target.model import Target
+    from reports.signing import SigningKey
     from reports.verdicts import CheckResult
 
 ROLES = ("gateway", "service", "agent")
 WRONG_USAGE = 2
+NO_VERDICT = 3
+MOST_SHARDS = 1000
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -44,6 +51,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument(
         "--out", type=Path, default=Path("gateproof-report"), metavar="DIR", help="where the report goes"
     )
+    add_format(parser)
+    add_sign_key(parser)
+    parser.add_argument(
+        "--shard", type=_shard, metavar="K/N", help="the K-th of N parts; see gateproof merge"
+    )
+    parser.add_argument("--baseline", type=Path, metavar="FILE", help="known failures that do not decide")
     parser.add_argument("--strict", action="store_true", help="rfc rules decide too")
     parser.add_argument("--certify", action="store_true", help="every deciding rule has to be tested")
     parser.add_argument("--fail-fast", action="store_true", help="stop at the first deciding failure")
@@ -55,78 +68,114 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def handle(arguments: argparse.Namespace) -> int:
     """Exit codes: 0 conformant, 1 not, 2 wrong usage, 3 no verdict, 4 incomplete."""
     # These load pytest, HTTP and cryptography: not before somebody asks for a run.
-    from conformance import rules  # noqa: PLC0415
     from conformance.run.embedded import Embedded  # noqa: PLC0415
-    from conformance.run.options import RunOptions  # noqa: PLC0415
-    from conformance.run.session import fresh_seed  # noqa: PLC0415
     from conformance.target.errors import TargetError  # noqa: PLC0415
-    from conformance.target.model import GatewayTarget  # noqa: PLC0415
+    from reports.baseline import BaselineError  # noqa: PLC0415
+    from reports.signing import KeyProblem, signing_key  # noqa: PLC0415
 
     try:
         target = _target(arguments)
         role = target.role if target is not None else arguments.role or "gateway"
-        selected = rules.select(rules.load().for_role(role), arguments.only, arguments.skip)
-        if arguments.certify and (arguments.only or arguments.skip):
-            raise ValueError(
-                "--certify speaks for the whole catalogue: it goes with neither --only nor --skip"
-            )
-        if not selected:
-            raise ValueError("--only and --skip leave no rule")
+        selected = _selected(arguments, role)
+        formats = formats_of(arguments.format)
+        options = _options(arguments, role, target)
+        key = signing_key(arguments.sign_key, os.environ)
         _writable(arguments.out)
-    except (TargetError, ValueError) as wrong:
+    except (TargetError, BaselineError, KeyProblem, ValueError) as wrong:
         print(f"gateproof: {wrong}", file=sys.stderr)
         return WRONG_USAGE
-    options = RunOptions(
-        role=role,
-        only=tuple(arguments.only),
-        skip=tuple(arguments.skip),
-        # One person signs in at one terminal.
-        workers=1
-        if isinstance(target, GatewayTarget) and target.sign_in.kind == "manual"
-        else arguments.workers,
-        seed=arguments.seed if arguments.seed is not None else fresh_seed(),
-        out=arguments.out,
-        strict=arguments.strict,
-        certify=arguments.certify,
-        fail_fast=arguments.fail_fast,
-        shuffle=arguments.shuffle,
-        quiet=arguments.quiet,
-        no_color=arguments.no_color,
-    )
-    return _run(
-        target or Embedded(name=f"embedded reference {role}"),
-        selected,
-        options,
-        again=_again(arguments, options),
-    )
+    asked = target or Embedded(name=f"embedded reference {role}")
+    return _run(arguments, asked, selected, options, formats, key)
 
 
-def _run(target: Target | Embedded, selected: tuple[Rule, ...], options: RunOptions, *, again: str) -> int:
+def _run(
+    arguments: argparse.Namespace,
+    target: Target | Embedded,
+    selected: Sequence[Rule],
+    options: RunOptions,
+    formats: Sequence[str],
+    key: SigningKey,
+) -> int:
+    from conformance.cli.outputs import Leak, tell_job, write_all  # noqa: PLC0415
     from conformance.run.session import carry_out, planned  # noqa: PLC0415
-    from reports.files import write_reports  # noqa: PLC0415
     from reports.terminal import Counting, failures, screen, summary  # noqa: PLC0415
     from reports.verdicts import Verdict  # noqa: PLC0415
 
-    shown = screen(no_color=options.no_color)
+    shown = screen(no_color=arguments.no_color)
     checks = planned(selected, options.role)
-    if not options.quiet:
+    if not arguments.quiet:
         shown.say(f"gateproof puts {target.name} to the test as {options.role}")
         shown.say(f"{len(checks)} checks of {len(selected)} rules, seed {options.seed}")
-    counting = Counting(shown, len(checks), "checks", silent=options.quiet)
+    counting = Counting(shown, len(checks), "checks", silent=arguments.quiet)
 
     def ended(check: CheckResult) -> None:
         counting.add(check.rule, failed=check.verdict in {Verdict.FAILED, Verdict.ERROR})
 
-    result = carry_out(target, selected, options, ended)
+    result = carry_out(target, selected, options, ended, arguments.out)
     counting.end()
-    written = write_reports(result, options.out)
-    if options.quiet:
+    try:
+        written = write_all(result, arguments.out, formats, key)
+        tell_job(arguments.out)
+    except Leak as leak:
+        print(f"gateproof: {leak}; the record is in {arguments.out}", file=sys.stderr)
+        return NO_VERDICT
+    if arguments.quiet:
         shown.say(f"{result.verdict.value}: {result.reason}")
     else:
-        failures(shown, result, again=again)
+        failures(shown, result, again=options.command)
         summary(shown, result)
-        shown.say(f"report: {', '.join(str(path) for path in written)}")
+        names = ", ".join(str(path.relative_to(arguments.out)) for path in written if len(written) < 8)
+        shown.say(f"report: {arguments.out}" + (f" ({names})" if names else ""))
     return result.verdict.exit_code
+
+
+def _selected(arguments: argparse.Namespace, role: str) -> tuple[Rule, ...]:
+    from conformance import rules  # noqa: PLC0415
+
+    partial = [name for name in ("only", "skip", "shard") if getattr(arguments, name)]
+    if arguments.certify and partial:
+        raise ValueError(f"--certify speaks for the whole catalogue: it does not go with --{partial[0]}")
+    selected = rules.select(rules.load().for_role(role), arguments.only, arguments.skip)
+    if arguments.shard is not None:
+        selected = tuple(rule for place, rule in enumerate(selected) if arguments.shard.holds(place))
+    if not selected:
+        raise ValueError("--only, --skip and --shard leave no rule")
+    return selected
+
+
+def _options(arguments: argparse.Namespace, role: str, target: Target | None) -> RunOptions:
+    from conformance import rules  # noqa: PLC0415
+    from conformance.run.options import RunOptions  # noqa: PLC0415
+    from conformance.run.session import fresh_seed  # noqa: PLC0415
+    from conformance.target.model import GatewayTarget  # noqa: PLC0415
+    from reports import baseline  # noqa: PLC0415
+
+    seed = arguments.seed if arguments.seed is not None else fresh_seed()
+    entries: tuple[baseline.Entry, ...] = ()
+    if arguments.baseline is not None:
+        try:
+            raw = arguments.baseline.read_bytes()
+        except OSError as problem:
+            raise ValueError(f"--baseline {arguments.baseline}: {problem.strerror}") from problem
+        entries = baseline.parse(
+            raw, str(arguments.baseline), [rule.id for rule in rules.load().for_role(role)]
+        )
+    by_hand = isinstance(target, GatewayTarget) and target.sign_in.kind == "manual"
+    return RunOptions(
+        role=role,
+        only=tuple(arguments.only),
+        skip=tuple(arguments.skip),
+        shard=arguments.shard,
+        # One person signs in at one terminal.
+        workers=1 if by_hand else arguments.workers,
+        seed=seed,
+        strict=arguments.strict,
+        certify=arguments.certify,
+        fail_fast=arguments.fail_fast,
+        shuffle=arguments.shuffle,
+        baseline=entries,
+        command=_again(arguments, seed),
+    )
 
 
 def _target(arguments: argparse.Namespace) -> Target | None:
@@ -141,9 +190,8 @@ def _target(arguments: argparse.Namespace) -> Target | None:
     if isinstance(target, GatewayTarget):
         check_usable(target)
     if arguments.role is not None and target.role != arguments.role:
-        raise TargetError(
-            str(arguments.target), "role", f"{target.role!r}", f"{arguments.role!r}, as the command says"
-        )
+        expected = f"{arguments.role!r}, as the command says"
+        raise TargetError(str(arguments.target), "role", f"{target.role!r}", expected)
     return target
 
 
@@ -155,17 +203,16 @@ def _writable(folder: Path) -> None:
         probe.touch()
         probe.unlink()
     except OSError as problem:
-        raise ValueError(
-            f"--out {folder}: {problem.strerror}; expected a folder that can be written"
-        ) from problem
+        expected = "expected a folder that can be written"
+        raise ValueError(f"--out {folder}: {problem.strerror}; {expected}") from problem
 
 
-def _again(arguments: argparse.Namespace, options: RunOptions) -> str:
+def _again(arguments: argparse.Namespace, seed: int) -> str:
     """The command that repeats this run, to which a selection can be added."""
     words = ["gateproof", "run", *([arguments.role] if arguments.role else [])]
     if arguments.target is not None:
         words += ["--target", str(arguments.target)]
-    return shlex.join([*words, "--seed", str(options.seed)])
+    return shlex.join([*words, "--seed", str(seed)])
 
 
 def _workers(text: str) -> int:
@@ -176,6 +223,15 @@ def _workers(text: str) -> int:
 
 def _seed(text: str) -> int:
     return _number(text, "a number from 0 to 4294967295", 0, 2**32 - 1)
+
+
+def _shard(text: str) -> Shard:
+    from conformance.run.options import Shard  # noqa: PLC0415
+
+    k, slash, n = text.partition("/")
+    if not (slash and k.isdecimal() and n.isdecimal() and 1 <= int(k) <= int(n) <= MOST_SHARDS):
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected K/N with K from 1 to N")
+    return Shard(k=int(k), n=int(n))
 
 
 def _number(text: str, expected: str, least: int, most: int) -> int:

@@ -3,7 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+
+from reports.baseline import Entry
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Shard:
+    """The K-th of N parts of a run."""
+
+    k: int
+    n: int
+
+    def __str__(self) -> str:
+        return f"{self.k}/{self.n}"
+
+    def holds(self, position: int) -> bool:
+        """True for the rules of this part: every N-th, so that the parts take about the same time."""
+        return position % self.n == self.k - 1
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -13,12 +29,13 @@ class RunOptions:
     role: str = "gateway"
     only: tuple[str, ...] = ()
     skip: tuple[str, ...] = ()
+    shard: Shard | None = None
     workers: int = 1
     seed: int = 0
-    out: Path = Path("gateproof-report")
+    profile: str = "ci"
     strict: bool = False
     certify: bool = False
     fail_fast: bool = False
     shuffle: bool = False
-    quiet: bool = False
-    no_color: bool = False
+    baseline: tuple[Entry, ...] = ()
+    command: str = "gateproof run"

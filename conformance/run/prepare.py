@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -23,6 +24,7 @@ from conformance.target.model import GatewayTarget, Launch
 from conformance.target.readiness import any_answers
 from conformance.wire import agent as agent_wire
 from conformance.wire.client import Place, RateLimited, Wire, origin
+from conformance.wire.exchange import Exchange
 from conformance.wire.keyring import Keyring
 from conformance.wire.secret import Secret
 from fakes.merchant import users as merchant_users
@@ -41,6 +43,8 @@ class Prepared:
     context: RunContext
     name: str
     version: str
+    date: str
+    discovery_digest: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +62,7 @@ def prepare(target: GatewayTarget | Embedded, folder: Path, seed: int, stack: Ex
     authority = Authority(folder)
     world = started(target, authority, folder, seed, stack)
     described = _describe(world.target)
-    _reach(world.target)
+    first = _reach(world.target)
     offered, missing = capabilities(Offer(target=world.target, described=described))
     offset = described.clock_offset_s if described is not None else 0.0
     if world.merchant is not None and offset:
@@ -78,7 +82,14 @@ def prepare(target: GatewayTarget | Embedded, folder: Path, seed: int, stack: Ex
     )
     name = world.target.name or (described.name if described is not None else "")
     version = world.target.version or (described.version if described is not None else "")
-    return Prepared(context=context, name=name, version=version)
+    static = bool(world.target.projects) and first.status == 200 and first.answer is not None
+    return Prepared(
+        context=context,
+        name=name,
+        version=version,
+        date=first.header("Date") or "",
+        discovery_digest=hashlib.sha256(first.answer.body).hexdigest() if static and first.answer else "",
+    )
 
 
 def started(
@@ -174,15 +185,17 @@ def _describe(target: GatewayTarget) -> Described | None:
         control.close()
 
 
-def _reach(target: GatewayTarget) -> None:
+def _reach(target: GatewayTarget) -> Exchange:
     """Asks both hosts for anything at all: a target that cannot be reached is no target that fails."""
     wire = Wire((target_place(target),), timeout_s=target.limits.request_timeout_s, record=lambda _: None)
     try:
-        for url in (_some_discovery(target), agent_wire.token_endpoint(target.core_url)):
-            exchange = wire.send("first contact", agent_wire.get(url))
+        urls = (_some_discovery(target), agent_wire.token_endpoint(target.core_url))
+        exchanges = [wire.send("first contact", agent_wire.get(url)) for url in urls]
+        for url, exchange in zip(urls, exchanges, strict=True):
             if exchange.answer is None:
                 hint = "; is ca_file right?" if "certificate" in (exchange.failure or "") else ""
                 raise CannotRun(f"the target cannot be reached at {origin(url)}: {exchange.failure}{hint}")
+        return exchanges[0]
     except RateLimited as limited:
         raise CannotRun(f"the target cannot be reached: {limited}") from limited
     finally:

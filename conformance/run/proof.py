@@ -6,6 +6,8 @@ import multiprocessing
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from conformance import rules
@@ -120,7 +122,8 @@ def _try(subject: Subject, role: str, quick: bool, seed: int) -> Trial:
     selected = rules.select(rules.load().for_role(role), wanted)
     options = RunOptions(role=role, seed=seed)
     embedded = Embedded(name=f"{subject.kind} {subject.name}", program=subject.program(role))
-    return _trial(subject, carry_out(embedded, selected, options, lambda _: None))
+    with TemporaryDirectory(prefix="gateproof-proof-") as folder:
+        return _trial(subject, carry_out(embedded, selected, options, lambda _: None, Path(folder)))
 
 
 def _trial(subject: Subject, result: RunResult) -> Trial:

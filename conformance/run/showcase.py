@@ -53,6 +53,7 @@ def start_world(folder: Path, stack: ExitStack) -> ReferenceWorld:
         "console_url": None,
         "playground_url": None,
         "merchant_url": world.merchant.endpoints["issuer"],
+        "merchant_api_url": world.merchant.endpoints["api_url"],
         "service_url": service_url,
         "control_url": world.target.control.url,
         "ca_file": str(authority.ca_file),

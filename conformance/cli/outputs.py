@@ -1,0 +1,40 @@
+"""From a record to the folder that a run leaves: every output, then the seal over all of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from reports import leaks, seal
+from reports.files import rendered, write_reports
+from reports.signing import SigningKey
+from reports.summary import append_job_summary
+from reports.verdicts import RunResult
+
+
+class Leak(Exception):
+    """An output would have held a credential, so nothing was written: names the file and the kind."""
+
+
+def write_all(result: RunResult, folder: Path, formats: Sequence[str], key: SigningKey) -> tuple[Path, ...]:
+    """Writes the outputs and the seal beside the record; says where the outputs are."""
+    projections = rendered(result, formats)
+    written = write_reports(projections, folder, guard=_guard)
+    for name, content in seal.seal(result, projections, key).items():
+        (folder / name).write_bytes(content)
+    return written
+
+
+def tell_job(projections_in: Path, environment: Mapping[str, str] = os.environ) -> None:
+    """Appends the summary to the CI job's own, where there is one."""
+    place = environment.get("GITHUB_STEP_SUMMARY", "")
+    summary = projections_in / "summary.md"
+    if place and summary.is_file():
+        append_job_summary(Path(place), summary.read_text(encoding="utf-8"))
+
+
+def _guard(path: str, content: bytes) -> None:
+    kind = leaks.looks(content.decode("utf-8", "replace"))
+    if kind is not None:
+        raise Leak(f"{path} would have held a {kind}: no output was written")

@@ -1,0 +1,171 @@
+"""`gateproof report`, `diff`, `merge` and `verify`: what can be done with a run that is over."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from reports.record import Record
+    from reports.verdicts import RunResult
+
+WRONG_USAGE = 2
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    report = commands.add_parser("report", help="draw outputs from a run's record again")
+    report.add_argument("folder", type=Path, metavar="DIR", help="the folder of a run")
+    add_format(report)
+    add_sign_key(report)
+    report.add_argument("--out", type=Path, metavar="DIR", help="write there instead, with the record")
+    report.set_defaults(handler=draw_again)
+
+    differ = commands.add_parser("diff", help="compare two runs")
+    differ.add_argument("before", type=Path, metavar="A", help="the folder of the earlier run")
+    differ.add_argument("after", type=Path, metavar="B", help="the folder of the later run")
+    differ.add_argument("--json", action="store_true", help="one JSON object instead of text")
+    differ.add_argument("--anyway", action="store_true", help="also across specifications or roles")
+    differ.set_defaults(handler=compare)
+
+    joiner = commands.add_parser("merge", help="join the shards of one run")
+    joiner.add_argument("folders", type=Path, nargs="+", metavar="DIR", help="the folders of all shards")
+    joiner.add_argument("--out", type=Path, default=Path("gateproof-report"), metavar="DIR", help="where to")
+    add_format(joiner)
+    add_sign_key(joiner)
+    joiner.set_defaults(handler=join)
+
+    verifier = commands.add_parser("verify", help="check a run's signature, digests and outputs")
+    verifier.add_argument("folder", type=Path, metavar="BUNDLE", help="the folder of a run")
+    verifier.add_argument("--key", type=Path, metavar="FILE", help="the signer's public key (PEM)")
+    verifier.set_defaults(handler=check)
+
+
+def add_format(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--format",
+        action="append",
+        default=[],
+        metavar="F",
+        help="an output format, all, or none (repeatable)",
+    )
+
+
+def add_sign_key(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--sign-key", type=Path, metavar="FILE", help="Ed25519 private key (PEM) for the seal"
+    )
+
+
+def formats_of(asked: list[str]) -> tuple[str, ...]:
+    """The formats that were asked for, or the default set; a name that is none is a ValueError."""
+    from difflib import get_close_matches  # noqa: PLC0415 - needed by a mistake only
+
+    from reports.formats import DEFAULT, FORMATS  # noqa: PLC0415
+
+    if not asked:
+        return DEFAULT
+    if asked == ["none"]:
+        return ()
+    chosen: list[str] = []
+    for name in asked:
+        if name != "all" and name not in FORMATS:
+            near = get_close_matches(name, FORMATS, n=1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise ValueError(f"--format {name}: expected all, none or one of {', '.join(FORMATS)}{hint}")
+        chosen += FORMATS if name == "all" else [name]
+    return tuple(dict.fromkeys(chosen))
+
+
+def draw_again(arguments: argparse.Namespace) -> int:
+    """Draws the outputs from the record, and seals them anew."""
+    from conformance.cli.outputs import Leak, write_all  # noqa: PLC0415
+    from reports.record import FILE, Unreadable  # noqa: PLC0415
+    from reports.signing import KeyProblem, signing_key  # noqa: PLC0415
+
+    try:
+        record, result = _read(arguments.folder)
+        formats = formats_of(arguments.format)
+        key = signing_key(arguments.sign_key, os.environ)
+        folder = arguments.out or arguments.folder
+        if arguments.out is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / FILE).write_bytes((arguments.folder / FILE).read_bytes())
+        for path in write_all(result, folder, formats, key):
+            print(path)
+    except (Unreadable, KeyProblem, ValueError, OSError, Leak) as problem:
+        return _wrong(problem)
+    if record.footer is None:
+        print(f"gateproof: {result.reason}", file=sys.stderr)
+    return 0
+
+
+def compare(arguments: argparse.Namespace) -> int:
+    """Exit 1 when something got worse, else 0."""
+    from reports.diff import Incomparable, diff, to_json, to_text  # noqa: PLC0415
+    from reports.record import Unreadable  # noqa: PLC0415
+
+    try:
+        runs = [_read(folder)[1] for folder in (arguments.before, arguments.after)]
+        found = diff(runs[0], runs[1], anyway=arguments.anyway)
+    except (Unreadable, Incomparable, OSError) as problem:
+        return _wrong(problem)
+    print(to_json(found) if arguments.json else to_text(found), end="")
+    return 1 if found.worse else 0
+
+
+def join(arguments: argparse.Namespace) -> int:
+    """The exit code is the joined run's own."""
+    from conformance.cli.outputs import Leak, write_all  # noqa: PLC0415
+    from reports import leaks  # noqa: PLC0415
+    from reports.merge import CannotMerge, merge  # noqa: PLC0415
+    from reports.record import FILE, Unreadable  # noqa: PLC0415
+    from reports.signing import KeyProblem, signing_key  # noqa: PLC0415
+
+    try:
+        parts = [(str(folder), _read(folder)[0]) for folder in arguments.folders]
+        formats = formats_of(arguments.format)
+        key = signing_key(arguments.sign_key, os.environ)
+        arguments.out.mkdir(parents=True, exist_ok=True)
+        merge(parts, arguments.out / FILE, scan=leaks.looks)
+        result = _read(arguments.out)[1]
+        write_all(result, arguments.out, formats, key)
+    except (Unreadable, CannotMerge, KeyProblem, ValueError, OSError, Leak) as problem:
+        return _wrong(problem)
+    print(f"{result.verdict.value}: {result.reason}")
+    return result.verdict.exit_code
+
+
+def check(arguments: argparse.Namespace) -> int:
+    """Exit 0 when everything holds, else 1 with the first thing that is wrong."""
+    from reports.signing import KeyProblem  # noqa: PLC0415
+    from reports.verify import verify  # noqa: PLC0415
+
+    try:
+        key = arguments.key.read_bytes() if arguments.key is not None else None
+        verified = verify(arguments.folder, key)
+    except (KeyProblem, OSError) as problem:
+        return _wrong(problem)
+    if verified.first is not None:
+        print(f"not verified: {verified.first.sentence}")
+        if len(verified.findings) > 1:
+            print(f"and {len(verified.findings) - 1} more")
+        return 1
+    print(f"verified: {verified.signer}")
+    if verified.result is not None:
+        print(f"{verified.result.verdict.value}: {verified.result.reason}")
+    return 0
+
+
+def _read(folder: Path) -> tuple[Record, RunResult]:
+    from reports.record import FILE, read, result_of  # noqa: PLC0415
+
+    record = read(folder / FILE)
+    return record, result_of(record)
+
+
+def _wrong(problem: Exception) -> int:
+    print(f"gateproof: {problem}", file=sys.stderr)
+    return WRONG_USAGE

@@ -1,0 +1,190 @@
+"""Who asks whom, with what, and how to do it again: the header of a run's record."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import secrets
+import shutil
+import socket
+import ssl
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from importlib.metadata import distributions
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+from conformance import __version__, rules, specification
+from conformance.checks import index
+from conformance.run.embedded import Embedded
+from conformance.run.options import RunOptions
+from conformance.run.prepare import Prepared, target_place
+from conformance.target.model import GatewayTarget, Target
+from conformance.wire.client import trust
+from conformance.wire.secret import Secret
+from reports import header
+from reports.header import Header, Planned
+
+_HANDSHAKE_S = 5.0
+# The Date header counts whole seconds, so less than this is no difference that anybody could see.
+_DATE_STEP_S = 1.5
+
+
+def header_of(
+    target: Target | Embedded,
+    prepared: Prepared | None,
+    selected: Sequence[rules.Rule],
+    options: RunOptions,
+    started: datetime,
+) -> Header:
+    """The header of a run; what was not found out, because the target was never reached, stays empty."""
+    return Header(
+        role=options.role,
+        spec=header.Spec(
+            identity=specification.IDENTITY,
+            version=specification.VERSION,
+            digest=specification.DIGEST,
+        ),
+        catalogue_digest=rules.load().digest(),
+        harness=_harness(),
+        dependencies=_dependencies(),
+        python=platform.python_version(),
+        os=f"{platform.system()} {platform.machine()}",
+        target=_target(target, prepared),
+        options=header.Options(
+            profile=options.profile,
+            seed=options.seed,
+            strict=options.strict,
+            certify=options.certify,
+            workers=options.workers,
+            only=options.only,
+            skip=options.skip,
+            shard=str(options.shard) if options.shard else "",
+            baseline=options.baseline,
+        ),
+        clock_skew_s=_skew(prepared),
+        run_id=prepared.context.run_id if prepared is not None else secrets.token_hex(4),
+        started=started.isoformat(timespec="seconds"),
+        command=options.command,
+        planned=tuple(_planned(rule, options.role) for rule in selected),
+    )
+
+
+def _planned(rule: rules.Rule, role: str) -> Planned:
+    place = list(rules.load()).index(rule.id)
+    return Planned(
+        id=rule.id,
+        place=place,
+        level=rule.level,
+        title=rule.title,
+        section=rule.section,
+        holds=rule.holds,
+        why=rule.why,
+        standard=rule.standard or "",
+        checks=tuple(check_id for check in index(role).get(rule.id, ()) for check_id in check.ids()),
+    )
+
+
+def _harness() -> header.Harness:
+    """The harness's version, and the commit where it runs from a checkout of its own."""
+    checkout = Path(__file__).parents[2]
+    commit, changes = "", ""
+    if (checkout / ".git").exists() and shutil.which("git"):
+        commit, changes = _git(checkout, "rev-parse", "HEAD"), _git(checkout, "status", "--porcelain", "-uno")
+    return header.Harness(version=__version__, commit=commit, dirty=bool(changes))
+
+
+def _git(checkout: Path, *arguments: str) -> str:
+    command = ["git", "-C", str(checkout), *arguments]  # the caller's own git, on the harness's own files
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def _dependencies() -> str:
+    names = sorted({f"{found.name.lower()}=={found.version}" for found in distributions()})
+    return hashlib.sha256("\n".join(names).encode()).hexdigest()
+
+
+def _target(target: Target | Embedded, prepared: Prepared | None) -> header.Target:
+    asked = prepared.context.target if prepared is not None else target
+    gateway = asked if isinstance(asked, GatewayTarget) else None
+    return header.Target(
+        name=prepared.name if prepared is not None else target.name,
+        version=prepared.version if prepared is not None else target.version,
+        base_url=gateway.base_url if gateway is not None else "",
+        core_url=gateway.core_url if gateway is not None else "",
+        tls_key_digest=_tls_key(gateway) if gateway is not None and prepared is not None else "",
+        discovery_digest=prepared.discovery_digest if prepared is not None else "",
+        configuration_digest=_configuration(target),
+    )
+
+
+def _configuration(target: Target | Embedded) -> str:
+    """A digest of what the target file says, without its secrets and without where the file lies."""
+    text = json.dumps(_open_values(target), sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _open_values(value: Any) -> Any:
+    if isinstance(value, Secret):
+        return value.kind
+    if isinstance(value, Path):
+        return value.name
+    if is_dataclass(value) and not isinstance(value, type):
+        # Headers and environments may hold credentials: their names are enough to tell set-ups apart.
+        return {
+            field.name: sorted(getattr(value, field.name))
+            if field.name in {"headers", "env"}
+            else _open_values(getattr(value, field.name))
+            for field in fields(value)
+        }
+    if isinstance(value, Mapping):
+        return {str(name): _open_values(each) for name, each in value.items()}
+    if isinstance(value, tuple | list):
+        return [_open_values(each) for each in value]
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def _tls_key(target: GatewayTarget) -> str:
+    """A digest of the public key that the target shows: a report is not to pass for another's."""
+    parts = urlsplit(target.base_url)
+    if parts.scheme != "https" or parts.hostname is None:
+        return ""
+    context = trust(target_place(target))
+    try:
+        with (
+            socket.create_connection((parts.hostname, parts.port or 443), timeout=_HANDSHAKE_S) as plain,
+            context.wrap_socket(plain, server_hostname=parts.hostname) as secure,
+        ):
+            shown = secure.getpeercert(binary_form=True)
+    except (OSError, ssl.SSLError):
+        return ""
+    if not shown:
+        return ""
+    key = x509.load_der_x509_certificate(shown).public_key()
+    return hashlib.sha256(key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)).hexdigest()
+
+
+def _skew(prepared: Prepared | None) -> float | None:
+    """How far the target's clock is ahead, by the Date of its first answer; None where it says none."""
+    if prepared is None or not prepared.date:
+        return None
+    try:
+        said = parsedate_to_datetime(prepared.date)
+    except ValueError:
+        return None
+    if said.tzinfo is None:
+        return None
+    skew = (said - datetime.now(UTC)).total_seconds()
+    return 0.0 if abs(skew) < _DATE_STEP_S else float(round(skew))
