@@ -1,0 +1,78 @@
+"""What looks like a credential when nobody knows any more which ones there were."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Collection, Iterator
+
+from reports.chain import texts
+from reports.record import Record
+from reports.redaction import Redactor
+
+# The header of a JWT is JSON: base64url of an opening brace begins in one of these ways.
+_JWT = re.compile(r"(?<![\w-])e[yw][A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*")
+_PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY")
+_PRIVATE_JWK = re.compile(r'\\?"d\\?"\s*:\s*\\?"[A-Za-z0-9_-]{40,}')
+_BASIC = re.compile(r"\bbasic\s+([A-Za-z0-9+/_-]{8,}={0,2})", re.IGNORECASE)
+_BEARER = re.compile(r"\bbearer\s+([\w\-.~+/]{16,})", re.IGNORECASE)
+
+
+def looks(text: str) -> str | None:
+    """The kind of credential that a text plainly holds; None where it holds none."""
+    if _PRIVATE_KEY.search(text):
+        return "private key"
+    if _PRIVATE_JWK.search(text):
+        return "private key in a JWK"
+    if _JWT.search(text):
+        return "JWT"
+    if any(_is_a_pair(found[1]) for found in _BASIC.finditer(text)):
+        return "basic credential"
+    if any(_masked(found[1], ()) for found in _BEARER.finditer(text)):
+        return "bearer token"
+    return None
+
+
+def unmasked(record: Record) -> Iterator[tuple[int, str]]:
+    """The lines in which something stands that the redactor would not have shown, and where it stands."""
+    always = record.header.public
+    shown = {number: line.public for number, line in record.checks.items()}
+    named = {line.id: line.public for line in record.checks.values()}
+    for number, check in record.checks.items():
+        found = {
+            "message": check.message,
+            "expected": check.expected,
+            "got": check.got,
+            "observations": check.observations,
+        }
+        yield from _places(number, found, (*always, *shown[number]))
+    for number, exchange in record.exchanges.items():
+        answer = exchange.shown
+        sent = {
+            "url": answer.url,
+            "request_headers": answer.request_headers,
+            "request_body": answer.request_body,
+            "answer_headers": answer.answer_headers,
+            "answer_body": answer.answer_body,
+            "failure": answer.failure,
+        }
+        yield from _places(number, sent, (*always, *named.get(exchange.check, ())))
+
+
+def _places(number: int, said: object, public: Collection[str]) -> Iterator[tuple[int, str]]:
+    for place, text in texts(said):
+        if _masked(text, public):
+            yield number, place
+
+
+def _masked(text: str, public: Collection[str]) -> bool:
+    return Redactor(secrets={}, public=public).text(text) != text
+
+
+def _is_a_pair(encoded: str) -> bool:
+    """True for what RFC 7617 makes of a name and a password, false for a word that follows `basic`."""
+    try:
+        return b":" in base64.b64decode(encoded.replace("-", "+").replace("_", "/") + "==")
+    except (ValueError, binascii.Error):
+        return False

@@ -1,0 +1,144 @@
+"""The records of a run's shards become one record, which names the records that it was made of."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+from reports.accounts import audit
+from reports.evidence import EvidenceWriter, Scan
+from reports.header import Header, Part, Target
+from reports.record import Record, results
+from reports.verdicts import CheckResult
+
+_SHARD = re.compile(r"([1-9][0-9]*)/([1-9][0-9]*)")
+
+
+class CannotMerge(ValueError):
+    """Records do not belong together: says which, and why."""
+
+
+def merge(parts: Sequence[tuple[str, Record]], path: Path, *, scan: Scan) -> None:
+    """Writes one record out of those of all shards; each part comes with the name that a reader knows it by.
+
+    What a seal says of the parts is the caller's to verify first: here they only have to add up.
+    """
+    ordered = _in_order(parts)
+    header = _header([record for _, record in ordered])
+    with EvidenceWriter(path, scan=scan) as writer:
+        writer.header(header)
+        for result in _checks([record for _, record in ordered]):
+            writer.check(result)
+        footers = [(name, record.footer) for name, record in ordered if record.footer is not None]
+        writer.footer(
+            # Shards run side by side: the whole took as long as the longest.
+            duration_s=max(footer.duration_s for _, footer in footers),
+            cut_short="; ".join(
+                f"shard {record.header.options.shard}: {record.footer.cut_short}"
+                for _, record in ordered
+                if record.footer is not None and record.footer.cut_short
+            ),
+        )
+
+
+def _in_order(parts: Sequence[tuple[str, Record]]) -> list[tuple[str, Record]]:
+    """The parts by their shard's number, when they are whole, of one run, and all there."""
+    if len(parts) < 2:
+        raise CannotMerge("found fewer than two records; expected one of each shard")
+    for name, record in parts:
+        if wrong := audit(record):
+            raise CannotMerge(f"{name}: {wrong[0].sentence}")
+    first_name, first = parts[0]
+    for name, record in parts[1:]:
+        for what, one, other in _alike(first.header, record.header):
+            if one != other:
+                raise CannotMerge(f"{name}: has another {what} than {first_name}")
+    numbered = [(*_shard(name, record), name, record) for name, record in parts]
+    totals = sorted({of for _, of, _, _ in numbered})
+    if len(totals) > 1:
+        raise CannotMerge(
+            f"the run was cut into {' and '.join(map(str, totals))} shards: expected one number"
+        )
+    (total,) = totals
+    there = Counter(number for number, _, _, _ in numbered)
+    if twice := [number for number, count in there.items() if count > 1]:
+        raise CannotMerge(f"shard {min(twice)}/{total} is there twice")
+    if missing := [number for number in range(1, total + 1) if number not in there]:
+        raise CannotMerge(f"shard {missing[0]}/{total} is missing")
+    _refuse_overlaps(parts)
+    return [(name, record) for _, _, name, record in sorted(numbered, key=lambda part: part[0])]
+
+
+def _alike(one: Header, other: Header) -> list[tuple[str, object, object]]:
+    """What shards of one run have in common."""
+    first, second = one.options, other.options
+    return [
+        ("role", one.role, other.role),
+        ("spec", one.spec, other.spec),
+        ("catalogue", one.catalogue_digest, other.catalogue_digest),
+        ("harness", one.harness, other.harness),
+        ("target", _identity(one.target), _identity(other.target)),
+        ("seed", first.seed, second.seed),
+        ("profile", first.profile, second.profile),
+        ("selection", (first.only, first.skip), (second.only, second.skip)),
+        ("strictness", (first.strict, first.certify), (second.strict, second.certify)),
+        ("baseline", first.baseline, second.baseline),
+    ]
+
+
+def _identity(target: Target) -> tuple[str, str, str]:
+    """What makes a target the same one: a target that each shard launches gets new addresses and keys."""
+    return target.name, target.version, target.configuration_digest or target.base_url
+
+
+def _shard(name: str, record: Record) -> tuple[int, int]:
+    found = _SHARD.fullmatch(record.header.options.shard)
+    if found is None:
+        raise CannotMerge(f"{name}: is the record of a whole run, not of a shard")
+    return int(found[1]), int(found[2])
+
+
+def _refuse_overlaps(parts: Sequence[tuple[str, Record]]) -> None:
+    owner: dict[str, str] = {}
+    for name, record in parts:
+        for rule in record.header.planned:
+            if rule.id in owner:
+                raise CannotMerge(f"{name}: overlaps with {owner[rule.id]}: both planned {rule.id}")
+            owner[rule.id] = name
+
+
+def _header(records: Sequence[Record]) -> Header:
+    """The header of the whole, in the order of the catalogue."""
+    headers = [record.header for record in records]
+    digests = "".join(record.digest for record in records)
+    skews = [header.clock_skew_s for header in headers if header.clock_skew_s is not None]
+    first = headers[0]
+    return replace(
+        first,
+        options=replace(first.options, shard="", workers=sum(header.options.workers for header in headers)),
+        clock_skew_s=max(skews, key=abs) if skews else None,
+        run_id=hashlib.sha256(digests.encode()).hexdigest()[:8],
+        started=min((header.started for header in headers), key=datetime.fromisoformat),
+        planned=tuple(
+            sorted((rule for header in headers for rule in header.planned), key=lambda rule: rule.place)
+        ),
+        public=tuple(sorted({name for header in headers for name in header.public})),
+        parts=tuple(
+            Part(shard=record.header.options.shard, run_id=record.header.run_id, digest=record.digest)
+            for record in records
+        ),
+    )
+
+
+def _checks(records: Sequence[Record]) -> list[CheckResult]:
+    """What the checks of all parts found; a name that one header allowed is allowed in each of its checks."""
+    return [
+        replace(result, public=(*result.public, *record.header.public))
+        for record in records
+        for result in results(record)
+    ]

@@ -1,0 +1,124 @@
+"""The seal of a run: two signed in-toto statements about its record, for policies and for auditors."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from reports import chain
+from reports.record import FILE
+from reports.signing import SigningKey, envelope, key_id, public_pem
+from reports.verdicts import RuleResult, RunResult, RunVerdict, Verdict, deciding_levels
+
+TEST_RESULT = "seal.test-result.dsse.json"
+VERDICTS = "seal.verdicts.dsse.json"
+PUBLIC_KEY = "seal.pub.pem"
+FILES = (TEST_RESULT, VERDICTS, PUBLIC_KEY)
+
+STATEMENT = "https://in-toto.io/Statement/v1"
+TEST_RESULT_TYPE = "https://in-toto.io/attestation/test-result/v0.1"
+VERDICTS_TYPE = "urn:gateproof:verdicts:1"
+
+EPHEMERAL = "ephemeral: made for this run; it shows integrity, not identity"
+GIVEN = "given by whoever ran the harness"
+
+# The files that each format gave, by name.
+Projections = Mapping[str, Mapping[str, bytes]]
+
+
+def seal(result: RunResult, projections: Projections, key: SigningKey) -> dict[str, bytes]:
+    """The files of the seal, over the record that the result was drawn from and its projections."""
+    payloads = statements(result, projections, key.public, ephemeral=key.ephemeral)
+    sealed = {name: envelope(payload, key) for name, payload in payloads.items()}
+    return {**sealed, PUBLIC_KEY: public_pem(key.public)}
+
+
+def statements(
+    result: RunResult, projections: Projections, key: Ed25519PublicKey, *, ephemeral: bool
+) -> dict[str, bytes]:
+    """What the seal says, by file: it follows from the result, its projections and the key."""
+    subject = [{"name": FILE, "digest": {"sha256": result.run["evidence_digest"]}}]
+    signer = {
+        "kind": EPHEMERAL if ephemeral else GIVEN,
+        "keyid": key_id(key),
+        "public_key": public_pem(key).decode(),
+    }
+    predicates = {
+        TEST_RESULT: (TEST_RESULT_TYPE, _test_result(result)),
+        VERDICTS: (VERDICTS_TYPE, _verdicts(result, projections, signer)),
+    }
+    return {
+        name: chain.encode({"_type": STATEMENT, "subject": subject, "predicateType": kind, "predicate": said})
+        for name, (kind, said) in predicates.items()
+    }
+
+
+def _test_result(result: RunResult) -> dict[str, Any]:
+    """in-toto's own predicate. A warning is whatever a reader must not take for a pass, without deciding.
+
+    A run without a verdict is FAILED: a policy that asks for anything else must not let it through.
+    """
+    decides = deciding_levels(strict=bool(result.run.get("strict")))
+    named: dict[str, list[str]] = {"passedTests": [], "warnedTests": [], "failedTests": []}
+    for rule in result.rules:
+        named[_listed_as(rule, decides)].append(rule.id)
+    if result.verdict is not RunVerdict.CONFORMANT:
+        outcome = "FAILED"
+    else:
+        outcome = "WARNED" if named["warnedTests"] else "PASSED"
+    return {"result": outcome, "configuration": _configuration(result), **named}
+
+
+def _listed_as(rule: RuleResult, decides: frozenset[str]) -> str:
+    if rule.verdict in {Verdict.PASSED, Verdict.OBSERVED}:
+        return "passedTests" if rule.verdict is Verdict.PASSED else "warnedTests"
+    broken = rule.verdict in {Verdict.FAILED, Verdict.ERROR} and not rule.baselined
+    return "failedTests" if broken and rule.level in decides else "warnedTests"
+
+
+def _configuration(result: RunResult) -> list[dict[str, Any]]:
+    """What a policy can pin: the spec's text, the rules, and how the target was described."""
+    digests = {
+        "specification": result.run["spec"]["digest"],
+        "catalogue": result.run["catalogue_digest"],
+        "dependencies": result.run["dependencies"],
+        "target-configuration": result.target.get("configuration_digest", ""),
+    }
+    return [{"name": name, "digest": {"sha256": digest}} for name, digest in digests.items() if digest]
+
+
+def _verdicts(result: RunResult, projections: Projections, signer: Mapping[str, str]) -> dict[str, Any]:
+    """Every verdict, and every file that was drawn from the record with them."""
+    rules = [
+        {"id": rule.id, "level": rule.level, "verdict": rule.verdict.value}
+        | ({"baselined": rule.baselined} if rule.baselined else {})
+        for rule in result.rules
+    ]
+    files = [
+        {"format": name, "name": path, "digest": {"sha256": hashlib.sha256(content).hexdigest()}}
+        for name, drawn in sorted(projections.items())
+        for path, content in sorted(drawn.items())
+    ]
+    return {
+        "run_id": result.run["run_id"],
+        "role": result.role,
+        "target": {"name": result.target.get("name", ""), "version": result.target.get("version", "")},
+        "verdict": result.verdict.value,
+        "reason": result.reason,
+        "complete": result.run["complete"],
+        "counts": result.counts,
+        "rules": rules,
+        "spec": result.run["spec"],
+        "catalogue_digest": result.run["catalogue_digest"],
+        "harness": {
+            "version": result.run["harness_version"],
+            "commit": result.run["harness_commit"],
+            "dirty": result.run["harness_dirty"],
+        },
+        "parts": result.run["parts"],
+        "files": files,
+        "signer": signer,
+    }

@@ -1,0 +1,131 @@
+"""Ed25519 signatures in DSSE envelopes: what signed, and bytes of which nothing can be changed unseen."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from reports import chain
+
+VARIABLE = "GATEPROOF_SIGN_KEY"
+PAYLOAD_TYPE = "application/vnd.in-toto+json"
+_EXPECTED = "expected an Ed25519 private key in PEM (PKCS #8) without a password"
+
+
+class KeyProblem(ValueError):
+    """A key cannot be used: says which and why, and shows nothing of it."""
+
+
+class BadEnvelope(ValueError):
+    """An envelope is broken, or not signed by the key at hand: says which of the two."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SigningKey:
+    """A private key; an ephemeral one was made for one run, and says nothing about who signed."""
+
+    private: Ed25519PrivateKey = field(repr=False)
+    ephemeral: bool
+
+    @property
+    def public(self) -> Ed25519PublicKey:
+        return self.private.public_key()
+
+
+def signing_key(file: Path | None, environment: Mapping[str, str]) -> SigningKey:
+    """The key from the file, else from the environment, else one for this run alone."""
+    if file is not None:
+        try:
+            pem = file.read_bytes()
+        except OSError as problem:
+            raise KeyProblem(f"--sign-key {file}: {problem.strerror}; {_EXPECTED}") from None
+        return SigningKey(private=_private(pem, f"--sign-key {file}"), ephemeral=False)
+    if text := environment.get(VARIABLE, ""):
+        return SigningKey(private=_private(text.encode(), VARIABLE), ephemeral=False)
+    return SigningKey(private=Ed25519PrivateKey.generate(), ephemeral=True)
+
+
+def public_key(pem: bytes, where: str) -> Ed25519PublicKey:
+    """The public key in a PEM text."""
+    expected = "expected an Ed25519 public key in PEM (SubjectPublicKeyInfo)"
+    try:
+        key = serialization.load_pem_public_key(pem)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise KeyProblem(f"{where}: found no public key; {expected}") from None
+    if not isinstance(key, Ed25519PublicKey):
+        raise KeyProblem(f"{where}: found a key of another algorithm; {expected}")
+    return key
+
+
+def public_pem(key: Ed25519PublicKey) -> bytes:
+    form = serialization.PublicFormat.SubjectPublicKeyInfo
+    return key.public_bytes(serialization.Encoding.PEM, form)
+
+
+def key_id(key: Ed25519PublicKey) -> str:
+    """SHA-256 of the key's SubjectPublicKeyInfo in DER."""
+    form = serialization.PublicFormat.SubjectPublicKeyInfo
+    return hashlib.sha256(key.public_bytes(serialization.Encoding.DER, form)).hexdigest()
+
+
+def pre_authentication(payload: bytes) -> bytes:
+    """What is signed: DSSE's encoding, which binds the payload to its type."""
+    kind = PAYLOAD_TYPE.encode()
+    return b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(payload), payload)
+
+
+def envelope(payload: bytes, key: SigningKey) -> bytes:
+    """The payload in an envelope that the key has signed; the same key gives the same bytes."""
+    return _envelope(payload, key_id(key.public), key.private.sign(pre_authentication(payload)))
+
+
+def opened(raw: bytes, key: Ed25519PublicKey) -> bytes:
+    """The payload of an envelope that this key has signed, and of which no byte is other than it was."""
+    try:
+        values = json.loads(raw)
+        (signature,) = values["signatures"]
+        payload = base64.b64decode(values["payload"], validate=True)
+        signed = base64.b64decode(signature["sig"], validate=True)
+        keyid = signature["keyid"]
+    except (ValueError, TypeError, KeyError, AttributeError, binascii.Error, RecursionError):
+        raise BadEnvelope("is no DSSE envelope with one signature") from None
+    try:
+        key.verify(signed, pre_authentication(payload))
+    except InvalidSignature:
+        if keyid != key_id(key):
+            raise BadEnvelope("is signed by another key") from None
+        raise BadEnvelope("has a signature that does not fit what it says") from None
+    if _envelope(payload, key_id(key), signed) != raw:
+        raise BadEnvelope("was changed around what is signed")
+    return payload
+
+
+def _private(pem: bytes, where: str) -> Ed25519PrivateKey:
+    try:
+        key = serialization.load_pem_private_key(pem, password=None)
+    except TypeError:
+        raise KeyProblem(f"{where}: found a key with a password; {_EXPECTED}") from None
+    except (ValueError, UnsupportedAlgorithm):
+        raise KeyProblem(f"{where}: found no private key; {_EXPECTED}") from None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise KeyProblem(f"{where}: found a key of another algorithm; {_EXPECTED}")
+    return key
+
+
+def _envelope(payload: bytes, keyid: str, signature: bytes) -> bytes:
+    return chain.encode(
+        {
+            "payload": base64.b64encode(payload).decode(),
+            "payloadType": PAYLOAD_TYPE,
+            "signatures": [{"keyid": keyid, "sig": base64.b64encode(signature).decode()}],
+        }
+    )

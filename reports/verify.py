@@ -1,0 +1,108 @@
+"""A folder is what a run left behind, whole and unchanged, or the first thing that is wrong is named."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from reports import formats as table
+from reports import leaks
+from reports.accounts import audit
+from reports.findings import Concern, Finding
+from reports.projections import Render, differences
+from reports.record import FILE, Record, Unreadable, read, result_of
+from reports.sealed import Sealed, open_seal
+from reports.signing import key_id, public_key
+from reports.verdicts import RunResult
+
+# Says what kind of secret a text holds, or nothing.
+Scan = Callable[[str], str | None]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Verified:
+    """What came of a verification: findings, first things first, and whose signature it was."""
+
+    findings: tuple[Finding, ...]
+    signer: str
+    result: RunResult | None
+
+    @property
+    def first(self) -> Finding | None:
+        return self.findings[0] if self.findings else None
+
+
+def verify(
+    folder: Path,
+    key: bytes | None = None,
+    *,
+    scan: Scan = leaks.looks,
+    render: Render = table.render,
+    formats: Collection[str] = table.FORMATS,
+) -> Verified:
+    """Holds a folder against itself, and its signature against the caller's public key where there is one.
+
+    ``key`` is a PEM text; one that is none raises ``KeyProblem``.
+    """
+    given = public_key(key, "the key that was given") if key is not None else None
+    files, strange = _files(folder)
+    sealed = open_seal(files, given)
+    try:
+        record = read(folder / FILE)
+    except Unreadable as problem:
+        finding = Finding(concern=Concern.RECORD, file=FILE, text=str(problem))
+        return Verified(findings=(finding, *sealed.findings), signer=_signer(sealed, given), result=None)
+    result = result_of(record)
+    inside = audit(record)
+    # An unsealed folder is what a killed run leaves: that comes before the seal that it lacks.
+    first = (*inside, *sealed.findings) if sealed.missing else (*sealed.findings, *inside)
+    outside = differences(result, sealed, files, render=render, formats=formats)
+    return Verified(
+        findings=(*first, *outside, *strange, *_leaks(files, record, scan)),
+        signer=_signer(sealed, given),
+        result=result,
+    )
+
+
+def _files(folder: Path) -> tuple[dict[str, Path], list[Finding]]:
+    """Everything below the folder: plain files by their names, and a finding for all that is none."""
+    plain, strange = {}, []
+    for base, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted([*names, *(inner for inner in folders if Path(base, inner).is_symlink())]):
+            path = Path(base, name)
+            known_as = path.relative_to(folder).as_posix()
+            if path.is_file() and not path.is_symlink():
+                plain[known_as] = path
+            else:
+                text = "is no plain file, and does not belong here"
+                strange.append(Finding(concern=Concern.UNLISTED, file=known_as, text=text))
+    return plain, strange
+
+
+def _signer(sealed: Sealed, given: Ed25519PublicKey | None) -> str:
+    """Whose signature it is, in words that claim no more than was shown."""
+    if sealed.key is None or sealed.findings:
+        return "no signature that holds"
+    if given is not None:
+        return f"signed by the given key {key_id(given)}"
+    return f"signed by {key_id(sealed.key)}, the key in the folder itself: integrity only, nobody's identity"
+
+
+def _leaks(files: Mapping[str, Path], record: Record, scan: Scan) -> Iterator[Finding]:
+    """Where something stands that could be used as a credential; what it is stays unsaid."""
+    for name, path in files.items():
+        text = path.read_bytes().decode("utf-8", "replace")
+        kind = scan(text)
+        if kind is not None:
+            lines = enumerate(text.split("\n"), start=1)
+            number = next((number for number, line in lines if scan(line) is not None), None)
+            said = f"holds what looks like a {kind}"
+            yield Finding(concern=Concern.LEAK, file=name, line=number, text=said)
+    for number, where in leaks.unmasked(record):
+        said = f"{where} holds what looks like a credential and is not masked"
+        yield Finding(concern=Concern.LEAK, file=FILE, line=number, text=said)
