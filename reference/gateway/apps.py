@@ -100,7 +100,7 @@ def base_routes(gateway: Gateway) -> list[Route]:
 def core_routes(gateway: Gateway) -> list[Route]:
     prefix = urlsplit(gateway.core_url).path
     return [
-        Route(f"{prefix}/oauth2/token", token(gateway), methods=["POST"]),
+        Route(f"{prefix}/oauth2/token", token(gateway), methods=list(gateway.policies.token_methods)),
         Route(f"{prefix}/jwks", metadata.core_key_set(gateway), methods=["GET"]),
     ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from html import escape
 
 from reference.gateway.records import Agent, Person, Resource
@@ -32,28 +33,36 @@ SWITCH = """<form method="post" action="{action}">
 """
 
 
-def approve_page(
-    *,
-    agent: Agent,
-    domain: str,
-    person: Person,
-    resource: Resource,
-    scopes: tuple[str, ...],
-    action: str,
-    ticket: str,
-    may_switch: bool,
-) -> str:
-    """The user is asked about this agent; the ticket binds the answer to this sign-in."""
-    values = {
-        "user": person.preferred_username,
-        "name": agent.name,
-        "domain": domain,
-        "scopes": ", ".join(scope for scope in scopes if scope in resource.scopes),
-        "action": action,
-        "ticket": ticket,
-    }
-    escaped = {name: escape(value) for name, value in values.items()}
-    forms = APPROVE + (SWITCH if may_switch else "")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ApprovePageFacts:
+    """What the user is asked; the ticket binds the answer to this sign-in."""
+
+    agent: Agent
+    domain: str
+    person: Person
+    resource: Resource
+    scopes: tuple[str, ...]
+    action: str
+    ticket: str = field(repr=False)
+    may_switch: bool
+
+    def escaped(self) -> dict[str, str]:
+        """Everything that a page shows, safe to stand in HTML."""
+        values = {
+            "user": self.person.preferred_username,
+            "name": self.agent.name,
+            "domain": self.domain,
+            "scopes": ", ".join(scope for scope in self.scopes if scope in self.resource.scopes),
+            "action": self.action,
+            "ticket": self.ticket,
+        }
+        return {name: escape(value) for name, value in values.items()}
+
+
+def approve_page(facts: ApprovePageFacts) -> str:
+    """The user is asked about this agent."""
+    escaped = facts.escaped()
+    forms = APPROVE + (SWITCH if facts.may_switch else "")
     return _page("Approve this agent?", forms.format(**escaped))
 
 

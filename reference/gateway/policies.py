@@ -9,6 +9,7 @@ from typing import Any
 
 from reference.gateway.ids import Ids
 from reference.gateway.keys import KeyRing, SigningKey
+from reference.gateway.pages import ApprovePageFacts, approve_page
 from reference.gateway.policy import (
     authorization,
     code_exchange,
@@ -26,6 +27,7 @@ from reference.gateway.records import (
     Agent,
     AuthorizationRequest,
     Code,
+    Decision,
     Grant,
     Person,
     Project,
@@ -36,6 +38,8 @@ from reference.gateway.records import (
     VaultKey,
 )
 from reference.gateway.store import Expiring, Store
+
+Pairs = tuple[tuple[str, str], ...]
 
 REVALIDATE = MappingProxyType({"cache-control": "max-age=0, must-revalidate"})
 NO_STORE = MappingProxyType({"cache-control": "no-store"})
@@ -87,8 +91,11 @@ class Policies:
     registration_status: int = 201
 
     # Authorization and sign-in
+    read_query: Callable[[Pairs], Pairs] = authorization.as_it_came
+    agent_named: Callable[[Mapping[str, Agent], str], Agent | None] = authorization.agent_named
     page_checks: tuple[authorization.AuthorizationCheck, ...] = authorization.PAGE_CHECKS
     redirect_checks: tuple[authorization.AuthorizationCheck, ...] = authorization.REDIRECT_CHECKS
+    is_told_to_the_agent: Callable[[Refusal], bool] = authorization.is_told_to_the_agent
     authorization_request: Callable[[authorization.AuthorizationFacts], AuthorizationRequest] = (
         authorization.authorization_request
     )
@@ -96,14 +103,23 @@ class Policies:
     session_of: Callable[[Resource], str] = sign_in.session_of
     same_browser: Callable[[SignIn, str | None], bool] = sign_in.same_browser
     person_named: Callable[[sign_in.IdTokenFacts], Person | None] = sign_in.person_named
+    standing_key: Callable[[str, str], tuple[str, str]] = authorization.standing_key
     agent_standing: Callable[[Standing | None, Project], Standing] = authorization.agent_standing
     consent: Callable[[authorization.ConsentFacts], Standing | None] = authorization.consent
+    decided: Callable[[str], Decision] = authorization.decided
+    approve_page: Callable[[ApprovePageFacts], str] = approve_page
+    sign_in_goes_on: Callable[[vault.Verdict], bool] = vault.sign_in_goes_on
     code_redirect: Callable[[AuthorizationRequest, str, str], str] = authorization.code_redirect
     error_redirect: Callable[[str, str, str, str, str], str] = authorization.error_redirect
     new_code: Callable[[Ids], str] = lambda ids: ids.secret()
+    redirect_status: int = 302
+    # What goes along with a code beside the address that carries it: nothing.
+    code_headers: Callable[[str], Mapping[str, str]] = lambda _code: {}
     page_headers: Mapping[str, str] = field(default_factory=lambda: PAGE_HEADERS)
 
     # Token endpoint, agents
+    token_methods: tuple[str, ...] = ("POST",)
+    token_fields: Callable[[Pairs, Pairs], Pairs] = code_exchange.form_alone
     token_request_checks: tuple[code_exchange.RequestCheck, ...] = code_exchange.TOKEN_REQUEST_CHECKS
     agent_credentials: Callable[
         [code_exchange.TokenRequestFacts], code_exchange.AgentCredentials | Refusal

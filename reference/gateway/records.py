@@ -9,6 +9,7 @@ from reference.gateway.keys import SigningKey
 
 AgentPolicy = Literal["approve", "hold"]
 Standing = Literal["approved", "pending"]
+Decision = Literal["approve", "switch", "deny"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -12,6 +12,7 @@ from reference.gateway.keys import KeyRing
 from reference.gateway.records import (
     Agent,
     Code,
+    Decision,
     Grant,
     Person,
     Project,
@@ -80,6 +81,8 @@ class Store:
     proxy_clients: dict[str, ProxyClient] = field(default_factory=dict)
     agents: dict[str, Agent] = field(default_factory=dict)
     standings: dict[tuple[str, str], Standing] = field(default_factory=dict)
+    # By Project and agent, what each login said of the agent.
+    answers: dict[tuple[str, str], dict[str, Decision]] = field(default_factory=dict)
     subjects: dict[tuple[str, str], str] = field(default_factory=dict)
     vault: dict[VaultKey, VaultEntry] = field(default_factory=dict)
     # A sign-in may take ten minutes.
@@ -106,5 +109,6 @@ class Store:
             del self.resources[resource.id]
         self.proxy_clients = {k: v for k, v in self.proxy_clients.items() if v.project_id != project_id}
         self.standings = {k: v for k, v in self.standings.items() if k[0] != project_id}
+        self.answers = {k: v for k, v in self.answers.items() if k[0] != project_id}
         self.subjects = {k: v for k, v in self.subjects.items() if k[0] != project_id}
         self.vault = {k: v for k, v in self.vault.items() if k.project_id != project_id}

@@ -30,11 +30,13 @@ def authorize(gateway: Gateway) -> Endpoint:
             return error(gateway, "There is no such Resource.", 404)
         if pairs is None:
             return error(gateway, "The request cannot be read.")
-        facts = AuthorizationFacts(pairs=pairs, resource=resource, agent=None)
-        facts = replace(facts, agent=store.agents.get(facts.value("client_id")))
+        facts = AuthorizationFacts(pairs=policies.read_query(pairs), resource=resource, agent=None)
+        facts = replace(facts, agent=policies.agent_named(store.agents, facts.value("client_id")))
         if refusal := first_refusal(policies.page_checks, facts):
             return error(gateway, refusal.description, refusal.status)
         if refusal := first_refusal(policies.redirect_checks, facts):
+            if not policies.is_told_to_the_agent(refusal):
+                return error(gateway, refusal.description, refusal.status)
             location = policies.error_redirect(
                 facts.value("redirect_uri"),
                 refusal.error,

@@ -65,4 +65,5 @@ def error(gateway: Gateway, what: str, status: int = 400) -> Response:
 
 def redirect(gateway: Gateway, location: str, cookie: Mapping[str, str] | None = None) -> Response:
     # Not Starlette's redirect, which quotes anew what has to arrive character for character.
-    return Response(b"", 302, {**gateway.policies.page_headers, **(cookie or {}), "location": location})
+    status = gateway.policies.redirect_status
+    return Response(b"", status, {**gateway.policies.page_headers, **(cookie or {}), "location": location})

@@ -9,8 +9,9 @@ from starlette.responses import Response
 from reference.gateway.gateway import Gateway
 from reference.gateway.handlers.browser import error, page, redirect
 from reference.gateway.ids import fingerprint
-from reference.gateway.pages import approve_page, pending_page
+from reference.gateway.pages import ApprovePageFacts, pending_page
 from reference.gateway.policy.authorization import ConsentFacts
+from reference.gateway.policy.outcomes import Refusal
 from reference.gateway.policy.registration import domain_of
 from reference.gateway.records import Agent, Code, Grant, Person, Resource, SignIn, Standing
 
@@ -23,14 +24,20 @@ async def ask(
     if person is None or agent is None or resource.id not in gateway.store.resources:
         return error(gateway, "Start again from the agent.")
     standing = _standing(gateway, resource, agent)
-    decided = gateway.policies.consent(ConsentFacts(standing=standing, was_signed_in=was_signed_in))
+    facts = ConsentFacts(
+        standing=standing,
+        was_signed_in=was_signed_in,
+        login_id=person.login_id,
+        answers=gateway.store.answers.get((resource.project_id, agent.id), {}),
+    )
+    decided = gateway.policies.consent(facts)
     if decided == "pending":
         return page(gateway, pending_page(agent), cookie=cookie)
     if decided == "approved":
         return await approve(gateway, resource, sign_in, cookie=cookie)
     ticket = gateway.ids.secret()
     gateway.store.sign_ins.add(fingerprint(ticket), sign_in, gateway.clock.now())
-    html = approve_page(
+    asked = ApprovePageFacts(
         agent=agent,
         domain=domain_of(agent.redirect_uris),
         person=person,
@@ -40,7 +47,7 @@ async def ask(
         ticket=ticket,
         may_switch=was_signed_in,
     )
-    return page(gateway, html, cookie=cookie)
+    return page(gateway, gateway.policies.approve_page(asked), cookie=cookie)
 
 
 async def approve(
@@ -56,6 +63,8 @@ async def approve(
     grant = _grant(gateway, resource, agent, sign_in, person)
     verdict = await gateway.vault.provision(grant, agent, resource)
     gateway.log.write(f"provisioning for {resource.id}: {verdict}")
+    if not gateway.policies.sign_in_goes_on(verdict):
+        return tell_agent(gateway, sign_in, "server_error", "the merchant gave no token")
     now = gateway.clock.now()
     gateway.store.grants.add(grant.id, grant, now)
     code = gateway.policies.new_code(gateway.ids)
@@ -67,12 +76,15 @@ async def approve(
         expires_at=now + gateway.policies.code_lifetime_s,
     )
     gateway.store.codes.add(fingerprint(code), record, now)
-    return redirect(gateway, gateway.policies.code_redirect(request, code, gateway.issuer), cookie)
+    headers = {**(cookie or {}), **gateway.policies.code_headers(code)}
+    return redirect(gateway, gateway.policies.code_redirect(request, code, gateway.issuer), headers)
 
 
 def tell_agent(gateway: Gateway, sign_in: SignIn, code: str, description: str) -> Response:
-    """The agent hears by redirect that there will be no code."""
+    """The agent hears by redirect that there will be no code, or the user on a page."""
     request = sign_in.request
+    if not gateway.policies.is_told_to_the_agent(Refusal(status=400, error=code, description=description)):
+        return error(gateway, description)
     location = gateway.policies.error_redirect(
         request.redirect_uri, code, description, request.state, gateway.issuer
     )
@@ -81,7 +93,7 @@ def tell_agent(gateway: Gateway, sign_in: SignIn, code: str, description: str) -
 
 def _standing(gateway: Gateway, resource: Resource, agent: Agent) -> Standing:
     """The agent's standing in the Project, written down the first time that anybody asks."""
-    place = (resource.project_id, agent.id)
+    place = gateway.policies.standing_key(resource.project_id, agent.id)
     project = gateway.store.projects[resource.project_id]
     standing = gateway.policies.agent_standing(gateway.store.standings.get(place), project)
     gateway.store.standings[place] = standing

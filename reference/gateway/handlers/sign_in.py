@@ -13,7 +13,7 @@ from reference.gateway.handlers.browser import browser_key, error, fresh_browser
 from reference.gateway.handlers.consent import approve, ask, tell_agent
 from reference.gateway.ids import fingerprint
 from reference.gateway.policy.sign_in import IdTokenFacts
-from reference.gateway.records import Person, Resource, SignIn
+from reference.gateway.records import Decision, Person, Resource, SignIn
 from reference.gateway.wire import Endpoint, Pairs, form_of, query_of
 
 STALE = "This sign-in is over, or it began in another browser. Start again from the agent."
@@ -54,7 +54,8 @@ def decision(gateway: Gateway) -> Endpoint:
         resource, sign_in = _taken(gateway, request, _single(pairs, "ticket"), signed_in=True)
         if resource is None or sign_in is None:
             return error(gateway, STALE)
-        decided = _single(pairs, "decision")
+        decided = gateway.policies.decided(_single(pairs, "decision"))
+        _note(gateway, resource, sign_in, decided)
         if decided == "approve":
             return await approve(gateway, resource, sign_in)
         if decided == "switch":
@@ -62,6 +63,12 @@ def decision(gateway: Gateway) -> Endpoint:
         return tell_agent(gateway, sign_in, "access_denied", "the user did not approve the agent")
 
     return endpoint
+
+
+def _note(gateway: Gateway, resource: Resource, sign_in: SignIn, decided: Decision) -> None:
+    place = (resource.project_id, sign_in.request.client_id)
+    if sign_in.person is not None and place[1] in gateway.store.agents:
+        gateway.store.answers.setdefault(place, {})[sign_in.person.login_id] = decided
 
 
 def _taken(

@@ -28,11 +28,11 @@ NO_FORM = Refusal(status=400, error="invalid_request", description="the body has
 def token(gateway: Gateway) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         headers = gateway.policies.token_headers
-        form, query = await form_of(request), query_of(request)
+        form, query = await form_of(request) if request.method == "POST" else (), query_of(request)
         if form is None or query is None:
             return refusal_answer(NO_FORM, headers)
         facts = TokenRequestFacts(
-            form=form,
+            form=gateway.policies.token_fields(form, query),
             query_names=frozenset(name for name, _ in query),
             authorization=request.headers.get("authorization"),
         )
@@ -131,7 +131,7 @@ def _authenticated(gateway: Gateway, facts: TokenRequestFacts) -> Agent | Refusa
     credentials = policies.agent_credentials(facts)
     if isinstance(credentials, Refusal):
         return credentials
-    agent = gateway.store.agents.get(credentials.client_id)
+    agent = policies.agent_named(gateway.store.agents, credentials.client_id)
     agent_facts = AgentFacts(credentials=credentials, agent=agent, now=gateway.clock.now())
     refusal = first_refusal(policies.agent_checks, agent_facts)
     if agent is None or refusal is not None:

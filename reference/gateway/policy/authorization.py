@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote, urlencode
 
 from reference.gateway.policy.discovery import REDEMPTION_SCOPE
 from reference.gateway.policy.outcomes import Refusal
-from reference.gateway.records import Agent, AuthorizationRequest, Project, Resource, Standing
+from reference.gateway.records import Agent, AuthorizationRequest, Decision, Project, Resource, Standing
 
 PARAMETERS = (
     "response_type",
@@ -150,6 +150,26 @@ def authorization_request(facts: AuthorizationFacts) -> AuthorizationRequest:
     )
 
 
+def as_it_came(pairs: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    """The query is judged with everything that is in it: whoever tidies it up first decides for the agent."""
+    return pairs
+
+
+def agent_named(agents: Mapping[str, Agent], client_id: str) -> Agent | None:
+    """The agent that was given this very client ID."""
+    return agents.get(client_id)
+
+
+def is_told_to_the_agent(_refusal: Refusal) -> bool:
+    """What is wrong with a request whose redirect URI is good goes back to the agent, and not on a page."""
+    return True
+
+
+def standing_key(project_id: str, agent_id: str) -> tuple[str, str]:
+    """An operator decides about one agent in one Project."""
+    return project_id, agent_id
+
+
 def agent_standing(recorded: Standing | None, project: Project) -> Standing:
     """What was once decided about an agent stays; the Project's policy is for agents it has not met."""
     if recorded is not None:
@@ -159,10 +179,17 @@ def agent_standing(recorded: Standing | None, project: Project) -> Standing:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ConsentFacts:
-    """Where a user stands who has signed in."""
+    """Where a user stands who has signed in; `answers` is what each user said of this agent before."""
 
     standing: Standing
     was_signed_in: bool
+    login_id: str
+    answers: Mapping[str, Decision]
+
+
+def decided(pressed: str) -> Decision:
+    """What the button means that was pressed; anything but a plain yes is no yes."""
+    return "approve" if pressed == "approve" else "switch" if pressed == "switch" else "deny"
 
 
 def consent(facts: ConsentFacts) -> Standing | None:

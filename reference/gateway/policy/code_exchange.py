@@ -88,6 +88,13 @@ CodeCheck = Callable[[CodeFacts], Refusal | None]
 RefreshCheck = Callable[[RefreshFacts], Refusal | None]
 
 
+def form_alone(
+    form: tuple[tuple[str, str], ...], _query: tuple[tuple[str, str], ...]
+) -> tuple[tuple[str, str], ...]:
+    """What was sent is what stands in the body."""
+    return form
+
+
 def nothing_is_in_the_url(facts: TokenRequestFacts) -> Refusal | None:
     if not facts.query_names & BODY_ONLY:
         return None

@@ -47,6 +47,11 @@ def near_expiry(entry: VaultEntry) -> float:
     return entry.expires_at - min(NEAR_AT_MOST_S, NEAR_SHARE * life)
 
 
+def sign_in_goes_on(_verdict: Verdict) -> bool:
+    """Provisioning is best effort: the user signs in, whatever the merchant says to the gateway."""
+    return True
+
+
 def provisioning_verdict(answer: MerchantAnswer) -> Verdict:
     """A definite no of any kind is a rejection; what might be better in a moment is not."""
     if answer.status == 200 and answer.text("access_token"):
