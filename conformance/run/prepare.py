@@ -57,15 +57,36 @@ class Started:
     users: tuple[User, ...]
 
 
-def prepare(target: GatewayTarget | Embedded, folder: Path, seed: int, stack: ExitStack) -> Prepared:
-    """Starts what has to be started; the stack stops it."""
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """An authority and a merchant that serve several embedded targets, one after the other."""
+
+    authority: Authority
+    merchant: MerchantAccess
+
+
+def set_stage(folder: Path, seed: int, stack: ExitStack) -> Stage:
+    """Makes a stage that lasts as long as the stack."""
     authority = Authority(folder)
-    world = started(target, authority, folder, seed, stack)
+    target = embedded_gateway(Embedded(), authority, folder)
+    users = tuple(resolved(user) for user in target.users)
+    merchant = start_merchant(target, users, authority, seed, stack)
+    if merchant is None:
+        raise CannotRun("the embedded reference has a control, so it has a merchant")
+    return Stage(authority=authority, merchant=merchant)
+
+
+def prepare(
+    target: GatewayTarget | Embedded, folder: Path, seed: int, stack: ExitStack, stage: Stage | None = None
+) -> Prepared:
+    """Starts what has to be started; the stack stops it."""
+    authority = stage.authority if stage is not None else Authority(folder)
+    world = started(target, authority, folder, seed, stack, stage.merchant if stage is not None else None)
     described = _describe(world.target)
     first = _reach(world.target)
     offered, missing = capabilities(Offer(target=world.target, described=described))
     offset = described.clock_offset_s if described is not None else 0.0
-    if world.merchant is not None and offset:
+    if world.merchant is not None:
         world.merchant.admin().set_clock_offset(offset)
     service = authority.issue("service")
     context = RunContext(
@@ -93,13 +114,18 @@ def prepare(target: GatewayTarget | Embedded, folder: Path, seed: int, stack: Ex
 
 
 def started(
-    given: GatewayTarget | Embedded, authority: Authority, folder: Path, seed: int, stack: ExitStack
+    given: GatewayTarget | Embedded,
+    authority: Authority,
+    folder: Path,
+    seed: int,
+    stack: ExitStack,
+    merchant: MerchantAccess | None = None,
 ) -> Started:
     """Starts the merchant and then the target, which may look for its merchant as soon as it runs."""
     target = embedded_gateway(given, authority, folder) if isinstance(given, Embedded) else given
     users = tuple(resolved(user) for user in target.users)
     try:
-        merchant = start_merchant(target, users, authority, seed, stack)
+        merchant = merchant or start_merchant(target, users, authority, seed, stack)
     except MerchantFailed as failure:
         raise CannotRun(str(failure)) from failure
     running = None

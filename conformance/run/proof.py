@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import multiprocessing
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -14,6 +17,7 @@ from conformance import rules
 from conformance.checks import index
 from conformance.run.embedded import Embedded
 from conformance.run.options import RunOptions
+from conformance.run.prepare import Stage, set_stage
 from conformance.run.session import carry_out
 from conformance.run.subjects import Subject
 from reports.verdicts import RunResult, Verdict
@@ -117,13 +121,23 @@ def prove(
     return Proof(role=role, trials=ordered, unseen=_unseen(role, ordered))
 
 
+@cache
+def _own_stage(seed: int) -> Stage:
+    """The stage of this process: starting a merchant for every subject would take longer than the checks."""
+    stack = ExitStack()
+    atexit.register(stack.close)
+    return set_stage(Path(stack.enter_context(TemporaryDirectory(prefix="gateproof-stage-"))), seed, stack)
+
+
 def _try(subject: Subject, role: str, quick: bool, seed: int) -> Trial:
     wanted = (*subject.rules, *SMOKE) if quick else ()
     selected = rules.select(rules.load().for_role(role), wanted)
     options = RunOptions(role=role, seed=seed)
     embedded = Embedded(name=f"{subject.kind} {subject.name}", program=subject.program(role))
     with TemporaryDirectory(prefix="gateproof-proof-") as folder:
-        return _trial(subject, carry_out(embedded, selected, options, lambda _: None, Path(folder)))
+        return _trial(
+            subject, carry_out(embedded, selected, options, lambda _: None, Path(folder), _own_stage(seed))
+        )
 
 
 def _trial(subject: Subject, result: RunResult) -> Trial:

@@ -18,7 +18,7 @@ from conformance.run.context import RunContext
 from conformance.run.embedded import Embedded
 from conformance.run.identity import header_of
 from conformance.run.options import RunOptions
-from conformance.run.prepare import CannotRun, Prepared, prepare
+from conformance.run.prepare import CannotRun, Prepared, Stage, prepare
 from conformance.target.model import GatewayTarget, Target
 from reports import leaks
 from reports.evidence import EvidenceWriter
@@ -39,14 +39,19 @@ def planned(rules: Sequence[Rule], role: str) -> list[str]:
 
 
 def carry_out(
-    target: Target | Embedded, rules: Sequence[Rule], options: RunOptions, sink: Sink, folder: Path
+    target: Target | Embedded,
+    rules: Sequence[Rule],
+    options: RunOptions,
+    sink: Sink,
+    folder: Path,
+    stage: Stage | None = None,
 ) -> RunResult:
     """Prepares the target and the fakes, runs the checks, and leaves a record in the folder.
 
     The record has a footer unless somebody stopped the run: what an interrupted run has seen is in it, and
     everything that is drawn from it says that it is not whole.
     """
-    run = _Run(target, rules, options, sink)
+    run = _Run(target, rules, options, sink, stage)
     folder.mkdir(parents=True, exist_ok=True)
     with EvidenceWriter(folder / FILE, scan=leaks.looks) as writer, suppress(KeyboardInterrupt):
         with terminated_as_interrupted():
@@ -59,8 +64,14 @@ class _Run:
     """What one run asks, and how it writes down what it finds."""
 
     def __init__(
-        self, target: Target | Embedded, rules: Sequence[Rule], options: RunOptions, sink: Sink
+        self,
+        target: Target | Embedded,
+        rules: Sequence[Rule],
+        options: RunOptions,
+        sink: Sink,
+        stage: Stage | None,
     ) -> None:
+        self._stage = stage
         self._target = target
         self._rules = rules
         self._options = options
@@ -78,7 +89,7 @@ class _Run:
             return ""
         with workplace() as (folder, stack):
             try:
-                prepared = prepare(target, folder, self._options.seed, stack)
+                prepared = prepare(target, folder, self._options.seed, stack, self._stage)
             except (CannotRun, KeyboardInterrupt) as reason:
                 self._begin(writer, None)
                 if isinstance(reason, KeyboardInterrupt):
