@@ -9,7 +9,8 @@ from reports.encodings import whole
 
 # No credential of this field is shorter than 16 characters of these alphabets between two other characters.
 _RUN = re.compile(r"[A-Za-z0-9_\-+~]{16,}")
-_WORD = re.compile(r"[A-Z]?[a-z]{1,19}|[A-Z]{1,12}|[0-9]{1,5}")
+# Words, abbreviations, numbers, and names like s256 or rfc7636.
+_WORD = re.compile(r"[A-Z]?[a-z]{1,19}|[A-Z]{1,12}|[0-9]{1,5}|[a-z]{1,4}[0-9]{1,4}")
 _JWT = re.compile(r"[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*")
 _LABEL = re.compile(r"⟨[^⟩]*⟩")
 
