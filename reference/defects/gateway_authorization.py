@@ -78,13 +78,13 @@ AUTHORIZATION: tuple[Defect, ...] = (
     defect(
         "new-agents-held-by-default",
         "Every Project holds new agents.",
-        "AUTHZ-09 AUTHZ-01",
+        "AUTHZ-09 AUTHZ-01 AUTHZ-02",
         agent_standing=lambda recorded, _project: recorded or "pending",
     ),
     defect(
         "approved-from-the-second-time-on",
         "An agent is approved after its first authorization, not before.",
-        "AUTHZ-09 AUTHZ-01 AUTHZ-07",
+        "AUTHZ-09 AUTHZ-01 AUTHZ-02",
         agent_standing=second_time_lucky,
     ),
 )

@@ -136,7 +136,7 @@ REDEMPTION: tuple[Defect, ...] = (
     defect(
         "proxy-token-optional",
         "A redemption without X-Proxy-Token goes through.",
-        "REDEEM-04",
+        "REDEEM-04 REDEEM-03",
         redemption_checks=OPTIONAL_PROXY_TOKEN,
         redemption_rechecks=OPTIONAL_PROXY_TOKEN,
     ),
