@@ -9,7 +9,6 @@ from typing import cast
 
 from reference.gateway.arguments import Arguments, WrongArgument
 from reference.gateway.gateway import Gateway
-from reference.gateway.ids import fingerprint
 from reference.gateway.keys import new_key, rotated
 from reference.gateway.policy.discovery import resource_jwks_uri
 from reference.gateway.policy.outcomes import JsonObject
@@ -82,7 +81,9 @@ def create_proxy_client(gateway: Gateway, arguments: Arguments) -> JsonObject:
     arguments.done()
     secret = gateway.ids.secret()
     client = ProxyClient(
-        id=gateway.ids.identifier("proxy_"), secret=fingerprint(secret), project_id=project.id
+        id=gateway.ids.identifier("proxy_"),
+        secret=gateway.policies.kept_proxy_secret(secret),
+        project_id=project.id,
     )
     gateway.store.proxy_clients[client.id] = client
     return {"client_id": client.id, "client_secret": secret}

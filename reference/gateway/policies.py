@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from reference.gateway.ids import Ids
+from reference.gateway.ids import Ids, fingerprint
 from reference.gateway.keys import KeyRing, SigningKey
 from reference.gateway.pages import ApprovePageFacts, approve_page
 from reference.gateway.policy import (
@@ -31,6 +31,8 @@ from reference.gateway.records import (
     Grant,
     Person,
     Project,
+    ProxyClient,
+    ProxyToken,
     Resource,
     SignIn,
     Standing,
@@ -147,14 +149,22 @@ class Policies:
     proxy_credentials: Callable[[code_exchange.TokenRequestFacts], proxy.ProxyCredentials | Refusal] = (
         proxy.proxy_credentials
     )
+    kept_proxy_secret: Callable[[str], str] = fingerprint
+    proxy_client_named: Callable[[Store, proxy.ProxyCredentials], ProxyClient | None] = (
+        proxy.proxy_client_named
+    )
     proxy_client_checks: tuple[proxy.ProxyClientCheck, ...] = proxy.PROXY_CLIENT_CHECKS
     proxy_token_lifetime_s: int = proxy.PROXY_TOKEN_LIFETIME_S
+    new_proxy_token: Callable[[ProxyToken, KeyRing, Ids], str] = proxy.new_proxy_token
+    keep_proxy_token: Callable[[Store, str, ProxyToken, float], None] = proxy.keep_proxy_token
     proxy_token_answer: Callable[[str, int], JsonObject] = proxy.proxy_token_answer
 
     # Redemption
     verified_claims: Callable[[str, Iterable[SigningKey], str, float], Mapping[str, Any] | None] = (
         redemption.verified_claims
     )
+    proxy_token_behind: Callable[[Store, str], ProxyToken | None] = redemption.proxy_token_behind
+    redemption_body: Callable[[redemption.RawBody], Any] = redemption.redemption_body
     redemption_checks: tuple[redemption.RedemptionCheck, ...] = redemption.REDEMPTION_CHECKS
     redemption_rechecks: tuple[redemption.RedemptionCheck, ...] = redemption.REDEMPTION_CHECKS
     redeemed_resource: Callable[[redemption.RedemptionFacts], Resource | None] = redemption.redeemed_resource
@@ -178,6 +188,7 @@ class Policies:
         [VaultEntry | None, vault.Verdict, vault.MerchantAnswer, float], VaultEntry | None
     ] = vault.entry_after_provisioning
     usable_after_transient: Callable[[VaultEntry, float], bool] = vault.usable_after_transient
+    assertion_key: Callable[[KeyRing, SigningKey], SigningKey] = key_sets.assertion_key
     user_assertion: Callable[[Grant, Agent, Resource, str, float], dict[str, Any]] = vault.user_assertion
     client_assertion: Callable[[Resource, str, float], dict[str, Any]] = vault.client_assertion
 

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 
 from reference.gateway.clock import Clock
 from reference.gateway.ids import Ids
-from reference.gateway.keys import signed
+from reference.gateway.keys import SigningKey, signed
 from reference.gateway.merchants import Merchants
 from reference.gateway.policies import Policies
 from reference.gateway.policy.outcomes import Refusal
@@ -39,7 +39,7 @@ class Vault:
         wanted = [scope for scope in grant.scopes if scope in resource.scopes]
         form = {
             "grant_type": JWT_BEARER_GRANT,
-            "assertion": signed(resource.key, assertion, "JWT"),
+            "assertion": signed(self._assertion_key(resource), assertion, "JWT"),
             "scope": " ".join(wanted),
             **self._client_authentication(resource),
         }
@@ -110,10 +110,13 @@ class Vault:
             )
         return verdict
 
+    def _assertion_key(self, resource: Resource) -> SigningKey:
+        return self._policies.assertion_key(self._store.core_keys, resource.key)
+
     def _client_authentication(self, resource: Resource) -> dict[str, str]:
         claims = self._policies.client_assertion(resource, self._ids.identifier("jti_"), self._clock.now())
         return {
             "client_id": resource.merchant.client_id,
             "client_assertion_type": JWT_BEARER_CLIENT,
-            "client_assertion": signed(resource.key, claims, "JWT"),
+            "client_assertion": signed(self._assertion_key(resource), claims, "JWT"),
         }

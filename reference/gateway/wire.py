@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from reference.gateway.policy.outcomes import Refusal
+from reference.gateway.policy.outcomes import Refusal, json_in
 
 MOST_OCTETS = 64 * 1024
 MOST_FIELDS = 100
@@ -37,12 +37,7 @@ def media_type(request: Request) -> str:
 async def json_of(request: Request) -> Any:
     """The JSON value of a body that says it is JSON; None when it is not."""
     body = await body_of(request)
-    if media_type(request) != "application/json":
-        return None
-    try:
-        return json.loads(body.decode())
-    except (ValueError, RecursionError):
-        return None
+    return json_in(body) if media_type(request) == "application/json" else None
 
 
 async def form_of(request: Request) -> Pairs | None:

@@ -9,22 +9,27 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from reference.gateway.gateway import Gateway
-from reference.gateway.ids import fingerprint
 from reference.gateway.policy.outcomes import Refusal, first_refusal
-from reference.gateway.policy.redemption import RedemptionFacts, bearer_token
+from reference.gateway.policy.redemption import RawBody, RedemptionFacts, bearer_token
 from reference.gateway.records import VaultEntry
-from reference.gateway.wire import Endpoint, json_answer, json_of, refusal_answer
+from reference.gateway.wire import Endpoint, body_of, json_answer, media_type, query_of, refusal_answer
 
 
 def redeem(gateway: Gateway) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         policies = gateway.policies
-        outcome = await _redeemed(gateway, request, await json_of(request))
+        outcome = await _redeemed(gateway, request, await _body(gateway, request))
         if isinstance(outcome, Refusal):
             return refusal_answer(outcome, policies.redemption_headers)
         return json_answer(policies.redemption_answer(outcome), headers=policies.redemption_headers)
 
     return endpoint
+
+
+async def _body(gateway: Gateway, request: Request) -> Any:
+    octets = await body_of(request)
+    raw = RawBody(octets=octets, media_type=media_type(request), query=query_of(request) or ())
+    return gateway.policies.redemption_body(raw)
 
 
 async def _redeemed(gateway: Gateway, request: Request, body: Any) -> VaultEntry | Refusal:
@@ -58,7 +63,7 @@ def _facts(gateway: Gateway, request: Request, body: Any) -> RedemptionFacts:
     bearer = bearer_token(authorizations)
     keys = policies.live_core_keys(store.core_keys, now)
     claims = policies.verified_claims(bearer, keys, gateway.issuer, now) if bearer else None
-    proxy_token = store.proxy_tokens.get(fingerprint(proxy_headers[0])) if proxy_headers else None
+    proxy_token = policies.proxy_token_behind(store, proxy_headers[0]) if proxy_headers else None
     return RedemptionFacts(
         authorizations=authorizations,
         proxy_headers=proxy_headers,

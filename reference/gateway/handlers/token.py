@@ -67,15 +67,16 @@ def _proxy_token(gateway: Gateway, facts: TokenRequestFacts) -> JsonObject | Ref
     credentials = policies.proxy_credentials(facts)
     if isinstance(credentials, Refusal):
         return credentials
-    client = store.proxy_clients.get(credentials.client_id)
+    client = policies.proxy_client_named(store, credentials)
     client_facts = ProxyClientFacts(credentials=credentials, client=client)
     refusal = first_refusal(policies.proxy_client_checks, client_facts)
     if client is None or refusal is not None:
         return refusal or Refusal(status=401, error="invalid_client", description="unknown Proxy client")
-    now, lifetime, secret = gateway.clock.now(), policies.proxy_token_lifetime_s, gateway.ids.secret()
+    now, lifetime = gateway.clock.now(), policies.proxy_token_lifetime_s
     record = ProxyToken(client_id=client.id, project_id=client.project_id, expires_at=now + lifetime)
-    store.proxy_tokens.add(fingerprint(secret), record, now)
-    return policies.proxy_token_answer(secret, lifetime)
+    token = policies.new_proxy_token(record, store.core_keys, gateway.ids)
+    policies.keep_proxy_token(store, token, record, now)
+    return policies.proxy_token_answer(token, lifetime)
 
 
 async def _exchange(gateway: Gateway, facts: TokenRequestFacts) -> JsonObject | Refusal:

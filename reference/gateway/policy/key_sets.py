@@ -21,6 +21,11 @@ def id_token_key(core: KeyRing, own: SigningKey) -> SigningKey:  # noqa: ARG001 
     return core.current
 
 
+def assertion_key(core: KeyRing, own: SigningKey) -> SigningKey:  # noqa: ARG001 - the core's key never
+    """What the gateway asserts to the merchant is signed with the Resource's own key."""
+    return own
+
+
 def live_core_keys(core: KeyRing, now: float) -> tuple[SigningKey, ...]:
     """The current key, and every retired one until the last token that it signed has expired."""
     alive = (old.key for old in core.retired if now < old.retired_at + ACCESS_TOKEN_LIFETIME_S)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -18,6 +19,14 @@ class Refusal:
     error: str
     description: str
     challenge: str | None = None
+
+
+def json_in(body: bytes) -> Any:
+    """The JSON value of a body; None when it holds none."""
+    try:
+        return json.loads(body.decode())
+    except (ValueError, RecursionError):
+        return None
 
 
 def first_refusal(checks: Iterable[Callable[[Facts], Refusal | None]], facts: Facts) -> Refusal | None:

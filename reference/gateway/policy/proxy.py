@@ -9,10 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from urllib.parse import unquote_plus
 
-from reference.gateway.ids import fingerprint
+from reference.gateway.ids import Ids, fingerprint
+from reference.gateway.keys import KeyRing
 from reference.gateway.policy.code_exchange import TokenRequestFacts
 from reference.gateway.policy.outcomes import JsonObject, Refusal
-from reference.gateway.records import ProxyClient
+from reference.gateway.records import ProxyClient, ProxyToken
+from reference.gateway.store import Store
 
 PROXY_TOKEN_LIFETIME_S = 3599
 
@@ -53,6 +55,11 @@ def proxy_credentials(facts: TokenRequestFacts) -> ProxyCredentials | Refusal:
     return ProxyCredentials(client_id=unquote_plus(client_id), secret=unquote_plus(secret))
 
 
+def proxy_client_named(store: Store, credentials: ProxyCredentials) -> ProxyClient | None:
+    """The Proxy client of this ID, whatever its secret: that is looked at next."""
+    return store.proxy_clients.get(credentials.client_id)
+
+
 def proxy_client_is_known(facts: ProxyClientFacts) -> Refusal | None:
     return None if facts.client is not None else _invalid_client("unknown Proxy client or wrong secret")
 
@@ -75,6 +82,16 @@ PROXY_CLIENT_CHECKS: tuple[ProxyClientCheck, ...] = (
     proxy_secret_is_right,
     proxy_client_is_not_revoked,
 )
+
+
+def new_proxy_token(record: ProxyToken, keys: KeyRing, ids: Ids) -> str:  # noqa: ARG001 - it says nothing
+    """Opaque: random and nothing else."""
+    return ids.secret()
+
+
+def keep_proxy_token(store: Store, token: str, record: ProxyToken, now: float) -> None:
+    """A token that is handed out stands beside those that were handed out before."""
+    store.proxy_tokens.add(fingerprint(token), record, now)
 
 
 def proxy_token_answer(token: str, lifetime_s: int) -> JsonObject:

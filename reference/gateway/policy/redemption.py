@@ -10,15 +10,25 @@ from typing import Any
 
 import jwt
 
+from reference.gateway.ids import fingerprint
 from reference.gateway.keys import ALGORITHM, SigningKey
 from reference.gateway.policy.discovery import REDEMPTION_SCOPE
-from reference.gateway.policy.outcomes import JsonObject, Refusal
+from reference.gateway.policy.outcomes import JsonObject, Refusal, json_in
 from reference.gateway.policy.token_claims import ACCESS_TOKEN_TYPE
 from reference.gateway.records import Grant, ProxyClient, ProxyToken, Resource, VaultEntry, VaultKey
 from reference.gateway.store import Store
 
 # Claims are looked at below and not by PyJWT, whose clock is the wall's.
 SIGNATURE_ONLY: Any = {f"verify_{name}": False for name in ("exp", "nbf", "iat", "aud", "iss", "sub", "jti")}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RawBody:
+    """A body as it came, what it calls itself, and the query of its address."""
+
+    octets: bytes
+    media_type: str
+    query: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -77,6 +87,16 @@ def grant_behind(claims: Mapping[str, Any], store: Store) -> Grant | None:
     """The grant that a token came of, found by the token's own name."""
     jti = claims.get("jti")
     return store.grants.get(store.access_tokens.get(jti) or "") if isinstance(jti, str) else None
+
+
+def proxy_token_behind(store: Store, token: str) -> ProxyToken | None:
+    """What is known of a Proxy token that was sent."""
+    return store.proxy_tokens.get(fingerprint(token))
+
+
+def redemption_body(body: RawBody) -> Any:
+    """The JSON value of a body that says it is JSON; None when it is not. The query says nothing here."""
+    return json_in(body.octets) if body.media_type == "application/json" else None
 
 
 def both_headers_are_there(facts: RedemptionFacts) -> Refusal | None:
