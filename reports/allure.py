@@ -23,7 +23,7 @@ from allure_commons.model2 import (
 from allure_commons.types import AttachmentType, LabelType, Severity
 from attr import asdict
 
-from reports.escaping import json_bytes, one_line, visible
+from reports.escaping import json_bytes, one_line, visible, xml
 from reports.exchanges import Shown, answer_text, curl, request_text
 from reports.families import FAMILIES, family_of
 from reports.headline import (
@@ -142,7 +142,7 @@ def _of_a_rule(folder: _Folder, rule: RuleResult) -> TestResult:
         testCaseId=f"gateproof/{result.role}/{rule.id}",
         fullName=f"gateproof.{result.role}.{family}.{rule.id}",
         name=one_line(f"{rule.id} {rule.title}"),
-        description=_description(rule),
+        descriptionHtml=_description(rule),
         status=_STATUS[rule.verdict],
         statusDetails=_details(result, rule),
         stage="finished",
@@ -208,28 +208,32 @@ def _of_a_check(folder: _Folder, check: CheckResult) -> TestStepResult:
 
 
 def _of_an_exchange(folder: _Folder, check: CheckResult, number: int, shown: Shown) -> TestStepResult:
-    """Of a check that broke, the last exchange is the one that broke it; those before it led there."""
+    """Of a check that broke, the last exchange is the one that broke it; those before it led there.
+
+    Its text is attached where something has to be found out; all the others are in the record.
+    """
+    broke = check.verdict in {Verdict.FAILED, Verdict.ERROR}
+    led_there = broke and number + 1 < len(check.exchanges)
+    answered = f"{shown.status}" if shown.status is not None else one_line(shown.failure) or "no answer"
+    start = folder.moment_ms(shown.at_s - folder.zero_s)
     text = "\n".join(
         [request_text(shown), "", "--- answer", answer_text(shown), "", "--- by hand", curl(shown)]
     )
-    start = folder.moment_ms(shown.at_s - folder.zero_s)
-    led_there = check.verdict in {Verdict.FAILED, Verdict.ERROR} and number + 1 < len(check.exchanges)
-    answered = f"{shown.status}" if shown.status is not None else one_line(shown.failure) or "no answer"
     return TestStepResult(
         name=one_line(f"{shown.step}: {shown.method} {shown.url} → {answered}"),
         status=Status.PASSED if led_there else _STATUS[check.verdict],
         stage="finished",
-        attachments=[folder.attach(f"{shown.step}.txt", text, check.rule, check.id, str(number))],
+        attachments=[folder.attach(f"{shown.step}.txt", text, check.id, str(number))] if broke else [],
         start=start,
         stop=start + round(shown.elapsed_s * 1000),
     )
 
 
 def _description(rule: RuleResult) -> str:
-    """The rule in words of our own catalogue, as Markdown."""
-    parts = [rule.holds, f"**Why it matters.** {rule.why.strip()}" if rule.why.strip() else ""]
-    parts.append(f"`gateproof explain {rule.id}` tells how it is checked.")
-    return "\n\n".join(part.strip() for part in parts if part.strip())
+    """The rule in words, as the markup that both versions show."""
+    why = f"Why it matters: {rule.why.strip()}" if rule.why.strip() else ""
+    more = f"gateproof explain {rule.id} tells how it is checked."
+    return "".join(f"<p>{xml(text.strip())}</p>" for text in (rule.holds, why, more) if text.strip())
 
 
 def _labels(

@@ -34,7 +34,7 @@ def _run(result: RunResult, failed: list[RuleResult]) -> dict[str, Any]:
         "tool": {
             "driver": {
                 "name": "gateproof",
-                "version": one_line(str(result.run.get("harness_version", ""))) or "unknown",
+                **_version(result),
                 "rules": [_descriptor(result, rule) for rule in failed],
             }
         },
@@ -60,6 +60,11 @@ def _run(result: RunResult, failed: list[RuleResult]) -> dict[str, Any]:
             "evidence_digest": result.run.get("evidence_digest"),
         },
     }
+
+
+def _version(result: RunResult) -> dict[str, str]:
+    version = one_line(str(result.run.get("harness_version") or ""))
+    return {"version": version} if version else {}
 
 
 def _invocation(result: RunResult) -> dict[str, Any]:

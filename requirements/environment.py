@@ -35,6 +35,7 @@ COVERS = {
     "intercept": {"intercept"},
     "mcp-sdk": {"mcp-sdk"},
     "lock": {"lock"},
+    "readers": {"readers"},
 }
 WITH_THE_PROJECT = {"run", "dev"}
 PIP_LIMIT_S = 1200

@@ -258,13 +258,7 @@ def sample(request: pytest.FixtureRequest) -> RunResult:
     return SAMPLES[request.param]()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def runs() -> dict[str, RunResult]:
     """All of the runs by their names."""
     return {name: made() for name, made in SAMPLES.items()}
-
-
-@pytest.fixture
-def evil() -> str:
-    """What the hostile target writes everywhere."""
-    return EVIL
