@@ -32,6 +32,10 @@ class Kind(StrEnum):
 class Unreadable(ValueError):
     """A file is no record, or a record of which not even the header can be read."""
 
+    def __init__(self, path: Path, why: str) -> None:
+        self.why = why
+        super().__init__(f"{path}: {why}")
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CheckLine:
@@ -123,7 +127,7 @@ def read(path: Path) -> Record:
     try:
         raw = path.read_bytes()
     except OSError as problem:
-        raise Unreadable(f"cannot be read: {problem.strerror}") from None
+        raise Unreadable(path, f"cannot be read: {problem.strerror}") from None
     reading, before = _Reading(), START
     # Not splitlines: JSON may hold other characters that end lines.
     lines = [part + b"\n" for part in raw.split(b"\n")]
@@ -142,7 +146,7 @@ def read(path: Path) -> Record:
         before = link(line)
     if reading.header is None:
         why = reading.faults[0].text if reading.faults else "the file is empty"
-        raise Unreadable(f"is no record: {why}")
+        raise Unreadable(path, f"is no record: {why}")
     return Record(
         header=reading.header,
         exchanges=reading.exchanges,

@@ -54,7 +54,7 @@ def verify(
     try:
         record = read(folder / FILE)
     except Unreadable as problem:
-        finding = Finding(concern=Concern.RECORD, file=FILE, text=str(problem))
+        finding = Finding(concern=Concern.RECORD, file=FILE, text=problem.why)
         return Verified(findings=(finding, *sealed.findings), signer=_signer(sealed, given), result=None)
     result = result_of(record)
     inside = audit(record)

@@ -57,6 +57,7 @@ def _rule(rule: RuleResult) -> dict[str, Any]:
         "verdict": rule.verdict.value,
         "reason": rule.reason,
         "checks": [_check(check) for check in rule.checks],
+        **({"baselined": rule.baselined} if rule.baselined else {}),
     }
 
 
