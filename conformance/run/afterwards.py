@@ -28,7 +28,7 @@ class Afterwards:
     def redactor(self) -> Redactor:
         return Keyring().redactor()
 
-    def shown(self) -> tuple[Shown, ...]:
+    def shown(self, redactor: Redactor, /, *, in_full: bool) -> tuple[Shown, ...]:  # noqa: ARG002
         return ()
 
 

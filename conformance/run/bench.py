@@ -24,7 +24,8 @@ from conformance.wire.client import Wire
 from conformance.wire.exchange import Exchange, Request
 from conformance.wire.keyring import Keyring
 from conformance.wire.secret import Secret
-from conformance.wire.show import show
+from conformance.wire.show import mention
+from conformance.wire.show import show as show_in_full
 from conformance.world import Clock, World
 from reports.exchanges import Shown
 from reports.redaction import Redactor
@@ -80,9 +81,9 @@ class Bench:
     def redactor(self) -> Redactor:
         return self._keyring.redactor()
 
-    def shown(self) -> tuple[Shown, ...]:
-        """What the check sent and received, as it may be shown."""
-        redactor = self.redactor()
+    def shown(self, redactor: Redactor, /, *, in_full: bool) -> tuple[Shown, ...]:
+        """What the check sent and received, as it may be shown: in full, or just that it was."""
+        show = show_in_full if in_full else mention
         return tuple(show(exchange, redactor) for exchange in self._exchanges)
 
     def _record(self, exchange: Exchange) -> None:

@@ -31,7 +31,7 @@ class Workplace(Protocol):
 
     def redactor(self) -> Redactor: ...
 
-    def shown(self) -> tuple[Shown, ...]: ...
+    def shown(self, redactor: Redactor, /, *, in_full: bool) -> tuple[Shown, ...]: ...
 
 
 def judge(check_id: str, check: Check, run: Callable[[], None], bench: Workplace) -> CheckResult:
@@ -71,7 +71,7 @@ def judge(check_id: str, check: Check, run: Callable[[], None], bench: Workplace
         observations={
             name: redact(fact) if isinstance(fact, str) else fact for name, fact in tally.observed.items()
         },
-        exchanges=bench.shown() if verdict in {Verdict.FAILED, Verdict.ERROR} else (),
+        exchanges=bench.shown(redactor, in_full=verdict in {Verdict.FAILED, Verdict.ERROR}),
         public=tuple(sorted(redactor.public)),
         **{name: redact(text) for name, text in texts.items()},
     )
