@@ -16,6 +16,7 @@ import pytest
 from conformance import rules
 from conformance.check import Check, check_of
 from conformance.gateway import Gateway
+from conformance.generating import Draw
 from conformance.needs import touches_whole_target
 from conformance.run.afterwards import asks_afterwards
 from conformance.run.bench import Bench
@@ -113,6 +114,12 @@ def world(bench: Bench) -> World:
 def received(bench: Bench) -> Received:
     """What was received so far, to be searched for secrets."""
     return bench.received
+
+
+@pytest.fixture
+def draw(bench: Bench) -> Draw:
+    """Draws input from the run's seed."""
+    return Draw(seed=bench.context.seed)
 
 
 @pytest.fixture

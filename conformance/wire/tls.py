@@ -32,7 +32,7 @@ def address(place: Place, url: str) -> tuple[str, int]:
         host, _, port = place.connect_to.rpartition(":")
         return host.strip("[]"), int(port)
     parts = urlsplit(url)
-    return parts.hostname or "", parts.port or 443
+    return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
 
 
 def handshake(place: Place, url: str, *, version: ssl.TLSVersion | None, timeout_s: float) -> Taken:

@@ -1,0 +1,347 @@
+"""Staying up, whatever comes in: odd input gets an answer that is no server error, at every endpoint."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+from urllib.parse import quote, urlencode, urlsplit
+
+from conformance.check import check
+from conformance.checks.gateway import _odd_input as odd
+from conformance.claims import expect, require
+from conformance.gateway import CALLBACK, Gateway
+from conformance.sound import ask_all, is_sound
+from conformance.standing import Redeemable, redeemable
+from conformance.wire import agent as agent_wire
+from conformance.wire import backend as backend_wire
+from conformance.wire.client import origin
+from conformance.wire.exchange import Request
+from conformance.world import World
+
+GROUPS = ("bodies", "media types", "headers", "methods", "queries")
+REGISTRATION_FIELDS = (
+    "client_name",
+    "redirect_uris",
+    "grant_types",
+    "response_types",
+    "token_endpoint_auth_method",
+    "scope",
+    "jwks",
+)
+TOKEN_FIELDS = ("grant_type", "code", "redirect_uri", "client_id", "client_secret", "code_verifier")
+NAMES = ("lone surrogate", "NUL", "markup", "format string", "right-to-left override", "combining marks")
+
+
+@check("ROBUST-01", cases=GROUPS)
+def registration_takes_anything(gateway: Gateway, world: World, case: str) -> None:
+    """No body, header, method or query makes the registration endpoint fail."""
+    good = agent_wire.registration(agent_wire.registration_endpoint(gateway.base_url), world.metadata())
+    world.agent()
+
+    ask_all(gateway, "registration", _variations(good, case))
+    world.agent()
+
+
+@check("ROBUST-01", cases=REGISTRATION_FIELDS)
+def registration_takes_any_member(gateway: Gateway, world: World, case: str) -> None:
+    """No value of a member of the metadata makes the registration endpoint fail."""
+    endpoint = agent_wire.registration_endpoint(gateway.base_url)
+    values: dict[str, Any] = dict(odd.VALUES)
+    if case in {"client_name", "scope"}:
+        values |= {f"text, {name}": text for name, text in odd.TEXTS.items()}
+    if case == "redirect_uris":
+        values |= {f"good and {name}": [CALLBACK, uri] for name, uri in odd.URIS.items()}
+    world.agent()
+
+    ask_all(
+        gateway,
+        f"registration with an odd {case}",
+        {
+            name: agent_wire.registration(endpoint, world.metadata() | {case: value})
+            for name, value in values.items()
+        },
+    )
+
+
+@check("ROBUST-01", cases=NAMES)
+def registered_name_breaks_no_later_step(gateway: Gateway, world: World, case: str) -> None:
+    """An agent with an odd name, where one may register, gets its tokens or a refusal."""
+    world.agent()
+    registered = gateway.register(world.metadata() | {"client_name": odd.TEXTS[case]})
+    if registered.status in {200, 201}:
+        attempt = world.attempt(world.agent_of(registered))
+        visit = gateway.visit(attempt)
+        if code := visit.parameter("code"):
+            gateway.exchange(world.authorized(attempt, code))
+
+    _all_sound(gateway, world, f"an agent whose name holds {case}")
+
+
+@check("ROBUST-01", cases=("reserved", "lone surrogate", "NUL", "beyond the first plane", "markup"))
+def state_breaks_no_later_step(gateway: Gateway, world: World, case: str) -> None:
+    """An odd state is brought back or refused, and never the end of the server."""
+    state = odd.TEXTS.get(case, "'\"<>%00&=#;\\")
+    attempt = world.attempt()
+    pairs = [*attempt.parameters.items(), ("state", state)]
+    pairs = [(name, value) for name, value in pairs if name != "state" or value == state]
+    encoded = "&".join(f"{name}={quote(value.encode('utf-8', 'surrogatepass'))}" for name, value in pairs)
+    url = agent_wire.authorization_endpoint(gateway.base_url, attempt.resource.id)
+    gateway.sign_in(f"{url}?{encoded}", CALLBACK, attempt.user, approve=True)
+
+    _all_sound(gateway, world, f"an authorization whose state holds {case}")
+
+
+@check("ROBUST-01", cases=GROUPS)
+def redemption_takes_anything(gateway: Gateway, world: World, case: str) -> None:
+    """No body, header, method or query makes a redemption with good credentials fail."""
+    good = _redemption(gateway, redeemable(world))
+
+    ask_all(gateway, "redemption", _variations(good, case))
+
+
+@check("ROBUST-01", cases=("resource", "Authorization", "X-Proxy-Token"))
+def redemption_takes_any_value(gateway: Gateway, world: World, case: str) -> None:
+    """No resource, and nothing in place of a credential, makes a redemption fail."""
+    good = _redemption(gateway, redeemable(world))
+    if case == "resource":
+        values = {**odd.VALUES, **odd.TEXTS, **odd.URIS}
+        requests = {
+            name: replace(good, body=json.dumps({"resource": value}).encode())
+            for name, value in values.items()
+        }
+    else:
+        requests = {
+            name: _with_header(good, case, value) for name, value in _odd_credentials(good, case).items()
+        }
+
+    ask_all(gateway, f"redemption with an odd {case}", requests)
+
+
+@check("ROBUST-01", cases=GROUPS)
+def token_endpoint_takes_anything(gateway: Gateway, world: World, case: str) -> None:
+    """No body, header, method or query makes the token endpoint fail."""
+    world.proxy_token()
+    good = agent_wire.form_post(
+        agent_wire.token_endpoint(gateway.core_url), [("grant_type", "client_credentials")]
+    )
+
+    ask_all(gateway, "token endpoint", _variations(good, case))
+    world.proxy_token()
+
+
+@check("ROBUST-01", cases=TOKEN_FIELDS)
+def token_endpoint_takes_any_field(gateway: Gateway, world: World, case: str) -> None:
+    """No value of a field makes an exchange fail, for an agent that is known."""
+    agent = world.agent()
+    fields = {
+        "grant_type": "authorization_code",
+        "code": agent_wire.fresh_state(),
+        "redirect_uri": CALLBACK,
+        "client_id": agent.client_id,
+        "client_secret": agent.client_secret.reveal(),
+        "code_verifier": agent_wire.fresh_verifier(),
+    }
+    good = agent_wire.form_post(agent_wire.token_endpoint(gateway.core_url), list(fields.items()))
+    texts = {**odd.TEXTS, **(odd.URIS if case == "redirect_uri" else {})}
+    requests = {name: replace(good, body=_form(fields | {case: text})) for name, text in texts.items()}
+    without = [pair for pair in fields.items() if pair[0] != case]
+    requests["octets that are no UTF-8"] = replace(
+        good, body=urlencode(without).encode() + f"&{case}=%ff%fe%80".encode()
+    )
+    requests["doubled"] = replace(good, body=_form(fields) + f"&{case}=a&{case}=b".encode())
+    requests["large"] = replace(good, body=_form(fields | {case: "a" * odd.LARGE}))
+
+    ask_all(gateway, f"exchange with an odd {case}", requests)
+
+
+@check("ROBUST-01", cases=("headers", "methods"))
+def authorization_takes_anything(gateway: Gateway, world: World, case: str) -> None:
+    """No method or header makes the authorization endpoint fail."""
+    attempt = world.attempt()
+    good = Request(method="GET", url=gateway.authorization_url(attempt))
+
+    ask_all(gateway, "authorization", _variations(good, case))
+
+
+@check(
+    "ROBUST-01",
+    cases=("response_type", "client_id", "redirect_uri", "scope", "code_challenge", "code_challenge_method"),
+)
+def authorization_takes_any_parameter(gateway: Gateway, world: World, case: str) -> None:
+    """No value of a parameter makes the authorization endpoint fail."""
+    attempt = world.attempt()
+    endpoint = agent_wire.authorization_endpoint(gateway.base_url, attempt.resource.id)
+    texts = {**odd.TEXTS, **(odd.URIS if case == "redirect_uri" else {})}
+    requests = {
+        name: _navigation(endpoint, _query(dict(attempt.parameters) | {case: text}))
+        for name, text in texts.items()
+    }
+    others = _query({name: value for name, value in attempt.parameters.items() if name != case})
+    requests["octets that are no UTF-8"] = _navigation(endpoint, others + f"&{case}=%ff%fe".encode())
+    requests["percent garbage"] = _navigation(endpoint, others + f"&{case}=%zz%".encode())
+    requests["an array"] = _navigation(endpoint, others + f"&{case}[]=a&{case}[b]=c".encode())
+    requests["doubled"] = _navigation(endpoint, others + f"&{case}=a&{case}=b".encode())
+
+    ask_all(gateway, f"authorization with an odd {case}", requests)
+
+
+@check("ROBUST-01")
+def authorization_takes_any_query(gateway: Gateway, world: World) -> None:
+    """No query makes the authorization endpoint fail, whether alone or behind a good one."""
+    attempt = world.attempt()
+    endpoint = agent_wire.authorization_endpoint(gateway.base_url, attempt.resource.id)
+    good = _query(dict(attempt.parameters))
+    requests = {f"{name}, alone": _navigation(endpoint, query) for name, query in odd.ODD_QUERIES.items()}
+    requests |= {
+        f"{name}, behind a good one": _navigation(endpoint, good + b"&" + query)
+        for name, query in odd.ODD_QUERIES.items()
+    }
+
+    ask_all(gateway, "authorization with an odd query", requests)
+
+
+@check("ROBUST-01", cases=("discovery", "key set of the Resource", "authorization"))
+def resource_id_in_the_path_can_be_anything(gateway: Gateway, world: World, case: str) -> None:
+    """No path segment in the place of the Resource's ID makes an endpoint fail."""
+    resource = world.home().resource
+    world.core_keys(resource)
+    url = {
+        "discovery": agent_wire.discovery_url(gateway.base_url, resource.id),
+        "key set of the Resource": world.reachable(resource.jwks_uri),
+        "authorization": agent_wire.authorization_endpoint(gateway.base_url, resource.id),
+    }[case]
+    before, found, after = _target(url).partition(quote(resource.id).encode())
+    segments = odd.ODD_SEGMENTS if found else {}
+    requests = {
+        name: Request(method="GET", url=url, target=before + segment + after)
+        for name, segment in segments.items()
+    }
+    requests |= _variations(Request(method="GET", url=url), "queries")
+
+    ask_all(gateway, case, requests)
+
+
+@check("ROBUST-01", cases=("discovery", "core key set", "key set of the Resource"))
+def documents_take_any_request(gateway: Gateway, world: World, case: str) -> None:
+    """No method or header makes discovery or a key set fail."""
+    resource = world.home().resource
+    world.core_keys(resource)
+    core = require.text(world.discovery(resource).get("jwks_uri"), "jwks_uri in the discovery document")
+    url = {
+        "discovery": agent_wire.discovery_url(gateway.base_url, resource.id),
+        "core key set": world.reachable(core),
+        "key set of the Resource": world.reachable(resource.jwks_uri),
+    }[case]
+    good = Request(method="GET", url=url)
+
+    ask_all(gateway, case, {**_variations(good, "headers"), **_variations(good, "methods")})
+
+
+def _variations(good: Request, group: str) -> Mapping[str, Request]:
+    """The request with one thing odd about it, in each of the ways of a group."""
+    match group:
+        case "bodies":
+            return {name: replace(good, body=body) for name, body in odd.BODIES.items()}
+        case "media types":
+            kinds = {name: _with_header(good, "Content-Type", kind) for name, kind in odd.MEDIA_TYPES.items()}
+            return kinds | {"none": replace(good, headers=_without(good, "Content-Type"))}
+        case "headers":
+            return {name: _with_headers(good, headers) for name, headers in odd.HEADERS.items()}
+        case "methods":
+            return {method: replace(good, method=method) for method in (*odd.METHODS, "GET", "POST")}
+        case _:
+            path = _target(good.url).partition(b"?")[0]
+            return {
+                name: replace(good, target=path + b"?" + query) for name, query in odd.ODD_QUERIES.items()
+            }
+
+
+def _redemption(gateway: Gateway, good: Redeemable) -> Request:
+    return backend_wire.redemption(
+        gateway.base_url,
+        bearer=good.grant.access_token,
+        proxy_token=good.proxy_token,
+        resource=good.indicator,
+    )
+
+
+def _odd_credentials(good: Request, header: str) -> Mapping[str, str]:
+    """Values for a header in which a credential belongs; a header holds no control characters."""
+    right = next(value for name, value in good.headers if name == header)
+    scheme, _, token = right.rpartition(" ")
+    before = f"{scheme} " if scheme else ""
+    jwt = "eyJhbGciOiJFUzI1NiJ9"
+    return {
+        "empty": "",
+        "scheme alone": before.strip() or "Bearer",
+        "a dot": f"{before}.",
+        "two dots": f"{before}..",
+        "many dots": before + "." * 1_000,
+        "a header alone": f"{before}{jwt}..",
+        "a header that is an array": f"{before}W10.W10.W10",
+        "a header of null": f"{before}bnVsbA.bnVsbA.bnVsbA",
+        "a header without alg": f"{before}e30.e30.e30",
+        "an alg of null": f"{before}eyJhbGciOm51bGx9.e30.e30",
+        "an alg that is an object": f"{before}eyJhbGciOnt9fQ.e30.e30",
+        "a kid that is an array": f"{before}eyJhbGciOiJFUzI1NiIsImtpZCI6W119.e30.e30",
+        "a kid that is an object": f"{before}eyJhbGciOiJFUzI1NiIsImtpZCI6e319.e30.e30",
+        "no base64": f"{before}%%%.%%%.%%%",
+        "padding": f"{before}====.====.====",
+        "claims that are no JSON": f"{before}{jwt}.AAAA.AAAA",
+        "claims 1000 arrays deep": f"{before}{jwt}.{'W1tb' * 400}.AAAA",
+        "an encrypted token": f"{before}{jwt}.a.b.c.d",
+        "beyond ASCII": f"{before}\xe4\xff\x80",
+        "letters of Latin-1 behind it": f"{before}{token}\xff",
+        "commas": f"{before}{token}, {before}{token}",
+        "quotes": f'{before}"{token}"',
+        "twice the scheme": f"{before}{before}{token}",
+        "long": before + "a" * odd.LONG,
+    }
+
+
+def _with_header(good: Request, name: str, value: str) -> Request:
+    return replace(good, headers=(*_without(good, name), (name, value)))
+
+
+def _with_headers(good: Request, headers: Sequence[tuple[str, str]]) -> Request:
+    kept = good
+    for name, _ in headers:
+        kept = replace(kept, headers=_without(kept, name))
+    return replace(kept, headers=(*kept.headers, *headers))
+
+
+def _without(good: Request, header: str) -> tuple[tuple[str, str], ...]:
+    return tuple((name, value) for name, value in good.headers if name.lower() != header.lower())
+
+
+def _navigation(endpoint: str, query: bytes) -> Request:
+    return Request(method="GET", url=endpoint, target=_target(endpoint) + b"?" + query)
+
+
+def _target(url: str) -> bytes:
+    parts = urlsplit(url)
+    return ((parts.path or "/") + (f"?{parts.query}" if parts.query else "")).encode("ascii")
+
+
+def _query(parameters: Mapping[str, str]) -> bytes:
+    pairs = (f"{name}={quote(value.encode('utf-8', 'surrogatepass'))}" for name, value in parameters.items())
+    return "&".join(pairs).encode("ascii")
+
+
+def _form(fields: Mapping[str, str]) -> bytes:
+    return urlencode({name: text.encode("utf-8", "surrogatepass") for name, text in fields.items()}).encode()
+
+
+def _all_sound(gateway: Gateway, world: World, what: str) -> None:
+    """Nothing that the target answered in this check was a server error, and nothing was left unanswered."""
+    own = {origin(gateway.base_url), origin(gateway.core_url)}
+    asked = [exchange for exchange in world.seen() if origin(exchange.request.url) in own]
+    bad = [exchange for exchange in asked if not is_sound(exchange)]
+    expect.that(
+        not bad,
+        what,
+        expected="an answer in time and below 500 at every step",
+        got="; ".join(f"{each.step}: {each.outcome()}" for each in bad[:3]),
+    )

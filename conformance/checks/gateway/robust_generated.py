@@ -1,0 +1,144 @@
+"""Generated input beside the listed: the smallest that brings a server error about is what gets reported."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from conformance.check import check
+from conformance.claims import expect
+from conformance.gateway import CALLBACK, Gateway
+from conformance.generating import Draw
+from conformance.sound import ask, is_sound
+from conformance.standing import redeemable
+from conformance.wire import agent as agent_wire
+from conformance.wire import backend as backend_wire
+from conformance.wire.exchange import Request
+from conformance.world import World
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+# Letters that parsers, encoders and templates trip over, and a few that nobody does.
+LETTERS = (
+    "aZ09 \x00\n\r\t\x1b\x7f\x85\xa0\xe4\u0130\u0301\u202e\u2028\ud800\udfff\uffff\U0001f600"
+    "%&=+;#?/:@[]{}<>\"'\\`,.$|~^*()-_"
+)
+
+
+@check("ROBUST-01")
+def generated_registrations_get_an_answer(gateway: Gateway, world: World, draw: Draw) -> None:
+    """A registration with generated members ends as a client or a refusal."""
+    endpoint = agent_wire.registration_endpoint(gateway.base_url)
+    good = world.metadata()
+    world.agent()
+
+    def holds(members: Mapping[str, Any]) -> None:
+        request = agent_wire.registration(endpoint, {**good, **members})
+        _sound(gateway, request, "registration", members)
+
+    draw.each(_some_of(good), holds)
+
+
+@check("ROBUST-01")
+def generated_resources_get_an_answer(gateway: Gateway, world: World, draw: Draw) -> None:
+    """A redemption of a generated resource, with good credentials, ends as a refusal."""
+    good = redeemable(world)
+
+    def holds(resource: Any) -> None:
+        request = backend_wire.redemption(
+            gateway.base_url,
+            bearer=good.grant.access_token,
+            proxy_token=good.proxy_token,
+            resource=resource,
+        )
+        _sound(gateway, request, "redemption", resource)
+
+    draw.each(_json(), holds)
+
+
+@check("ROBUST-01")
+def generated_exchanges_get_an_answer(gateway: Gateway, world: World, draw: Draw) -> None:
+    """An exchange with generated fields, by an agent that is known, ends as a refusal."""
+    agent = world.agent()
+    good = {
+        "grant_type": "authorization_code",
+        "code": agent_wire.fresh_state(),
+        "redirect_uri": CALLBACK,
+        "client_id": agent.client_id,
+        "client_secret": agent.client_secret.reveal(),
+        "code_verifier": agent_wire.fresh_verifier(),
+    }
+
+    def holds(fields: Mapping[str, str]) -> None:
+        request = Request(
+            method="POST",
+            url=agent_wire.token_endpoint(gateway.core_url),
+            headers=(agent_wire.FORM_BODY,),
+            body=_encoded({**good, **fields}),
+        )
+        _sound(gateway, request, "exchange", fields)
+
+    draw.each(_texts_for(good), holds)
+
+
+@check("ROBUST-01")
+def generated_authorizations_get_an_answer(gateway: Gateway, world: World, draw: Draw) -> None:
+    """An authorization request with generated parameters ends on a page or in a redirect."""
+    attempt = world.attempt()
+    endpoint = agent_wire.authorization_endpoint(gateway.base_url, attempt.resource.id)
+
+    def holds(parameters: Mapping[str, str]) -> None:
+        query = _encoded({**attempt.parameters, **parameters}).decode("ascii")
+        _sound(gateway, Request(method="GET", url=f"{endpoint}?{query}"), "authorization", parameters)
+
+    draw.each(_texts_for(attempt.parameters), holds)
+
+
+def _sound(gateway: Gateway, request: Request, what: str, drawn: object) -> None:
+    answer = ask(gateway, request, what)
+    expect.that(
+        is_sound(answer),
+        what,
+        expected="an answer in time and below 500",
+        got=f"{answer.outcome()} to {json.dumps(drawn)}",
+    )
+
+
+def _texts_for(good: Mapping[str, str]) -> SearchStrategy[dict[str, str]]:
+    from hypothesis import strategies as st  # noqa: PLC0415 - loaded by those who generate
+
+    return st.dictionaries(st.sampled_from(sorted(good)), _text(), min_size=1, max_size=3)
+
+
+def _some_of(good: Mapping[str, Any]) -> SearchStrategy[dict[str, Any]]:
+    from hypothesis import strategies as st  # noqa: PLC0415
+
+    return st.dictionaries(st.sampled_from(sorted(good)), _json(), min_size=1, max_size=2)
+
+
+def _json() -> SearchStrategy[Any]:
+    from hypothesis import strategies as st  # noqa: PLC0415
+
+    leaves = st.one_of(st.sampled_from([None, True, False, 0, -1, 1.5, 2**70, -0.0, 1e308]), _text())
+    return st.recursive(
+        leaves,
+        lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(_text(), inner, max_size=3)),
+        max_leaves=6,
+    )
+
+
+def _text() -> SearchStrategy[str]:
+    from hypothesis import strategies as st  # noqa: PLC0415
+
+    odd = st.lists(st.sampled_from(LETTERS), max_size=8).map("".join)
+    return st.one_of(odd, odd.map(lambda text: f"https://agent.example/{text}"))
+
+
+def _encoded(fields: Mapping[str, str]) -> bytes:
+    pairs = (
+        f"{name}={quote(text.encode('utf-8', 'surrogatepass'), safe='')}" for name, text in fields.items()
+    )
+    return "&".join(pairs).encode("ascii")

@@ -1,0 +1,72 @@
+"""Generated input beside the listed cases: drawn from the seed, and shrunk to the smallest that fails."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from conformance.claims import Violated
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+Value = TypeVar("Value")
+EXAMPLES = 20
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Draw:
+    """Draws the same values for the same seed."""
+
+    seed: int
+    examples: int = EXAMPLES
+
+    def each(self, strategy: SearchStrategy[Value], holds: Callable[[Value], None]) -> None:
+        """What `holds` claims is true of every value drawn; the smallest one that breaks it is told."""
+        hypothesis = _hypothesis()
+        broken: list[Violated] = []
+
+        def ask(value: Value) -> None:
+            try:
+                holds(value)
+            except Violated as violated:
+                broken.append(violated)
+                raise
+
+        drawn = hypothesis.given(strategy)(ask)
+        drawn = hypothesis.seed(self.seed)(drawn)
+        limits = hypothesis.settings(
+            max_examples=self.examples,
+            database=None,
+            deadline=None,
+            derandomize=False,
+            phases=[hypothesis.Phase.generate, hypothesis.Phase.shrink],
+            suppress_health_check=list(hypothesis.HealthCheck),
+            report_multiple_bugs=False,
+            print_blob=False,
+        )
+        # A claim that breaks once and holds the next time is broken: the last one that did is the smallest.
+        with suppress(Violated, hypothesis.errors.Flaky):
+            limits(drawn)()
+        if broken:
+            raise broken[-1]
+
+
+@cache
+def _hypothesis() -> Any:
+    """The library, which takes half a second to load, with its caches where nobody has to clear them away."""
+    import hypothesis  # noqa: PLC0415
+    from hypothesis.configuration import set_hypothesis_home_dir  # noqa: PLC0415
+
+    set_hypothesis_home_dir(Path(_home().name))
+    return hypothesis
+
+
+@cache
+def _home() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="gateproof-")
