@@ -39,11 +39,14 @@ def admin_application(merchant: Merchant, token: str) -> Starlette:
             return JSONResponse({"error": f"unknown action; there are {', '.join(sorted(actions))}"}, 404)
         try:
             arguments = json.loads(await request.body() or b"{}")
-            return JSONResponse(action(**_accepted(action, arguments)))
-        except (AdminRefused, ConfigError, ScriptError) as refused:
-            return JSONResponse({"error": str(refused)}, 400)
         except ValueError:
             return JSONResponse({"error": "the body is not JSON"}, 400)
+        try:
+            said = json.dumps(action(**_accepted(action, arguments)))
+        except (AdminRefused, ConfigError, ScriptError) as refused:
+            return JSONResponse({"error": str(refused)}, 400)
+        # In ASCII: what a target was sent, and passed on, may hold half a character.
+        return Response(said, media_type="application/json")
 
     return Starlette(routes=[Route("/{action}", handle, methods=["POST"])])
 
