@@ -76,7 +76,7 @@ class _Folder:
 
     def add_result(self, test: TestResult) -> None:
         values = asdict(test, filter=lambda _, value: bool(value) or value is False)
-        self.files[f"{_FOLDER}/{test.uuid}-result.json"] = json_bytes(values)
+        self.files[f"{_FOLDER}/{test.uuid}-result.json"] = json_bytes(values, indent=None)
 
     def attach(self, name: str, text: str, *path: str) -> Attachment:
         source = f"{identifier(self.result, 'allure', *path)}-attachment.txt"

@@ -34,7 +34,7 @@ def render(result: RunResult) -> dict[str, bytes]:
         "pages": [_page(rule, check, begun, zero) for rule, check in _checks(result)],
         "entries": [_entry(*each, begun, zero) for each in entries],
     }
-    return {"exchanges.har": json_bytes({"log": log})}
+    return {"exchanges.har": json_bytes({"log": log}, indent=None)}
 
 
 def _checks(result: RunResult) -> list[tuple[RuleResult, CheckResult]]:
