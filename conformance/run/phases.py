@@ -118,7 +118,10 @@ def run_phase(
         *("--pyargs", *modules(context.target.role)),
     ]
     with _own_pytest():
-        status = pytest.main(arguments, plugins=[controller])
+        try:
+            status = pytest.main(arguments, plugins=[controller])
+        except Exception as broken:
+            raise PhaseFailed(f"{type(broken).__name__} at the end of the {phase} phase") from broken
     if controller.interrupted:
         raise KeyboardInterrupt
     if controller.fault or status in {pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR}:
