@@ -5,10 +5,30 @@ from __future__ import annotations
 from reference.defects.defect import Defect
 from reference.defects.gateway_answers import ANSWERS
 from reference.defects.gateway_authorization import AUTHORIZATION
+from reference.defects.gateway_bindings import BINDINGS
 from reference.defects.gateway_claims import CLAIMS
+from reference.defects.gateway_clients import AGENTS
+from reference.defects.gateway_codes import EXCHANGES
 from reference.defects.gateway_metadata import DISCOVERY, KEYS
 from reference.defects.gateway_redemption import REDEMPTION
+from reference.defects.gateway_redirects import REDIRECTS
 from reference.defects.gateway_registration import REGISTRATION
+from reference.defects.gateway_requests import REQUESTS
+from reference.defects.gateway_sign_in import SIGN_IN
 
-FAMILIES = (DISCOVERY, KEYS, REGISTRATION, AUTHORIZATION, CLAIMS, ANSWERS, REDEMPTION)
+FAMILIES = (
+    DISCOVERY,
+    KEYS,
+    REGISTRATION,
+    AUTHORIZATION,
+    CLAIMS,
+    ANSWERS,
+    REDEMPTION,
+    REQUESTS,
+    REDIRECTS,
+    SIGN_IN,
+    EXCHANGES,
+    BINDINGS,
+    AGENTS,
+)
 DEFECTS: dict[str, Defect] = {defect.name: defect for family in FAMILIES for defect in family}

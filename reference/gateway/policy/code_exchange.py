@@ -172,9 +172,14 @@ def redirect_uri_is_the_same(facts: CodeFacts) -> Refusal | None:
     return _invalid_grant("redirect_uri is not the one of the authorization request")
 
 
+def challenge_of(verifier: str) -> str:
+    """What S256 makes of a verifier."""
+    digest = hashlib.sha256(verifier.encode("utf-8", "surrogatepass")).digest()
+    return urlsafe_b64encode(digest).rstrip(b"=").decode()
+
+
 def verifier_matches(facts: CodeFacts) -> Refusal | None:
-    digest = hashlib.sha256(facts.verifier.encode("utf-8", "surrogatepass")).digest()
-    challenge = urlsafe_b64encode(digest).rstrip(b"=")
+    challenge = challenge_of(facts.verifier).encode()
     if facts.code is not None and hmac.compare_digest(challenge, facts.code.challenge.encode()):
         return None
     return _invalid_grant("code_verifier does not match")

@@ -1,0 +1,173 @@
+"""Gateways that give tokens to whom they do not know, or take credentials from where they must not stand."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from binascii import Error
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+from urllib.parse import unquote_plus
+
+from reference.defects.defect import Defect, defect, instead, without
+from reference.gateway.ids import Ids, fingerprint
+from reference.gateway.policy import code_exchange as honest
+from reference.gateway.policy import registration
+from reference.gateway.policy.code_exchange import (
+    AGENT_CHECKS,
+    CODE_CHECKS,
+    TOKEN_REQUEST_CHECKS,
+    AgentCredentials,
+    AgentFacts,
+    CodeFacts,
+    TokenRequestFacts,
+)
+from reference.gateway.policy.outcomes import Refusal
+
+
+def secret_stored_as(change: Callable[[str], str]) -> dict[str, Any]:
+    """Secrets are changed before they are stored and before they are compared."""
+
+    def new_agent(facts: registration.RegistrationFacts, ids: Ids, now: float) -> registration.NewAgent:
+        new = registration.new_agent(facts, ids, now)
+        return replace(new, agent=replace(new.agent, secret=fingerprint(change(new.secret))))
+
+    def check(facts: AgentFacts) -> Refusal | None:
+        given = fingerprint(change(facts.credentials.secret))
+        return None if facts.agent and given == facts.agent.secret else honest.agent_secret_is_right(facts)
+
+    return {
+        "new_agent": new_agent,
+        "agent_checks": instead(AGENT_CHECKS, honest.agent_secret_is_right, check),
+    }
+
+
+def anybodys_secret() -> dict[str, Any]:
+    """A secret is right when it is somebody's."""
+    known: set[str] = set()
+
+    def new_agent(facts: registration.RegistrationFacts, ids: Ids, now: float) -> registration.NewAgent:
+        new = registration.new_agent(facts, ids, now)
+        known.add(new.agent.secret)
+        return new
+
+    def check(facts: AgentFacts) -> Refusal | None:
+        right = facts.agent is not None and fingerprint(facts.credentials.secret) in known
+        return None if right else honest.agent_secret_is_right(facts)
+
+    return {
+        "new_agent": new_agent,
+        "agent_checks": instead(AGENT_CHECKS, honest.agent_secret_is_right, check),
+    }
+
+
+def secret_if_there_is_one(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
+    given = facts.value("client_secret")
+    return AgentCredentials(client_id=facts.value("client_id"), secret=given)
+
+
+def right_or_missing(facts: AgentFacts) -> Refusal | None:
+    return honest.agent_secret_is_right(facts) if facts.credentials.secret else None
+
+
+def basic_too(*, with_id: bool = False) -> Callable[[TokenRequestFacts], AgentCredentials | Refusal]:
+    """Credentials in a Basic header are fine, if need be with the client ID in the form."""
+
+    def credentials(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
+        scheme, _, encoded = (facts.authorization or "").partition(" ")
+        if scheme.lower() != "basic" or (with_id and not facts.value("client_id")):
+            return honest.agent_credentials(facts)
+        try:
+            client_id, _, given = b64decode(encoded).decode().partition(":")
+        except (Error, ValueError):
+            return honest.agent_credentials(facts)
+        return AgentCredentials(client_id=unquote_plus(client_id), secret=unquote_plus(given))
+
+    return credentials
+
+
+def of_an_agent_with_the_same_address(facts: CodeFacts) -> Refusal | None:
+    if facts.code is not None and facts.code.redirect_uri in facts.agent.redirect_uris:
+        return None
+    return honest.code_is_the_agents_own(facts)
+
+
+CLIENTS: tuple[Defect, ...] = (
+    defect(
+        "agent-secret-not-checked",
+        "Any secret will do for an agent that is known.",
+        "CODE-07",
+        agent_checks=without(AGENT_CHECKS, honest.agent_secret_is_right),
+    ),
+    defect(
+        "agent-secret-optional",
+        "A secret has to be right only when one is sent.",
+        "CODE-07",
+        agent_credentials=secret_if_there_is_one,
+        agent_checks=instead(AGENT_CHECKS, honest.agent_secret_is_right, right_or_missing),
+    ),
+    defect(
+        "agent-secret-by-its-beginning",
+        "Only the first sixteen characters of a secret count.",
+        "CODE-07",
+        **secret_stored_as(lambda given: given[:16]),
+    ),
+    defect(
+        "agent-secret-in-any-case",
+        "The case of a secret does not count.",
+        "CODE-07",
+        **secret_stored_as(str.casefold),
+    ),
+    defect("secret-of-any-agent", "The secret of any agent will do.", "CODE-07", **anybodys_secret()),
+    defect(
+        "code-of-any-agent",
+        "A code gives tokens to whichever agent brings it.",
+        "CODE-08",
+        code_checks=without(CODE_CHECKS, honest.code_is_the_agents_own),
+    ),
+    defect(
+        "code-of-agents-with-one-address",
+        "A code gives tokens to every agent with that redirect URI.",
+        "CODE-08",
+        code_checks=instead(CODE_CHECKS, honest.code_is_the_agents_own, of_an_agent_with_the_same_address),
+    ),
+    defect("basic-for-agents", "Agents may use HTTP Basic.", "CODE-09", agent_credentials=basic_too()),
+    defect(
+        "basic-for-agents-that-name-themselves",
+        "Agents may use HTTP Basic when the form names them.",
+        "CODE-09",
+        agent_credentials=basic_too(with_id=True),
+    ),
+)
+
+PLACES: tuple[Defect, ...] = (
+    defect(
+        "tokens-by-get",
+        "The token endpoint answers a GET as it does a POST.",
+        "CODE-15",
+        token_methods=("GET", "POST"),
+        token_fields=lambda form, query: form or query,
+        token_request_checks=without(TOKEN_REQUEST_CHECKS, honest.nothing_is_in_the_url),
+    ),
+    defect(
+        "credentials-from-the-url",
+        "Credentials may stand in the URL.",
+        "CODE-15",
+        token_fields=lambda form, query: (*form, *query),
+        token_request_checks=without(TOKEN_REQUEST_CHECKS, honest.nothing_is_in_the_url),
+    ),
+    defect(
+        "first-of-doubled-fields",
+        "Of a doubled field the first one counts.",
+        "CODE-15",
+        token_request_checks=without(TOKEN_REQUEST_CHECKS, honest.no_field_is_doubled),
+    ),
+    defect(
+        "last-of-doubled-fields",
+        "Of a doubled field the last one counts.",
+        "CODE-15",
+        token_fields=lambda form, _query: tuple(dict(form).items()),
+    ),
+)
+
+AGENTS: tuple[Defect, ...] = (*CLIENTS, *PLACES)

@@ -1,0 +1,254 @@
+"""Gateways that ask the wrong browser, the wrong user, or nobody at all."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from itertools import count
+from secrets import randbelow, token_hex
+from types import MappingProxyType
+from uuid import uuid4
+
+from reference.defects.defect import Defect, defect
+from reference.gateway.ids import Ids
+from reference.gateway.policies import PAGE_HEADERS
+from reference.gateway.policy import authorization as honest
+from reference.gateway.policy import sign_in
+from reference.gateway.policy.authorization import ConsentFacts
+from reference.gateway.records import Person, Project, SignIn, Standing
+
+
+def headers(*dropped: str, **changed: str) -> Mapping[str, str]:
+    kept = {name: value for name, value in PAGE_HEADERS.items() if name not in dropped}
+    return MappingProxyType(kept | {name.replace("_", "-"): value for name, value in changed.items()})
+
+
+def held_once(recorded: Standing | None, project: Project) -> Standing:
+    return "pending" if recorded is None and project.agent_policy == "hold" else "approved"
+
+
+def held_for_good(recorded: Standing | None, project: Project) -> Standing:
+    return "pending" if project.agent_policy == "hold" else recorded or "approved"
+
+
+def approved_if(good: Callable[[ConsentFacts], bool]) -> Callable[[ConsentFacts], Standing | None]:
+    """Nobody is asked where this holds."""
+
+    def consent(facts: ConsentFacts) -> Standing | None:
+        return "approved" if facts.standing == "approved" and good(facts) else honest.consent(facts)
+
+    return consent
+
+
+def denied_with_a_code(uri: str, error: str, description: str, state: str, issuer: str) -> str:
+    location = honest.error_redirect(uri, error, description, state, issuer)
+    return location + f"&code={token_hex(24)}" if error == "access_denied" else location
+
+
+def last_person() -> Callable[[Person | None, float], Person | None]:
+    """Whoever signed in last is signed in everywhere."""
+    last: list[Person] = []
+
+    def remembered(person: Person | None, now: float) -> Person | None:
+        if person is not None:
+            last[:] = [person]
+        return sign_in.remembered(last[0] if last else None, now)
+
+    return remembered
+
+
+def numbered(first: int, step: int, form: str) -> Callable[[Ids], str]:
+    """Codes that count, however they are written."""
+    counter = count(first)
+    return lambda _ids: format((next(counter) * step) % (1 << 128), form)
+
+
+def without_a_cookie_anywhere(found: SignIn, browser: str | None) -> bool:
+    return browser is None or sign_in.same_browser(found, browser)
+
+
+STANDINGS: tuple[Defect, ...] = (
+    defect(
+        "agents-never-held",
+        "A Project's policy to hold agents is ignored.",
+        "AUTHZ-07",
+        agent_standing=lambda recorded, _project: recorded or "approved",
+    ),
+    defect(
+        "agents-held-once",
+        "A held agent is let in when it comes again.",
+        "AUTHZ-07",
+        agent_standing=held_once,
+    ),
+    defect(
+        "approval-of-one-agent-is-for-all",
+        "An approved agent opens the Project to every agent.",
+        "AUTHZ-07",
+        standing_key=lambda project_id, _agent_id: (project_id, ""),
+    ),
+    defect(
+        "approval-in-one-project-is-for-all",
+        "An agent that was approved in one Project is approved in every Project.",
+        "AUTHZ-07",
+        standing_key=lambda _project_id, agent_id: ("", agent_id),
+    ),
+    defect(
+        "approval-without-effect",
+        "An agent that was approved stays Pending as long as its Project holds agents.",
+        "AUTHZ-08",
+        agent_standing=held_for_good,
+    ),
+    defect(
+        "rejection-ends-the-sign-in",
+        "When the merchant rejects the gateway, the user cannot sign in.",
+        "AUTHZ-10",
+        sign_in_goes_on=lambda verdict: verdict != "rejected",
+    ),
+    defect(
+        "sign-in-needs-a-merchant-token",
+        "The user can sign in only when the merchant gave a token.",
+        "AUTHZ-10 VAULT-10",
+        sign_in_goes_on=lambda verdict: verdict == "accepted",
+    ),
+)
+
+CODES: tuple[Defect, ...] = (
+    defect(
+        "codes-of-six-digits",
+        "A code has six digits.",
+        "AUTHZ-12",
+        new_code=lambda _: f"{randbelow(10**6):06}",
+    ),
+    defect(
+        "codes-that-count", "Codes count up behind a prefix.", "AUTHZ-12", new_code=numbered(1000, 1, "032x")
+    ),
+    defect(
+        "codes-that-count-in-disguise",
+        "Codes are multiples of a large odd number.",
+        "AUTHZ-12",
+        new_code=numbered(1, 0x9E3779B97F4A7C15F39CC0605CEDC835, "032x"),
+    ),
+    defect(
+        "codes-from-the-clock",
+        "A code is the time, and a few random digits.",
+        "AUTHZ-12",
+        new_code=lambda _: f"{time.time_ns():020}{randbelow(10**4):04}",
+    ),
+    defect("codes-of-122-bits", "A code is a random UUID.", "AUTHZ-12", new_code=lambda _: str(uuid4())),
+    defect("codes-of-64-bits", "A code has 64 random bits.", "AUTHZ-12", new_code=lambda _: token_hex(8)),
+    defect(
+        "code-in-a-cookie",
+        "The code is left in a cookie, too.",
+        "AUTHZ-12",
+        code_headers=lambda code: {"set-cookie": f"last_code={code}; Path=/; HttpOnly"},
+    ),
+)
+
+PAGES: tuple[Defect, ...] = (
+    defect(
+        "pages-without-protection",
+        "Pages carry no header about framing.",
+        "AUTHZ-15",
+        page_headers=headers("content-security-policy", "x-frame-options"),
+    ),
+    defect(
+        "pages-framed-by-anybody",
+        "frame-ancestors lets everybody in, and X-Frame-Options is not asked then.",
+        "AUTHZ-15",
+        page_headers=headers(content_security_policy="default-src 'none'; frame-ancestors *"),
+    ),
+    defect(
+        "pages-with-an-obsolete-option",
+        "X-Frame-Options says ALLOW-FROM, which browsers ignore.",
+        "AUTHZ-15",
+        page_headers=headers("content-security-policy", x_frame_options="ALLOW-FROM https://agent.example"),
+    ),
+    defect(
+        "pages-that-only-report-framing",
+        "The policy about framing is one that is only reported.",
+        "AUTHZ-15",
+        page_headers=headers(
+            "content-security-policy",
+            "x-frame-options",
+            content_security_policy_report_only="frame-ancestors 'none'",
+        ),
+    ),
+    defect(
+        "pages-tell-their-address",
+        "The referrer policy is unsafe-url.",
+        "AUTHZ-15",
+        page_headers=headers(referrer_policy="unsafe-url"),
+    ),
+    defect(
+        "pages-without-referrer-policy",
+        "Pages say nothing about the Referer.",
+        "AUTHZ-15",
+        page_headers=headers("referrer-policy"),
+    ),
+)
+
+ACTS: tuple[Defect, ...] = (
+    defect(
+        "no-means-yes",
+        "Whatever button is pressed, the agent is approved.",
+        "AUTHZ-16",
+        decided=lambda pressed: "switch" if pressed == "switch" else "approve",
+    ),
+    defect(
+        "no-comes-with-a-code",
+        "The redirect after a refusal has a code beside its error.",
+        "AUTHZ-16",
+        error_redirect=denied_with_a_code,
+    ),
+    defect(
+        "signed-in-is-approved",
+        "Whoever is signed in is not asked about another agent.",
+        "AUTHZ-17 AUTHZ-16",
+        consent=approved_if(lambda facts: facts.was_signed_in),
+    ),
+    defect(
+        "asked-once-is-approved",
+        "An agent that the user was asked about once is approved, whatever the user said.",
+        "AUTHZ-17",
+        consent=approved_if(lambda facts: facts.login_id in facts.answers),
+    ),
+    defect(
+        "approved-by-anybody",
+        "An agent that any user approved is approved for all of them.",
+        "AUTHZ-17",
+        consent=approved_if(lambda facts: "approve" in facts.answers.values()),
+    ),
+    defect(
+        "last-user-signed-in-everywhere",
+        "A browser that nobody knows is that of the user who signed in last, and nobody is asked.",
+        "AUTHZ-17 AUTHZ-16 AUTHZ-19",
+        remembered=last_person(),
+        consent=approved_if(lambda facts: facts.was_signed_in),
+    ),
+    defect(
+        "forms-work-in-any-browser",
+        "No form and no callback asks which browser it comes from.",
+        "AUTHZ-19",
+        same_browser=lambda _found, _browser: True,
+    ),
+    defect(
+        "approve-form-works-in-any-browser",
+        "The approve form does not ask which browser it comes from.",
+        "AUTHZ-19",
+        same_browser=lambda found, browser: found.person is not None or sign_in.same_browser(found, browser),
+    ),
+    defect(
+        "callback-works-in-any-browser",
+        "The way back from the merchant does not ask which browser takes it.",
+        "AUTHZ-19",
+        same_browser=lambda found, browser: found.person is None or sign_in.same_browser(found, browser),
+    ),
+    defect(
+        "forms-work-without-a-cookie",
+        "A browser is asked to be the right one only if it sends a cookie.",
+        "AUTHZ-19",
+        same_browser=without_a_cookie_anywhere,
+    ),
+)
+
+SIGN_IN: tuple[Defect, ...] = (*STANDINGS, *CODES, *PAGES, *ACTS)
