@@ -22,6 +22,8 @@ _STRIDE = RUN - _WINDOW + 1
 # Of a very long secret, its beginning and its end stand for the whole: that is what leaks have.
 _ENDS = 96
 _SHORTEST = 8
+# How a text is read that anybody reads who opens it.
+PLAIN = frozenset({"as it is", "percent-encoded", "JSON-escaped", "split by white space"})
 # A window without a digit in letters of one case: words read like that, and secrets hardly ever do.
 _WORDS = re.compile(r"[a-z_\-. :/]{8}|[A-Z_\-. :/]{8}")
 

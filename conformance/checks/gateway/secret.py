@@ -2,48 +2,212 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from conformance.check import check
-from conformance.claims import expect, require
-from conformance.run.received import Survey
+from conformance.checks.gateway import _provocations as provoke
+from conformance.claims import LeftOut, Unavailable, Unmet, expect, require
+from conformance.gateway import Gateway
+from conformance.parties import Project
+from conformance.run.received import Received, Survey
+from conformance.seclusion import let_expire, secluded
+from conformance.standing import redeemable
+from conformance.wire.secret import Secret
+from conformance.world import World
+
+REFRESH_TOKEN, ACCESS_TOKEN = "merchant_refresh_token", "merchant_access_token"
+PROXY_TOKEN, PROXY_CLIENT = "proxy_token", ("proxy_client_secret", "proxy_client_id")
+# What the merchant may do with a refresh token that it is shown.
+REFRESHES: dict[str, dict[str, Any]] = {
+    "refreshed": {},
+    "rotated": {"rotate_refresh_tokens": True},
+    "rejected": {"refresh": "reject"},
+    "failing": {"refresh": "server_error"},
+    "nonsense": {"refresh": "wrong_shape"},
+}
+
+
+@check("SECRET-01")
+def refresh_token_is_not_in_what_a_sign_in_brings(world: World, received: Received) -> None:
+    """Neither pages, cookies, redirects and tokens of a sign-in nor the redemption after it have it."""
+    grant = world.grant()
+    require(world.redeem(grant, world.proxy_token())).status(200)
+
+    _hidden(world, received, REFRESH_TOKEN)
+
+
+@check("SECRET-01", alone=True, cases=REFRESHES)
+def refresh_token_is_not_in_what_its_use_brings(
+    world: World, received: Received, case: dict[str, Any]
+) -> None:
+    """A redemption that used the refresh token does not show it, whatever the merchant said to it."""
+    alone = secluded(world)
+    alone.short_lived()
+    grant, proxy_token = alone.grant(), alone.proxy_token()
+    require(world.redeem(grant, proxy_token)).status(200)
+    alone.short_lived(**case)
+    let_expire(world)
+    world.redeem(grant, proxy_token)
+    if not alone.asked("refresh_token"):
+        raise LeftOut("the gateway has not used the refresh token")
+    world.redeem(grant, proxy_token)
+
+    _hidden(world, received, REFRESH_TOKEN)
+
+
+@check("SECRET-01")
+def refresh_token_is_in_no_refusal(gateway: Gateway, world: World, received: Received) -> None:
+    """Redemptions that are refused, and requests that ask for details, do not bring it."""
+    good = redeemable(world)
+    provoke.send(gateway, provoke.refused_redemptions(gateway, good))
+    provoke.send(gateway, provoke.agents_side(gateway, world, good))
+
+    _hidden(world, received, REFRESH_TOKEN)
+
+
+@check("SECRET-02")
+def access_token_is_not_on_the_agents_side(gateway: Gateway, world: World, received: Received) -> None:
+    """An agent whose user's merchant token is in the gateway's keeping gets no sight of it."""
+    good = redeemable(world)
+    provoke.send(gateway, provoke.agents_side(gateway, world, good))
+
+    _hidden(world, received, ACCESS_TOKEN)
+
+
+@check("SECRET-02")
+def access_token_is_not_in_a_second_sign_in(world: World, received: Received) -> None:
+    """A user who signs in again, when the merchant token is there already, gets no sight of it."""
+    first = world.grant()
+    require(world.redeem(first, world.proxy_token())).status(200)
+    authorization = world.authorization(user=first.user)
+    require(world.gateway.exchange(authorization)).status(200)
+    world.gateway.exchange(authorization)
+    world.gateway.visit(world.attempt(user=first.user), approve=False)
+
+    _hidden(world, received, ACCESS_TOKEN)
+
+
+@check("SECRET-02")
+def access_token_is_in_no_refused_redemption(gateway: Gateway, world: World, received: Received) -> None:
+    """A redemption that is refused does not bring the token all the same, not in a header and not encoded."""
+    good = redeemable(world)
+    foreign = _foreign(world)
+    provoke.send(gateway, provoke.refused_redemptions(gateway, good, foreign))
+
+    _hidden(world, received, ACCESS_TOKEN)
+
+
+@check("SECRET-03")
+def proxy_token_is_in_no_redemption(gateway: Gateway, world: World, received: Received) -> None:
+    """Neither a redemption that succeeds nor one that is refused repeats the Proxy token."""
+    good = redeemable(world)
+    provoke.send(gateway, provoke.refused_redemptions(gateway, good, _foreign(world)))
+
+    _hidden(world, received, PROXY_TOKEN)
+
+
+@check("SECRET-03")
+def proxy_token_is_in_no_other_answer(gateway: Gateway, world: World, received: Received) -> None:
+    """A Proxy token that is sent where it does not belong does not come back."""
+    good = redeemable(world)
+    client = world.home().proxy_client
+    provoke.send(gateway, provoke.backends_side(gateway, client, good.proxy_token))
+
+    _hidden(world, received, PROXY_TOKEN)
+
+
+@check("SECRET-03")
+def proxy_token_is_not_on_the_agents_side(gateway: Gateway, world: World, received: Received) -> None:
+    """An agent whose user's token was redeemed a moment ago gets no sight of the Proxy token."""
+    good = redeemable(world)
+    require(world.redeem(world.grant(), good.proxy_token)).status(200)
+    provoke.send(gateway, provoke.agents_side(gateway, world, good))
+
+    _hidden(world, received, PROXY_TOKEN)
+
+
+@check("SECRET-04")
+def proxy_secret_is_in_no_answer_to_the_backend(gateway: Gateway, world: World, received: Received) -> None:
+    """The token endpoint never repeats the credentials it was sent, and no other endpoint does."""
+    client, proxy_token = world.home().proxy_client, world.proxy_token()
+    provoke.send(gateway, provoke.backends_side(gateway, client, proxy_token))
+
+    _hidden(world, received, *PROXY_CLIENT)
+
+
+@check("SECRET-04")
+def proxy_client_is_not_on_the_agents_side(gateway: Gateway, world: World, received: Received) -> None:
+    """Pages, redirects, documents, tokens and errors name no Proxy client, also just after it was used."""
+    good = redeemable(world)
+    require(world.redeem(world.grant(), good.proxy_token)).status(200)
+    provoke.send(gateway, provoke.agents_side(gateway, world, good))
+
+    _hidden(world, received, *PROXY_CLIENT)
 
 
 @check("SECRET-01", whole_run=True)
 def merchant_refresh_token_was_nowhere_in_the_run(survey: Survey) -> None:
     """No answer of the whole run, to anybody, had a merchant refresh token in it."""
-    _clean(survey, "merchant_refresh_token")
+    require.that(survey.redeemed > 0, "the run", expected="a redemption that succeeded", got="none")
+    _clean(survey, REFRESH_TOKEN)
 
 
 @check("SECRET-02", whole_run=True)
 def merchant_access_token_was_in_redemptions_alone(survey: Survey) -> None:
     """No answer of the whole run but a successful redemption had a merchant access token in it."""
     require.that(survey.redeemed > 0, "the run", expected="a redemption that succeeded", got="none")
-    _clean(survey, "merchant_access_token")
+    _clean(survey, ACCESS_TOKEN)
 
 
 @check("SECRET-03", whole_run=True)
 def proxy_token_was_in_its_own_answer_alone(survey: Survey) -> None:
     """No answer of the whole run but the issuing one had a Proxy token in it."""
-    _clean(survey, "proxy_token")
+    require.that(survey.redeemed > 0, "the run", expected="a redemption that succeeded", got="none")
+    _clean(survey, PROXY_TOKEN)
 
 
 @check("SECRET-04", whole_run=True)
 def proxy_client_stayed_in_the_backend(survey: Survey) -> None:
     """No answer of the whole run had a Proxy client's secret in it, nor one to an agent or browser its ID."""
-    known = survey.known.get("proxy_token", 0)
-    require.that(known > 0, "the run", expected="a Proxy client that was used", got="none")
-    _clean(survey, "proxy_client_secret", "proxy_client_id")
+    require.that(survey.redeemed > 0, "the run", expected="a redemption that succeeded", got="none")
+    _clean(survey, *PROXY_CLIENT)
+
+
+def _hidden(world: World, received: Received, *kinds: str) -> None:
+    """Nothing that the target answered in this check holds a secret of these kinds where it must not."""
+    what = kinds[0].replace("_", " ")
+    known = received.minted(kinds[0])
+    require.that(known > 0, "this run", expected=f"a {what} to look for", got="none")
+    exchanges = world.seen()
+    found = received.leaks_of(exchanges, *kinds)
+
+    expect.that(
+        not found,
+        f"{len(exchanges)} answers, searched for {what}s",
+        expected="none where it must not be",
+        got="; ".join(dict.fromkeys(leak.said() for leak in found[:4])),
+    )
 
 
 def _clean(survey: Survey, *kinds: str) -> None:
     known = sum(survey.known.get(kind, 0) for kind in kinds)
     what = kinds[0].replace("_", " ")
-    require.that(known > 0 and survey.answers > 0, "the run", expected=f"a {what} to look for", got="none")
+    require.that(known > 0, "the run", expected=f"a {what} to look for", got="none")
     found = [leak for leak in survey.leaks if leak.kind in kinds]
-    places = "; ".join(dict.fromkeys(f"{leak.check}: {leak.said()}" for leak in found[:5]))
+    places = "; ".join(dict.fromkeys(f"{leak.check}: {leak.said()}" for leak in found[:4]))
 
     expect.that(
         not found,
         f"{survey.answers} answers of the run, searched for {known} secrets",
-        expected=f"no {what} in any of them",
+        expected=f"no {what} where it must not be",
         got=places,
     )
+
+
+def _foreign(world: World) -> Secret | None:
+    """Another Project's Proxy token, where there is another Project."""
+    try:
+        other: Project = world.project()
+        return world.proxy_token(other)
+    except (Unavailable, Unmet):
+        return None

@@ -1,0 +1,171 @@
+"""Addresses: what is in one is written down by browsers, proxies and servers on its way."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from urllib.parse import urljoin, urlsplit
+
+from conformance.check import check
+from conformance.checks.gateway import _provocations as provoke
+from conformance.claims import expect, require
+from conformance.gateway import CALLBACK, Gateway
+from conformance.run.received import MERCHANT_KINDS
+from conformance.standing import redeemable
+from conformance.wire import leaks
+from conformance.wire.client import origin
+from conformance.wire.exchange import Exchange
+from conformance.world import World
+
+# In no address at all, and in none that leads to another host.
+NEVER = ("access_token", "id_token", "refresh_token", "client_secret", "proxy_token", "proxy_client_secret")
+ONLY_AT_HOME = ("code", "code_verifier")
+# Policies that hand a page's whole address to another host.
+TALKATIVE = ("unsafe-url", "no-referrer-when-downgrade")
+_META = re.compile(r"<meta[^>]+name\s*=\s*[\"']?referrer[^>]*>", re.IGNORECASE)
+_ELSEWHERE = re.compile(r"(?:src|href|action)\s*=\s*[\"']?(https?://[^\"'\s>]+)", re.IGNORECASE)
+
+
+@check("SECRET-07", cases=("a sign-in", "a refused sign-in", "a declined sign-in"))
+def no_address_holds_a_token_or_secret(gateway: Gateway, world: World, case: str) -> None:
+    """No address that the browser is sent to has a token or secret in its query or behind its #."""
+    grant = world.grant()
+    world.proxy_token()
+    attempt = world.attempt(grant.agent)
+    if case == "a refused sign-in":
+        attempt = world.attempt(grant.agent)
+        gateway.visit(attempt, pairs=[*attempt.parameters.items(), ("scope", "openid no:such")])
+    else:
+        gateway.visit(attempt, approve=case == "a sign-in")
+
+    found = _in_addresses(gateway, world, world.seen(), (*NEVER, *MERCHANT_KINDS.values()))
+    expect.that(not found, f"addresses of {case}", expected="no token and no secret", got="; ".join(found))
+
+
+@check("SECRET-07")
+def code_goes_to_the_redirect_uri_alone(gateway: Gateway, world: World) -> None:
+    """The code is in the one address that it is meant for, and its verifier is in none."""
+    authorization = world.authorization()
+    require(gateway.exchange(authorization)).status(200)
+
+    found = [
+        place
+        for place in _in_addresses(gateway, world, world.seen(), ONLY_AT_HOME)
+        if not (place.startswith("code ") and place.endswith(_named(CALLBACK)))
+    ]
+    expect.that(
+        not found,
+        "addresses of a sign-in",
+        expected="the code at the redirect URI alone",
+        got="; ".join(found),
+    )
+
+
+@check("SECRET-07")
+def credentials_are_not_redirected_to_another_host(gateway: Gateway, world: World) -> None:
+    """No endpoint that is sent credentials hands the same request on to another host."""
+    good = redeemable(world)
+    client = world.home().proxy_client
+    provoke.send(gateway, provoke.refused_redemptions(gateway, good))
+    provoke.send(gateway, provoke.backends_side(gateway, client, good.proxy_token))
+    away = [
+        f"{exchange.step}: status {exchange.status} to {urlsplit(target).netloc}"
+        for exchange in _own(gateway, world.seen())
+        if exchange.status in {307, 308}
+        and (target := _location(exchange))
+        and origin(target) not in _origins(gateway)
+        and exchange.step != "browser"
+    ]
+
+    expect.that(
+        not away, "answers to credentials", expected="no 307 or 308 to another host", got="; ".join(away)
+    )
+
+
+@check("SECRET-07")
+def page_with_a_credential_in_its_address_sends_no_referer(gateway: Gateway, world: World) -> None:
+    """A page whose own address holds a code or token does not let another host see that address.
+
+    Today's browsers send no more than the origin elsewhere unless a page asks them to; older ones need to be
+    told, which matters where the page leads elsewhere at all.
+    """
+    grant = world.grant()
+    known = [
+        leaks.canary(kind, value)
+        for kind in (*NEVER, *ONLY_AT_HOME)
+        for value in gateway.keyring.values(kind)
+    ]
+    merchants = world.merchant.tokens() if world.merchant is not None else []
+    known += [leaks.canary("merchant_code", token.value) for token in merchants if token.kind == "code"]
+    hoard = leaks.Hoard(known)
+    require.that(bool(known), f"a sign-in of {grant.user.name}", expected="credentials", got="none")
+    bad = [
+        f"{urlsplit(exchange.request.url).path}: {why}"
+        for exchange in _own(gateway, world.seen())
+        if exchange.step == "browser" and _is_page(exchange) and hoard.search(exchange.request.url)
+        if (why := _lets_out(exchange))
+    ]
+
+    expect.that(
+        not bad, "pages of a sign-in", expected="a Referrer-Policy that keeps the address", got="; ".join(bad)
+    )
+
+
+def _in_addresses(
+    gateway: Gateway, world: World, exchanges: Sequence[Exchange], kinds: Iterable[str]
+) -> list[str]:
+    """Which kinds of secrets stand in which addresses that the target sent a browser or client to."""
+    known = [leaks.canary(kind, value) for kind in kinds for value in gateway.keyring.values(kind)]
+    if world.merchant is not None:
+        minted = [token for token in world.merchant.tokens() if MERCHANT_KINDS.get(token.kind) in set(kinds)]
+        known += [leaks.canary(MERCHANT_KINDS[token.kind], token.value) for token in minted]
+    hoard = leaks.Hoard(known)
+    places = []
+    for exchange in _own(gateway, exchanges):
+        if target := _location(exchange):
+            places += [f"{found.kind} in an address on {_named(target)}" for found in hoard.search(target)]
+    return list(dict.fromkeys(places))
+
+
+def _own(gateway: Gateway, exchanges: Iterable[Exchange]) -> list[Exchange]:
+    return [exchange for exchange in exchanges if origin(exchange.request.url) in _origins(gateway)]
+
+
+def _origins(gateway: Gateway) -> set[str]:
+    return {origin(gateway.base_url), origin(gateway.core_url)}
+
+
+def _location(exchange: Exchange) -> str:
+    location = exchange.header("Location")
+    return urljoin(exchange.request.url, location) if location else ""
+
+
+def _named(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}{parts.path}"
+
+
+def _is_page(exchange: Exchange) -> bool:
+    return (
+        exchange.status is not None
+        and exchange.status < 300
+        and "html" in (exchange.header("Content-Type") or "")
+    )
+
+
+def _lets_out(exchange: Exchange) -> str:
+    """Why the page's address gets out; empty when it does not."""
+    body = exchange.answer.text() if exchange.answer is not None else ""
+    told = " ".join([*_policies(exchange), *_META.findall(body)]).lower()
+    talkative = next((policy for policy in TALKATIVE if policy in told), None)
+    if talkative is not None:
+        return f"Referrer-Policy {talkative}"
+    own = origin(exchange.request.url)
+    elsewhere = next((url for url in _ELSEWHERE.findall(body) if origin(url) != own), None)
+    if not told and elsewhere is not None:
+        return f"no Referrer-Policy, and a reference to {urlsplit(elsewhere).netloc}"
+    return ""
+
+
+def _policies(exchange: Exchange) -> tuple[str, ...]:
+    return exchange.answer.headers_named("Referrer-Policy") if exchange.answer is not None else ()
