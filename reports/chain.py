@@ -62,6 +62,25 @@ def plain(value: Any, deep: int = 0) -> Any:
             return value
 
 
+def strings(value: Any) -> list[str]:
+    """Every text in a line, keys included."""
+    found: list[str] = []
+
+    def gather(value: Any) -> None:
+        if isinstance(value, str):
+            found.append(value)
+        elif isinstance(value, dict):
+            found.extend(value)
+            for item in value.values():
+                gather(item)
+        elif isinstance(value, list | tuple):
+            for item in value:
+                gather(item)
+
+    gather(value)
+    return found
+
+
 def texts(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
     """Every text in a line, keys included, with the place where it stands."""
     if isinstance(value, str):

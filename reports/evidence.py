@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from reports import redaction
-from reports.chain import START, encode, link, plain, texts
+from reports.chain import START, encode, link, plain, strings, texts
 from reports.drawn import Footer, footer_of
+from reports.exchanges import Shown
 from reports.header import Header, header_to_dict
 from reports.record import FILE, Kind
 from reports.verdicts import CheckResult
@@ -20,6 +21,7 @@ from reports.verdicts import CheckResult
 # Says what kind of secret a text holds, or nothing.
 Scan = Callable[[str], str | None]
 _SYNC_EVERY_S = 5.0
+_SHOWN = tuple(field.name for field in fields(Shown))
 
 
 class LeakFound(Exception):
@@ -59,7 +61,7 @@ class EvidenceWriter:
         """Writes what one attempt of a check found, after the exchanges that it rests on."""
         section, level = self._planned[result.rule]
         exchanges = [
-            (Kind.EXCHANGE, plain({"check": result.id, **asdict(shown)})) for shown in result.exchanges
+            (Kind.EXCHANGE, plain({"check": result.id, **_values(shown)})) for shown in result.exchanges
         ]
         ordinals = list(range(self._number, self._number + len(exchanges)))
         found = {
@@ -81,7 +83,7 @@ class EvidenceWriter:
             "duration_s": result.duration_s,
         }
         values: dict[str, Any] = plain(found)
-        said = [text for _, text in texts([values, *(shown for _, shown in exchanges)])]
+        said = strings([values, *(shown for _, shown in exchanges)])
         values["public"] = sorted(redaction.runs(said) & set(result.public))
         self._write([*exchanges, (Kind.CHECK, values)])
         self._checks.append(result)
@@ -128,9 +130,14 @@ class EvidenceWriter:
 
     def _refuse_leaks(self, kind: Kind, values: Mapping[str, Any], line: bytes) -> None:
         """One scan of everything at once, and only where it finds something a scan of each text."""
-        said = list(texts(values))
-        found = self._scan("\n".join([line.decode(), *(text for _, text in said)]))
+        # Nothing that separates words stands between the texts: two of them side by side mean nothing.
+        found = self._scan("\0".join([line.decode(), *strings(values)]))
         if found is None:
             return
-        place = next((place for place, text in said if self._scan(text) is not None), "")
+        place = next((place for place, text in texts(values) if self._scan(text) is not None), "")
         raise LeakFound(found, f"{kind.value} {place}".strip())
+
+
+def _values(shown: Shown) -> dict[str, Any]:
+    """The fields of an exchange: what they hold is shared and not copied, as asdict would."""
+    return {name: getattr(shown, name) for name in _SHOWN}

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reports import evidence
+from reports import evidence, leaks
 from reports.chain import encode, plain
 from reports.evidence import EvidenceWriter, LeakFound
 from reports.record import FILE, Unreadable, read, result_of
@@ -214,6 +214,14 @@ def test_every_text_of_every_line_is_scanned(kit: Any, tmp_path: Path, place: st
             writer.header(kit.header())
             with pytest.raises(LeakFound):
                 writer.check(leaking[place])
+
+
+def test_neighbours_make_no_secret_together(kit: Any, tmp_path: Path) -> None:
+    seen = {"kind": "bearer", "next": kit.public_name}
+    check = replace(kit.checks()[-1], observations=seen, public=(kit.public_name,))
+    with EvidenceWriter(tmp_path / FILE, scan=leaks.looks) as writer:
+        writer.header(kit.header())
+        writer.check(check)
 
 
 def test_scan_that_breaks_lets_nothing_through(kit: Any, tmp_path: Path) -> None:
