@@ -1,0 +1,152 @@
+"""Other legal answers to an exchange of a code."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from types import MappingProxyType
+
+from reference.gateway.policy import code_exchange, token_claims
+from reference.gateway.policy.code_exchange import (
+    AGENT_CHECKS,
+    TOKEN_REQUEST_CHECKS,
+    AgentCredentials,
+    AgentFacts,
+    CodeCheck,
+    CodeFacts,
+    CodeRefused,
+    RefreshFacts,
+    TokenRequestFacts,
+)
+from reference.gateway.policy.outcomes import JsonObject, Refusal, first_refusal
+from reference.gateway.records import Code
+from reference.gateway.store import Expiring
+from reference.variants.variant import Variant, variant
+
+VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
+
+
+def _with_status(refusal: Refusal | None, status: int) -> Refusal | None:
+    return None if refusal is None else replace(refusal, status=status, challenge=None)
+
+
+def _credentials_400(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
+    found = code_exchange.agent_credentials(facts)
+    return replace(found, status=400, challenge=None) if isinstance(found, Refusal) else found
+
+
+def _agent_400(facts: AgentFacts) -> Refusal | None:
+    return _with_status(first_refusal(AGENT_CHECKS, facts), 400)
+
+
+def _agent_403(facts: AgentFacts) -> Refusal | None:
+    refusal = _with_status(first_refusal(AGENT_CHECKS, facts), 403)
+    return None if refusal is None else replace(refusal, error="unauthorized_client")
+
+
+def _shaped_verifier(facts: TokenRequestFacts) -> Refusal | None:
+    """A verifier that RFC 7636 does not allow is a malformed request."""
+    refusal = code_exchange.exchange_fields_are_given(facts)
+    if refusal is not None or VERIFIER.fullmatch(facts.value("code_verifier")):
+        return refusal
+    return Refusal(status=400, error="invalid_request", description="code_verifier has the wrong shape")
+
+
+async def _failed_try_spends_nothing(
+    codes: Expiring[Code], key: str, checks: tuple[CodeCheck, ...], facts: CodeFacts
+) -> Code | CodeRefused:
+    before = codes.get(key)
+    outcome = await code_exchange.spend_code(codes, key, checks, facts)
+    if before is not None and isinstance(outcome, CodeRefused):
+        codes.change(key, before)
+    return outcome
+
+
+async def _used_code_is_gone(
+    codes: Expiring[Code], key: str, checks: tuple[CodeCheck, ...], facts: CodeFacts
+) -> Code | CodeRefused:
+    """A used code is forgotten with all that it gave: a second use is one of an unknown code."""
+    outcome = await code_exchange.spend_code(codes, key, checks, facts)
+    codes.take(key)
+    return replace(outcome, revokes=None) if isinstance(outcome, CodeRefused) else outcome
+
+
+def _no_refresh(_facts: RefreshFacts) -> Refusal | None:
+    return Refusal(status=400, error="unsupported_grant_type", description="sign in again")
+
+
+def _reusable_refresh(facts: RefreshFacts) -> Refusal | None:
+    token = replace(facts.token, spent=False) if facts.token else None
+    return code_exchange.refresh_token_is_good(replace(facts, token=token))
+
+
+def _talkative(facts: token_claims.TokenFacts, tokens: token_claims.Tokens) -> JsonObject:
+    answer = token_claims.token_answer(facts, tokens)
+    extra = {
+        "issued_at": "now",
+        "": None,
+        "refresh_token_expires_in": 86400,
+        "resource": facts.resource.indicator,
+    }
+    return dict(reversed([*answer.items(), *extra.items()]))
+
+
+VARIANTS: tuple[Variant, ...] = (
+    variant("codes-for-ten-minutes", "a code lives for ten minutes", code_lifetime_s=600),
+    variant(
+        "wrong-clients-get-400",
+        "an agent that is not believed gets status 400",
+        agent_credentials=_credentials_400,
+        agent_checks=(_agent_400,),
+    ),
+    variant(
+        "wrong-clients-get-403",
+        "an agent that is not believed gets status 403 and unauthorized_client",
+        agent_checks=(_agent_403,),
+    ),
+    variant(
+        "misshapen-verifiers-are-invalid-requests",
+        "a verifier of a shape that is not allowed gets invalid_request",
+        exchange_fields=_shaped_verifier,
+    ),
+    variant(
+        "codes-survive-a-failed-try",
+        "a try with a wrong verifier leaves the code to the right one",
+        spend_code=_failed_try_spends_nothing,
+    ),
+    variant(
+        "used-codes-are-forgotten",
+        "a code that was used is unknown from then on, so its second use revokes nothing",
+        "CODE-12",
+        spend_code=_used_code_is_gone,
+    ),
+    variant(
+        "no-refresh-grant",
+        "the refresh grant in OAuth's form is not supported",
+        refresh_checks=(_no_refresh,),
+    ),
+    variant(
+        "refresh-tokens-for-good",
+        "a refresh token may be used again",
+        refresh_checks=(_reusable_refresh, code_exchange.refresh_asks_for_no_more),
+    ),
+    variant(
+        "token-headers-in-other-words",
+        "token answers carry more directives than they need",
+        token_headers=MappingProxyType(
+            {"Cache-Control": "private, NO-STORE, max-age=0", "Pragma": "no-cache"}
+        ),
+    ),
+    variant(
+        "talkative-token-answers",
+        "token answers have members that nobody knows, in another order",
+        token_answer=_talkative,
+    ),
+    variant(
+        "url-parameters-ignored",
+        "what stands in the URL of a token request is not looked at",
+        token_request_checks=tuple(
+            check for check in TOKEN_REQUEST_CHECKS if check is not code_exchange.nothing_is_in_the_url
+        ),
+    ),
+)
