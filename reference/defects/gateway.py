@@ -10,6 +10,7 @@ from reference.defects.gateway_claims import CLAIMS
 from reference.defects.gateway_clients import AGENTS
 from reference.defects.gateway_codes import EXCHANGES
 from reference.defects.gateway_metadata import DISCOVERY, KEYS
+from reference.defects.gateway_proxy import PROXY
 from reference.defects.gateway_redemption import REDEMPTION
 from reference.defects.gateway_redirects import REDIRECTS
 from reference.defects.gateway_registration import REGISTRATION
@@ -24,6 +25,7 @@ FAMILIES = (
     CLAIMS,
     ANSWERS,
     REDEMPTION,
+    PROXY,
     REQUESTS,
     REDIRECTS,
     SIGN_IN,

@@ -53,7 +53,7 @@ ANSWERS: tuple[Defect, ...] = (
     defect(
         "proxy-token-under-another-name",
         "A Proxy token is called proxy_token in its answer.",
-        "PROXY-01 KEYS-04 REDEEM-01 REDEEM-02 REDEEM-03 REDEEM-04 REDEEM-05",
+        "PROXY-01 PROXY-10 KEYS-04 REDEEM-01 REDEEM-02 REDEEM-03 REDEEM-04 REDEEM-05",
         proxy_token_answer=lambda token, life: {"proxy_token": token, "expires_in": life},
     ),
     defect(
