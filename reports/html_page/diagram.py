@@ -27,7 +27,7 @@ def diagram(exchanges: Sequence[Shown], result: RunResult, *, name: str, first: 
     lanes = _lanes(ways)
     x_of = {party: _LEFT + _GAP * number for number, party in enumerate(lanes)}
     width = 2 * _LEFT + _GAP * (len(lanes) - 1)
-    height = _TOP + _ROW * len(exchanges) + 14
+    height = _TOP + _ROW * len(exchanges) + 12
     size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
     pieces = [
         f'<svg {size} role="img" aria-labelledby="{name}-t {name}-d">',
@@ -68,13 +68,13 @@ def _row(shown: Shown, start: int, end: int, y: int, number: int, *, marked: boo
     step = _short(f"{number} {shown.step}", room, _NARROW)
     asked = _short(f"{shown.method} {path(shown.url)}", room, _WIDE)
     kind = " bad" if marked else ""
-    word = f' <tspan class="word">{_BREAKS}</tspan>' if marked else ""
-    answer = _short(_outcome(shown), room - int(len(_BREAKS) * _NARROW) if marked else room, _WIDE)
+    word = f'<text class="word" x="{middle}" y="{back + 15}">{_BREAKS}</text>' if marked else ""
+    answer = _short(_outcome(shown), room, _WIDE)
     return (
         f'<text class="step" x="{middle}" y="{y - 4}">{attribute(step)}</text>'
         f'<text class="asked" x="{middle}" y="{y + 9}">{attribute(asked)}</text>'
         f'<path class="ask" d="{_arrow(start, end, y + 15)}"/>'
-        f'<text class="got{kind}" x="{middle}" y="{back - 6}">{attribute(answer)}{word}</text>'
+        f'<text class="got{kind}" x="{middle}" y="{back - 6}">{attribute(answer)}</text>{word}'
         f'<path class="back{kind}" d="M{end} {back}H{start}"/>'
         f'<path class="tip{kind}" d="{_tip(end, start, back)}"/>'
     )

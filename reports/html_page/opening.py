@@ -113,7 +113,7 @@ def _seal(run: Mapping[str, Any]) -> tuple[str, str]:
     )
     how = (
         f"{block('gateproof verify .', 'command')}<small>in the folder of this file shows that nothing was "
-        "changed. Who sealed it shows only with <code>--key PUBLIC_KEY</code>.</small>"
+        "changed. It takes <code>--key PUBLIC_KEY</code> to show who sealed it.</small>"
     )
     return "Seal", sealed + how
 
@@ -128,7 +128,7 @@ def untested(result: RunResult, detail: Detail) -> str:
         return _untested_section(f"<p>{said}</p>{''.join(parts)}")
     head = (
         f"<p><b>{len(missing)} of {counted(len(result.rules), 'rule')}</b> "
-        f"{'was' if len(missing) == 1 else 'were'} not tested; {weighty} of them would decide.</p>"
+        f"{'was' if len(missing) == 1 else 'were'} not tested; {weighty} would decide.</p>"
     )
     groups = [_group(reason, rules, result, detail) for reason, rules in by_reason(missing).items()]
     head += f"<ul class=reasons>{''.join(groups[:_REASONS_IN_SIGHT])}</ul>"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,7 @@ def texts(rule_id: str) -> dict[str, Any]:
     return catalogue()[rule_id]
 
 
+@cache
 def catalogue() -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for path in sorted((ROOT / "conformance" / "catalogue").glob("*.toml")):
@@ -327,3 +329,18 @@ RUNS: dict[str, Callable[[], RunResult]] = {
 @pytest.fixture(params=RUNS)
 def any_run(request: pytest.FixtureRequest) -> RunResult:
     return RUNS[request.param]()
+
+
+@pytest.fixture
+def runs() -> dict[str, Callable[..., RunResult]]:
+    """The runs by name, and those that take arguments."""
+    return {
+        **RUNS,
+        "named": lambda name: run(rule("DISC-01", Verdict.PASSED), name=name),
+        "failing": lambda failing, body="": full(failing=failing, body=body),
+    }
+
+
+@pytest.fixture
+def hostile_words() -> tuple[str, ...]:
+    return HOSTILE
