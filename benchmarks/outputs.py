@@ -1,0 +1,80 @@
+"""What the record and the default outputs cost, beside the run that they are about.
+
+Runs the embedded reference once, and measures in the same process how long the writer of the record and the
+outputs took: their share of the whole is what counts, on whatever machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from conformance import rules
+from conformance.cli.outputs import write_all
+from conformance.run.embedded import Embedded
+from conformance.run.options import RunOptions
+from conformance.run.session import carry_out
+from reports.evidence import EvidenceWriter
+from reports.formats import DEFAULT
+from reports.record import FILE, read, result_of
+from reports.signing import signing_key
+
+BOUND = 0.10
+
+
+class Stopwatch:
+    """Adds up the processor time that calls of a function take."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def around(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def timed(*arguments: Any, **named: Any) -> Any:
+            begun = time.process_time()
+            try:
+                return function(*arguments, **named)
+            finally:
+                self.seconds += time.process_time() - begun
+
+        return timed
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="GLOB", help="measure with these rules"
+    )
+    parser.add_argument("--check", action="store_true", help="exit 1 when the share is above its bound")
+    arguments = parser.parse_args()
+    selected = rules.select(rules.load().for_role("gateway"), arguments.only)
+    recording, drawing = Stopwatch(), Stopwatch()
+    for name in ("header", "check", "footer"):
+        setattr(EvidenceWriter, name, recording.around(getattr(EvidenceWriter, name)))
+    with tempfile.TemporaryDirectory() as folder:
+        begun, wall = time.process_time(), time.monotonic()
+        place = Path(folder)
+        result = carry_out(Embedded(), selected, RunOptions(seed=1), lambda _: None, place)
+        own, wall = time.process_time() - begun, time.monotonic() - wall
+        draw = drawing.around(
+            lambda: write_all(result_of(read(place / FILE)), place, DEFAULT, signing_key(None, {}))
+        )
+        draw()
+        size = (place / FILE).stat().st_size
+    share = (recording.seconds + drawing.seconds) / wall
+    print(
+        f"run of {len(selected)} rules: {wall:.2f} s on the wall, {own:.2f} s of the harness's own processor time"
+    )
+    print(
+        f"record: {recording.seconds:.2f} s for {size / 1e6:.1f} MB; default outputs and seal: {drawing.seconds:.2f} s"
+    )
+    print(f"share of the run: {share:.1%} (bound {BOUND:.0%}); verdict of the run: {result.verdict.value}")
+    return 1 if arguments.check and share > BOUND else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
