@@ -43,9 +43,13 @@ class Visit:
         return [value for name, value in self.sent() if name == "code" and value]
 
     def sent(self) -> list[tuple[str, str]]:
-        """What stands in the query and in the fragment of the address the browser was sent to."""
-        fragment = urlsplit(self.sent_to or "").fragment
-        return [*self.query(), *parse_qsl(fragment, keep_blank_values=True)]
+        """What stands in the query and in the fragment of the address the browser was sent to.
+
+        A gateway that was given an odd address may put its question mark anywhere: each one begins a parameter.
+        """
+        parts = urlsplit(self.sent_to or "")
+        raw = f"{parts.query}&{parts.fragment}".replace("?", "&")
+        return parse_qsl(raw, keep_blank_values=True)
 
     def ended(self) -> bool:
         """True when the browser came to an end that can be judged: away, or on a page that is no crash."""

@@ -8,6 +8,7 @@ from conformance.check import check
 from conformance.checks.gateway._visits import no_code
 from conformance.claims import LeftOut, expect
 from conformance.gateway import CALLBACK
+from conformance.generating import Draw
 from conformance.parties import Agent
 from conformance.signin.addresses import resolve
 from conformance.world import World
@@ -65,6 +66,9 @@ NEAR_MISSES = {
     "registered-one-in-the-path": "https://evil.example/https://agent.example/callback",
     "registered-one-and-another": "https://agent.example/callback https://evil.example/callback",
 }
+
+# What parsers, comparisons and browsers may read in more than one way.
+EDITS = "/.?#%;:@\\&=+-_~*!$'(),aZ0|^ \t"
 
 WITH_QUERY = "https://agent.example/callback?tenant=1&place=a"
 QUERY_MISSES = {
@@ -124,6 +128,40 @@ def registered_uris_are_not_mixed(world: World) -> None:
         world.approved(world.attempt(agent, redirect_uri=uri))
 
     _refused(world, agent, one, "https://one.agent.example/there")
+
+
+@check("AUTHZ-06")
+def generated_near_miss_gets_no_code_and_no_browser(world: World, draw: Draw) -> None:
+    """The registered address with a character or two changed gets neither a code nor the browser."""
+    from hypothesis import strategies as st  # noqa: PLC0415 - loaded by those who generate
+
+    world = world.in_one_browser()
+    agent = world.agent()
+    world.authorization(agent=agent)
+    edit = st.tuples(
+        st.integers(min_value=0, max_value=len(CALLBACK)),
+        st.integers(min_value=0, max_value=2),
+        st.sampled_from(["", *EDITS]),
+    )
+
+    def holds(edits: list[tuple[int, int, str]]) -> None:
+        changed = CALLBACK
+        for place, removed, put in edits:
+            changed = changed[:place] + put + changed[place + removed :]
+        if not _leads_home(changed):
+            _refused(world, agent, CALLBACK, changed)
+
+    # One that is sure to be different comes first, so that something was asked whatever is drawn.
+    holds([(len(CALLBACK), 0, "x")])
+    draw.each(st.lists(edit, min_size=1, max_size=2), holds)
+
+
+def _leads_home(uri: str) -> bool:
+    """True for what only writes the registered address in another way, or is no address of the web at all."""
+    if not uri.lower().startswith("https://"):
+        return True
+    host, slash, path = uri[len("https://") :].strip(" \t").partition("/")
+    return f"https://{host.lower()}{slash}{path.rstrip('?#')}" == CALLBACK
 
 
 def _refused(world: World, agent: Agent, registered: str, asked_for: str) -> None:
