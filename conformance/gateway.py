@@ -45,7 +45,7 @@ class Visit:
     def sent(self) -> list[tuple[str, str]]:
         """What stands in the query and in the fragment of the address the browser was sent to.
 
-        A gateway that was given an odd address may put its question mark anywhere: each one begins a parameter.
+        Sent to an odd address, a code may stand behind any question mark: each one begins a parameter.
         """
         parts = urlsplit(self.sent_to or "")
         raw = f"{parts.query}&{parts.fragment}".replace("?", "&")
