@@ -10,6 +10,7 @@ import os
 import signal
 import ssl
 import threading
+import warnings
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from email.utils import formatdate
@@ -59,6 +60,9 @@ class Listener:
             task.cancel()
 
 
+Listen = Callable[[Origin, ssl.SSLContext | None, ServerState], Awaitable[Listener]]
+
+
 def is_loopback(host: str) -> bool:
     """Only `localhost` and literal loopback addresses count: a name could resolve to anything."""
     if host == "localhost":
@@ -87,9 +91,16 @@ def loopback_url(text: str) -> str:
     return text.rstrip("/")
 
 
-def server_tls(cert_file: Path, key_file: Path) -> ssl.SSLContext:
+def server_tls(
+    cert_file: Path, key_file: Path, *, oldest: ssl.TLSVersion = ssl.TLSVersion.TLSv1_2
+) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    with warnings.catch_warnings():
+        # Python objects to versions that are retired; whoever chooses one has been told by RFC 8996.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        context.minimum_version = oldest
+    if oldest < ssl.TLSVersion.TLSv1_2:
+        context.set_ciphers("ALL:@SECLEVEL=0")
     try:
         context.load_cert_chain(cert_file, key_file)
     except (OSError, ssl.SSLError):
@@ -103,9 +114,10 @@ def run(
     tls: ssl.SSLContext | None,
     exit_with_stdin: bool,
     on_exit: Callable[[], Awaitable[None]] | None = None,
+    listening: Listen | None = None,
 ) -> None:
     """Serve until SIGTERM, Ctrl-C or, if asked for, the end of stdin."""
-    asyncio.run(_run(origins, tls, exit_with_stdin, on_exit))
+    asyncio.run(_run(origins, tls, exit_with_stdin, on_exit, listening or listen))
 
 
 async def _run(
@@ -113,6 +125,7 @@ async def _run(
     tls: ssl.SSLContext | None,
     exit_with_stdin: bool,
     on_exit: Callable[[], Awaitable[None]] | None,
+    listening: Listen,
 ) -> None:
     loop, stop = asyncio.get_running_loop(), asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -126,7 +139,7 @@ async def _run(
         for origin in origins:
             state = ServerState()
             states.append(state)
-            listeners.append(await listen(origin, tls, state))
+            listeners.append(await listening(origin, tls, state))
         ticking = asyncio.create_task(_keep_date(states))
         await stop.wait()
         ticking.cancel()

@@ -119,4 +119,5 @@ def _app(gateway: Gateway, routes: Sequence[Route]) -> ASGIApp:
     app = Starlette(routes=routes, exception_handlers=HANDLERS)
     # `/x/` is not `/x`, and a redirect would carry what was sent to it along.
     app.router.redirect_slashes = False
-    return RequestLog(app, log=gateway.log, policies=gateway.policies, store=gateway.store)
+    inner = gateway.policies.around(app, gateway)
+    return RequestLog(inner, log=gateway.log, policies=gateway.policies, store=gateway.store)

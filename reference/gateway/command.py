@@ -21,8 +21,16 @@ def main(argv: Sequence[str] | None = None, policies: Policies | None = None) ->
     given = _parser().parse_args(argv)
     try:
         apps, origins = _apps(given, policies)
-        tls = server_tls(given.tls_cert, given.tls_key) if given.tls_cert and given.tls_key else None
-        run(origins, tls=tls, exit_with_stdin=given.exit_with_stdin, on_exit=apps.gateway.merchants.aclose)
+        chosen = apps.gateway.policies
+        files = (given.tls_cert, given.tls_key)
+        tls = server_tls(*files, oldest=chosen.oldest_tls) if given.tls_cert and given.tls_key else None
+        run(
+            origins,
+            tls=tls,
+            exit_with_stdin=given.exit_with_stdin,
+            on_exit=apps.gateway.merchants.aclose,
+            listening=chosen.listen,
+        )
     except NotServed as error:
         print(f"reference gateway: {error}", file=sys.stderr)
         return error.exit_code

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from starlette.types import ASGIApp
 
 from reference.gateway.ids import Ids, fingerprint
 from reference.gateway.keys import KeyRing, SigningKey
@@ -40,6 +43,10 @@ from reference.gateway.records import (
     VaultKey,
 )
 from reference.gateway.store import Expiring, Store
+from reference.serving import Listen, listen
+
+if TYPE_CHECKING:
+    from reference.gateway.gateway import Gateway
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -191,6 +198,11 @@ class Policies:
     assertion_key: Callable[[KeyRing, SigningKey], SigningKey] = key_sets.assertion_key
     user_assertion: Callable[[Grant, Agent, Resource, str, float], dict[str, Any]] = vault.user_assertion
     client_assertion: Callable[[Resource, str, float], dict[str, Any]] = vault.client_assertion
+
+    # The transport, and what goes around every endpoint
+    oldest_tls: ssl.TLSVersion = ssl.TLSVersion.TLSv1_2
+    listen: Listen = listen
+    around: Callable[[ASGIApp, Gateway], ASGIApp] = lambda app, gateway: app  # noqa: ARG005 - nothing does
 
     # The log
     logged_path: Callable[[str, str], str] = lambda path, query: path  # noqa: ARG005 - the query is left out
