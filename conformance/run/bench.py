@@ -107,18 +107,10 @@ class Bench:
         return KeptBrowser(self._sign_in)
 
     def _make_estate(self) -> Estate:
-        context = self.context
-        if (
-            self._control is not None
-            and context.merchant is not None
-            and makes_projects(context.capabilities)
-        ):
+        context, merchant = self.context, self.context.merchant
+        if self._control and self._admin and merchant and makes_projects(context.capabilities):
             return ControlledEstate(
-                self._control,
-                context.merchant.admin(),
-                context.merchant.endpoints,
-                context.merchant.ca_file,
-                context.run_id,
+                self._control, self._admin, merchant.endpoints, merchant.ca_file, context.run_id
             )
         return StaticEstate(context.target.projects)
 

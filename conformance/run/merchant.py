@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import asdict
 from urllib.parse import urlsplit
 
@@ -76,13 +76,13 @@ def start_merchant(
 
 def _introduce(target: GatewayTarget, merchant: MerchantAccess) -> None:
     """Tells the merchant of the clients that a static set-up has."""
-    admin = merchant.admin()
-    for project in target.projects:
-        for resource in project.resources:
-            if resource.merchant_client_id is not None:
-                admin.register_client(
-                    resource.merchant_client_id, jwks_uri=resource.jwks_uri, indicator=resource.indicator
-                )
+    with closing(merchant.admin()) as admin:
+        for project in target.projects:
+            for resource in project.resources:
+                if resource.merchant_client_id is not None:
+                    admin.register_client(
+                        resource.merchant_client_id, jwks_uri=resource.jwks_uri, indicator=resource.indicator
+                    )
 
 
 def _account(user: User) -> accounts.User:

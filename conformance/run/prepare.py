@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -87,7 +87,8 @@ def prepare(
     offered, missing = capabilities(Offer(target=world.target, described=described))
     offset = described.clock_offset_s if described is not None else 0.0
     if world.merchant is not None:
-        world.merchant.admin().set_clock_offset(offset)
+        with closing(world.merchant.admin()) as admin:
+            admin.set_clock_offset(offset)
     service = authority.issue("service")
     context = RunContext(
         target=world.target,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import sys
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -100,7 +100,8 @@ def _resource(
 ) -> dict[str, Any]:
     indicator = f"https://api.merchant.example/{version}/{secrets.token_hex(4)}"
     client_id = f"gateway-{secrets.token_hex(6)}"
-    merchant.admin().register_client(client_id, jwks_uri=None, indicator=indicator)
+    with closing(merchant.admin()) as admin:
+        admin.register_client(client_id, jwks_uri=None, indicator=indicator)
     resource_id, jwks_uri = actions.create_resource(
         control,
         project_id,
@@ -108,7 +109,8 @@ def _resource(
         scopes=SCOPES,
         merchant={**merchant.endpoints, "client_id": client_id, "ca_file": merchant.ca_file},
     )
-    merchant.admin().set_jwks_uri(client_id, jwks_uri)
+    with closing(merchant.admin()) as admin:
+        admin.set_jwks_uri(client_id, jwks_uri)
     return {
         "id": resource_id,
         "indicator": indicator,

@@ -24,7 +24,7 @@ def bench(*capabilities: str) -> Bench:
     keyring = Keyring()
     keyring.secret("access_token", SECRET)
     context = SimpleNamespace(capabilities=frozenset(capabilities), missing={"users:2": "name a second user"})
-    return cast(Bench, SimpleNamespace(context=context, redactor=keyring.redactor, shown=lambda _, in_full: ()))
+    return cast(Bench, SimpleNamespace(context=context, redactor=keyring.redactor, shown=lambda *_, **__: ()))
 
 
 def judged(run: Callable[[], None], *, rule: str = "DISC-01", needs: tuple[str, ...] = ()) -> CheckResult:
