@@ -1,0 +1,121 @@
+"""A form that another browser sends: what comes of it is the form's doing, and of no new sign-in."""
+
+from urllib.parse import parse_qsl
+
+import pytest
+
+from conformance.parties import User
+from conformance.run.browsing import KeptBrowser
+from conformance.signin.forms import FormsSignIn
+from conformance.wire.exchange import Answer, Exchange
+from conformance.wire.secret import Secret
+
+GATEWAY = "https://127.0.0.1:8443"
+CALLBACK = "https://agent.example/callback"
+START = f"{GATEWAY}/res/oauth2/auth"
+ALICE = User(name="alice", login="alice@merchant.example", password=Secret("password", "pw"))
+LOGIN = (
+    "<form method=post action=/login><input name=username><input type=password name=password><button>Sign in"
+)
+APPROVE = "<form method=post action=/decide><button name=answer value=yes>Approve</button></form>"
+
+
+def html(body, *headers):
+    return Answer(status=200, headers=(("Content-Type", "text/html"), *headers), body=body.encode())
+
+
+def to(url):
+    return Answer(status=302, headers=(("Location", url),))
+
+
+class Careful:
+    """A gateway that knows a browser by its cookie, and sends one that it does not know to the start."""
+
+    def __init__(self):
+        self.requests = []
+
+    def knows(self, request):
+        return ("Cookie", "b=1") in request.headers
+
+    def answer(self, request):
+        match request.url.partition("?")[0].removeprefix(GATEWAY):
+            case "/res/oauth2/auth":
+                return html(APPROVE if self.knows(request) else LOGIN, ("Set-Cookie", "b=1; Path=/"))
+            case "/login":
+                assert dict(parse_qsl(request.body.decode()))["password"] == "pw"
+                return html(APPROVE) if self.knows(request) else to("/res/oauth2/auth")
+            case "/decide":
+                return to(f"{CALLBACK}?code=c") if self.knows(request) else to("/res/oauth2/auth")
+
+    def send(self, request):
+        self.requests.append(request)
+        return Exchange(step="browser", request=request, answer=self.answer(request))
+
+
+class CarelessAt(Careful):
+    """The same, but at one address every browser is known."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.path = path
+
+    def knows(self, request):
+        return request.url.endswith(self.path) or super().knows(request)
+
+
+def browser_at(gateway):
+    way = FormsSignIn(send=gateway.send, may_visit=lambda url: url.startswith(GATEWAY))
+    return KeptBrowser(way)
+
+
+@pytest.mark.parametrize("act", [1, 2])
+def test_no_code_comes_of_a_careful_gateway(act):
+    visit = browser_at(Careful()).hand_over(act, START, ALICE)
+
+    assert visit is not None
+    assert visit.ended()
+    assert visit.codes() == []
+
+
+def test_a_code_comes_of_an_approve_form_that_works_anywhere():
+    visit = browser_at(CarelessAt("/decide")).hand_over(2, START, ALICE)
+
+    assert visit is not None
+    assert visit.codes() == ["c"]
+
+
+def test_a_code_comes_of_a_sign_in_form_that_works_anywhere():
+    class Careless(CarelessAt):
+        def knows(self, request):
+            return request.url.endswith("/decide") or super().knows(request)
+
+    visit = browser_at(Careless("/login")).hand_over(1, START, ALICE)
+
+    assert visit is not None
+    assert visit.codes() == ["c"]
+
+
+def test_there_is_nothing_to_hand_over_after_the_last_act():
+    assert browser_at(Careful()).hand_over(3, START, ALICE) is None
+
+
+def test_the_form_is_sent_with_the_origin_of_its_page_and_without_its_cookies():
+    gateway = Careful()
+    browser_at(gateway).hand_over(1, START, ALICE)
+    handed = next(request for request in gateway.requests if request.method == "POST")
+
+    assert ("Origin", GATEWAY) in handed.headers
+    assert not any(name == "Cookie" for name, _ in handed.headers)
+
+
+def test_looking_presses_nothing():
+    gateway = Careful()
+    browser = browser_at(gateway)
+    assert browser.visit(START, CALLBACK, ALICE, approve=True).codes() == ["c"]
+    sent = len(gateway.requests)
+
+    visit = browser.look(START, ALICE)
+
+    assert visit.ended()
+    assert visit.codes() == []
+    assert [request.method for request in gateway.requests[sent:]] == ["GET"]
