@@ -84,7 +84,7 @@ AUTHORIZATION: tuple[Defect, ...] = (
     defect(
         "approved-from-the-second-time-on",
         "An agent is approved after its first authorization, not before.",
-        "AUTHZ-09 AUTHZ-01 AUTHZ-02",
+        "AUTHZ-09 AUTHZ-01 AUTHZ-02 AUTHZ-07",
         agent_standing=second_time_lucky,
     ),
 )

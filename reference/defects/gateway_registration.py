@@ -264,13 +264,13 @@ REGISTRATION: tuple[Defect, ...] = (
     defect(
         "same-metadata-same-client",
         "Registering the same metadata again gives the same client.",
-        "REG-09 REG-10 REG-12",
+        "REG-09 REG-10 REG-12 AUTHZ-07 CODE-07 CODE-08",
         new_agent=client_by_name,
     ),
     defect(
         "one-secret-for-all-agents",
         "Every agent gets the same secret.",
-        "REG-09 REG-10 REG-12",
+        "REG-09 REG-10 REG-12 AUTHZ-07 CODE-07 CODE-08",
         new_agent=with_secret(lambda _facts, _ids: EVERYBODYS_SECRET),
     ),
     defect(
