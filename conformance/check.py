@@ -19,8 +19,8 @@ class Check:
     """The rule that a check tests, and what it needs beyond what the rule itself needs.
 
     A need named here leaves out this check alone: the rule can still pass on its other checks. A check that
-    changes how others' users or Resources behave, on a target whose few are shared by all, runs `alone`. A check
-    about the `whole_run` is asked once it is over, and given what was received in it.
+    changes how others' users or Resources behave, on a target whose few are shared by all, runs `alone`. A
+    check about the `whole_run` is asked once it is over, and given what was received in it.
     """
 
     rule: str

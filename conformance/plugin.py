@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from conformance import rules
 from conformance.check import Check, check_of
 from conformance.gateway import Gateway
 from conformance.generating import Draw
@@ -38,7 +37,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--gateproof-rules", default="", help="the selected rules, separated by commas")
     group.addoption("--gateproof-phase", default="parallel", help="parallel or serial")
     group.addoption("--gateproof-shuffle", action="store_true", help="an order drawn from the run's seed")
-    group.addoption("--gateproof-fail-levels", default="", help="levels of which a failure fails the test")
+    group.addoption("--gateproof-fatal", default="", help="rules of which a failure ends the phase")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -151,9 +150,8 @@ def pytest_runtest_makereport(
             kind = call.excinfo.typename if call.excinfo is not None else "an unknown fault"
             found = harness_error(_id(item), _check(item), f"{kind} in {report.when}")
         report.gateproof = check_result_to_dict(found)  # type: ignore[attr-defined]
-        levels = item.config.getoption("--gateproof-fail-levels").split(",")
-        counts = found.verdict == "failed" and rules.load()[found.rule].level in levels
-        report.outcome = "failed" if counts else "passed"
+        fatal = found.rule in item.config.getoption("--gateproof-fatal").split(",")
+        report.outcome = "failed" if fatal and found.verdict == "failed" else "passed"
     report.longrepr = None
     report.sections.clear()
     return report

@@ -17,12 +17,15 @@ class Leak(Exception):
     """An output would have held a credential, so nothing was written: names the file and the kind."""
 
 
-def write_all(result: RunResult, folder: Path, formats: Sequence[str], key: SigningKey) -> tuple[Path, ...]:
-    """Writes the outputs and the seal beside the record; says where the outputs are."""
+def write_all(
+    result: RunResult, folder: Path, formats: Sequence[str], key: SigningKey | None
+) -> tuple[Path, ...]:
+    """Writes the outputs beside the record, and with a key the seal over them; says where the outputs are."""
     projections = rendered(result, formats)
     written = write_reports(projections, folder, guard=_guard)
-    for name, content in seal.seal(result, projections, key).items():
-        (folder / name).write_bytes(content)
+    if key is not None:
+        for name, content in seal.seal(result, projections, key).items():
+            (folder / name).write_bytes(content)
     return written
 
 

@@ -80,16 +80,20 @@ def formats_of(asked: list[str]) -> tuple[str, ...]:
 
 
 def draw_again(arguments: argparse.Namespace) -> int:
-    """Draws the outputs from the record, and seals them anew."""
+    """Draws the outputs from the record; a broken record is refused, for a new seal would hide that."""
     from conformance.cli.outputs import Leak, write_all  # noqa: PLC0415
+    from reports import seal  # noqa: PLC0415
     from reports.record import FILE, Unreadable  # noqa: PLC0415
     from reports.signing import KeyProblem, signing_key  # noqa: PLC0415
 
     try:
         record, result = _read(arguments.folder)
+        _refuse_broken(record)
         formats = formats_of(arguments.format)
-        key = signing_key(arguments.sign_key, os.environ)
         folder = arguments.out or arguments.folder
+        # A seal that is there stays: outputs that were drawn later still follow from the record under it.
+        resealed = arguments.sign_key is not None or not (folder / seal.VERDICTS).exists()
+        key = signing_key(arguments.sign_key, os.environ) if resealed else None
         if arguments.out is not None:
             folder.mkdir(parents=True, exist_ok=True)
             (folder / FILE).write_bytes((arguments.folder / FILE).read_bytes())
@@ -164,6 +168,17 @@ def _read(folder: Path) -> tuple[Record, RunResult]:
 
     record = read(folder / FILE)
     return record, result_of(record)
+
+
+def _refuse_broken(record: Record) -> None:
+    """A record may end too early, even in the middle of a line; what else is wrong with it was done to it."""
+    from reports.accounts import audit  # noqa: PLC0415
+    from reports.findings import Concern  # noqa: PLC0415
+
+    harmless = {Concern.INCOMPLETE, *([Concern.RECORD] if all(fault.torn for fault in record.faults) else [])}
+    broken = next((found for found in audit(record) if found.concern not in harmless), None)
+    if broken is not None:
+        raise ValueError(f"nothing is drawn from a broken record: {broken.sentence}")
 
 
 def _wrong(problem: Exception) -> int:

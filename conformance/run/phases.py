@@ -15,7 +15,7 @@ from conformance.checks import index, modules
 from conformance.plugin import CONTEXT, SURVEY
 from conformance.run.context import RunContext
 from conformance.run.received import Survey
-from reports.verdicts import CheckResult, Verdict
+from reports.verdicts import CheckResult, Reason, Verdict
 from reports.wireform import check_result_from_dict
 
 _PACKAGE = Path(__file__).parents[1]
@@ -94,9 +94,12 @@ def run_phase(
     rules: Sequence[str],
     workers: int,
     shuffle: bool,
-    fail_levels: frozenset[str],
+    fatal: frozenset[str],
 ) -> Survey:
-    """Runs the checks of one phase; every result goes to the sink as soon as it is there."""
+    """Runs the checks of one phase; every result goes to the sink as soon as it is there.
+
+    A failure of a rule in `fatal` ends the phase.
+    """
     controller = _Controller(context, sink)
     arguments = [
         *(
@@ -111,9 +114,9 @@ def run_phase(
         *(part for name in _WITHOUT for part in ("-p", f"no:{name}")),
         f"--gateproof-rules={','.join(rules)}",
         f"--gateproof-phase={phase}",
-        f"--gateproof-fail-levels={','.join(sorted(fail_levels))}",
+        f"--gateproof-fatal={','.join(sorted(fatal))}",
         *(["--gateproof-shuffle"] if shuffle else []),
-        *(["--maxfail=1"] if fail_levels else []),
+        *(["--maxfail=1"] if fatal else []),
         *(["-p", "xdist.plugin", "-n", str(workers), "--maxprocesses", str(workers)] if workers > 1 else []),
         *("--pyargs", *modules(context.target.role)),
     ]
@@ -156,5 +159,6 @@ def _lost(nodeid: str, role: str) -> CheckResult:
         id=f"{rule}/{item}",
         rule=rule,
         verdict=Verdict.ERROR,
+        reason=Reason.WORKER_LOST,
         message="the worker process died under this check",
     )

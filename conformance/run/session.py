@@ -118,7 +118,10 @@ class _Run:
             self._sink(result)
 
         options, survey = self._options, Survey()
-        fail_levels = deciding_levels(strict=options.strict) if options.fail_fast else frozenset[str]()
+        deciding = deciding_levels(strict=options.strict)
+        known = {entry.rule for entry in options.baseline}
+        ends = {rule for rule, level in self._levels.items() if level in deciding and rule not in known}
+        fatal = frozenset(ends if options.fail_fast else ())
         for phase, workers in (("parallel", options.workers), ("serial", 1)):
             try:
                 received = run_phase(
@@ -128,12 +131,12 @@ class _Run:
                     rules=list(self._levels),
                     workers=workers,
                     shuffle=options.shuffle,
-                    fail_levels=fail_levels,
+                    fatal=fatal,
                 )
             except PhaseFailed as fault:
                 raise CutShort(f"the harness broke: {fault}") from fault
             survey.add(received)
-            if any(self._levels[rule] in fail_levels for rule in self._failed):
+            if self._failed & fatal:
                 raise CutShort("--fail-fast stopped the run at the first failure")
         for result in conclude(context, list(self._levels), survey):
             note(result)
