@@ -5,17 +5,22 @@ from __future__ import annotations
 from reference.defects.defect import Defect
 from reference.defects.gateway_answers import ANSWERS
 from reference.defects.gateway_authorization import AUTHORIZATION
+from reference.defects.gateway_beliefs import BELIEFS
 from reference.defects.gateway_bindings import BINDINGS
 from reference.defects.gateway_claims import CLAIMS
 from reference.defects.gateway_clients import AGENTS
 from reference.defects.gateway_codes import EXCHANGES
 from reference.defects.gateway_metadata import DISCOVERY, KEYS
+from reference.defects.gateway_ownership import OWNERSHIP
 from reference.defects.gateway_proxy import PROXY
 from reference.defects.gateway_redemption import REDEMPTION
 from reference.defects.gateway_redirects import REDIRECTS
+from reference.defects.gateway_refusals import REFUSALS
 from reference.defects.gateway_registration import REGISTRATION
 from reference.defects.gateway_requests import REQUESTS
+from reference.defects.gateway_resource import RESOURCE
 from reference.defects.gateway_sign_in import SIGN_IN
+from reference.defects.gateway_vault import VAULT
 
 FAMILIES = (
     DISCOVERY,
@@ -32,5 +37,10 @@ FAMILIES = (
     EXCHANGES,
     BINDINGS,
     AGENTS,
+    BELIEFS,
+    OWNERSHIP,
+    REFUSALS,
+    RESOURCE,
+    VAULT,
 )
 DEFECTS: dict[str, Defect] = {defect.name: defect for family in FAMILIES for defect in family}

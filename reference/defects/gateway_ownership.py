@@ -1,0 +1,141 @@
+"""Gateways whose vault is keyed by too little, or that say wrongly how long a merchant token lives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from reference.defects.defect import Defect, defect
+from reference.gateway.policy import redemption, vault
+from reference.gateway.policy.outcomes import JsonObject
+from reference.gateway.policy.redemption import RedemptionFacts, redemption_answer, vault_key
+from reference.gateway.records import Grant, Resource, VaultEntry, VaultKey
+
+EVERYBODY = VaultKey(project_id="", sub="", resource_id="", login_id="")
+
+
+def keyed(**parts: Callable[[Grant, Resource], str]) -> Callable[[Grant, Resource], VaultKey]:
+    """A key of these parts alone."""
+    return lambda grant, resource: replace(
+        EVERYBODY, **{name: part(grant, resource) for name, part in parts.items()}
+    )
+
+
+def by_indicator(grant: Grant, resource: Resource) -> VaultKey:
+    return replace(EVERYBODY, resource_id=resource.indicator, login_id=grant.person.login_id)
+
+
+def by_agent(grant: Grant, resource: Resource) -> VaultKey:
+    return replace(vault_key(grant, resource), sub=grant.agent_id, login_id="")
+
+
+def own_for_any_sibling(facts: RedemptionFacts) -> Resource | None:
+    """Every indicator of the Project is accepted, and the token's own Resource is redeemed."""
+    own = next((each for each in facts.resources if facts.grant and each.id == facts.grant.resource_id), None)
+    known = any(
+        each.indicator == facts.indicator and each.project_id == facts.project_id for each in facts.resources
+    )
+    return own if known else redemption.redeemed_resource(facts)
+
+
+def shared_refreshes() -> Callable[[VaultEntry, vault.MerchantAnswer, float], VaultEntry]:
+    """Refreshes that end within a second of each other are taken for one."""
+    last: list[tuple[float, VaultEntry]] = []
+
+    def refreshed(old: VaultEntry, answer: vault.MerchantAnswer, now: float) -> VaultEntry:
+        if last and abs(now - last[-1][0]) < 1:
+            return last[-1][1]
+        entry = vault.refreshed_entry(old, answer, now)
+        last.append((now, entry))
+        return entry
+
+    return refreshed
+
+
+def dated(at: Callable[[VaultEntry], float]) -> Callable[[VaultEntry], JsonObject]:
+    def answer(entry: VaultEntry) -> JsonObject:
+        said: dict[str, Any] = redemption_answer(entry)
+        return said | {"expires_at": redemption.rfc3339(at(entry))}
+
+    return answer
+
+
+OWNERSHIP: tuple[Defect, ...] = (
+    defect(
+        "vault-keyed-without-user",
+        "The vault is keyed by Project and Resource: the last user to sign in owns it.",
+        "REDEEM-12 REDEEM-01 REDEEM-10 VAULT-09 ROBUST-04",
+        vault_key=keyed(
+            project_id=lambda grant, _: grant.project_id, resource_id=lambda _, resource: resource.id
+        ),
+    ),
+    defect(
+        "vault-keyed-by-agent",
+        "The vault is keyed by agent instead of user.",
+        "REDEEM-12 ROBUST-04",
+        vault_key=by_agent,
+    ),
+    defect(
+        "vault-keyed-without-resource",
+        "The vault is keyed by Project and user: of two Resources the last one counts.",
+        "REDEEM-12 ROBUST-04",
+        vault_key=keyed(project_id=lambda grant, _: grant.project_id, sub=lambda grant, _: grant.sub),
+    ),
+    defect(
+        "vault-keyed-by-login",
+        "The vault is keyed by login, across all Projects.",
+        "REDEEM-12 REDEEM-10 REDEEM-16 VAULT-01 VAULT-03 VAULT-05 ROBUST-04",
+        vault_key=keyed(login_id=lambda grant, _: grant.person.login_id),
+    ),
+    defect(
+        "vault-keyed-by-indicator-and-login",
+        "The vault is keyed by indicator and login: two Projects with one indicator share an entry.",
+        "REDEEM-12 ROBUST-04",
+        vault_key=by_indicator,
+    ),
+    defect(
+        "sibling-redeems-the-tokens-own",
+        "For another Resource of its Project a token redeems its own.",
+        "REDEEM-12",
+        redeemed_resource=own_for_any_sibling,
+    ),
+    defect(
+        "refreshes-taken-together",
+        "Two refreshes at one moment are taken for one, whoever they are for.",
+        "REDEEM-12",
+        refreshed_entry=shared_refreshes(),
+    ),
+    defect(
+        "expires-at-is-an-hour-from-issue",
+        "Every merchant token is said to live for an hour.",
+        "REDEEM-16",
+        redemption_answer=dated(lambda entry: entry.issued_at + 3600),
+    ),
+    defect(
+        "expires-at-is-the-issue",
+        "expires_at is when the merchant token was issued.",
+        "REDEEM-16",
+        redemption_answer=dated(lambda entry: entry.issued_at),
+    ),
+    defect(
+        "expires-at-in-the-wrong-zone",
+        "expires_at is local time called UTC, two hours off.",
+        "REDEEM-16",
+        redemption_answer=dated(lambda entry: (entry.expires_at or 0) + 7200),
+    ),
+    defect(
+        "expires-at-within-a-day",
+        "expires_at is never more than a day ahead.",
+        "REDEEM-16",
+        redemption_answer=dated(lambda entry: min(entry.expires_at or 0, entry.issued_at + 86_400)),
+    ),
+    defect(
+        "expires-at-stays-after-a-refresh",
+        "A refreshed merchant token keeps the expiry of the one before.",
+        "REDEEM-16",
+        refreshed_entry=lambda old, answer, now: replace(
+            vault.refreshed_entry(old, answer, now), expires_at=old.expires_at
+        ),
+    ),
+)
