@@ -27,15 +27,16 @@ from reports.html_page.words import (
 )
 from reports.verdicts import RuleResult, RunResult
 
-# Nobody reads a page that a browser can hardly scroll: where everything fails there is less of each.
+# Nobody reads a page that a browser can hardly scroll: the more fails, the less there is of each failure.
 MOST_BYTES = 2_800_000
-_DETAILS = (
-    Detail(exchanges=12, body=2100, text=4000),
-    Detail(exchanges=5, body=800, text=1000),
-    Detail(exchanges=2, body=300, text=400),
-    Detail(exchanges=1, body=120, text=200),
-    Detail(exchanges=0, body=0, text=100),
+_ROOMY = (
+    (Detail(exchanges=24, body=2100, text=4000), 900_000),
+    (Detail(exchanges=12, body=2100, text=4000), MOST_BYTES),
+    (Detail(exchanges=5, body=800, text=1000), MOST_BYTES),
+    (Detail(exchanges=2, body=300, text=400), MOST_BYTES),
+    (Detail(exchanges=1, body=120, text=200), MOST_BYTES),
 )
+_SCANT = Detail(exchanges=0, body=0, text=100)
 _IN_FULL = (FAILED, FINDING, BASELINED, ERROR)
 _ICON_COLOURS = {"good": "#17693a", "bad": "#b3261e", "warn": "#7a4b00"}
 # Hidden until a script is there to answer it. What it chooses from are the words of the page.
@@ -51,13 +52,12 @@ _FILTER = (
 
 
 def render(result: RunResult) -> dict[str, bytes]:
-    """The page, in as much detail as fits into its bound."""
-    *roomy, scant = _DETAILS
-    for detail in roomy:
-        page = _bounded(_pieces(result, detail), MOST_BYTES)
+    """The page, in as much detail as its bounds allow."""
+    for detail, most in _ROOMY:
+        page = _bounded(_pieces(result, detail), most)
         if page is not None:
             return {"report.html": page}
-    return {"report.html": "".join(_pieces(result, scant)).encode("utf-8")}
+    return {"report.html": "".join(_pieces(result, _SCANT)).encode("utf-8")}
 
 
 def _bounded(pieces: Iterable[str], most: int) -> bytes | None:

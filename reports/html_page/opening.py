@@ -47,7 +47,7 @@ def _unfinished(result: RunResult) -> str:
 def about(result: RunResult) -> str:
     """Who was asked, by what, and how to find out whether this page says what was recorded."""
     rows = [*_target(result.target), *_spec(result.run), *_harness(result.run), _seal(result.run)]
-    return f"<section aria-labelledby=run><h2 id=run>This run</h2>{facts(rows)}</section>"
+    return f"<section aria-labelledby=run><h2 id=run>This run</h2>{facts(rows)}{_identity(result)}</section>"
 
 
 def _target(target: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -62,40 +62,43 @@ def _target(target: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _spec(run: Mapping[str, Any]) -> list[tuple[str, str]]:
     spec = run.get("spec") or {}
-    if not isinstance(spec, Mapping):
-        spec = {"identity": spec}
-    named = " ".join(text(spec[key]) for key in ("identity", "version") if spec.get(key))
-    digests = "".join(
-        f"<br><small>{what} <code>{text(value)}</code></small>"
-        for what, value in (("text", spec.get("digest")), ("catalogue", run.get("catalogue_digest")))
-        if value
-    )
-    return [("Specification", (named or ("as the catalogue has it" if digests else "")) + digests)]
+    return [("Specification", " ".join(text(spec[key]) for key in ("identity", "version") if spec.get(key)))]
 
 
 def _harness(run: Mapping[str, Any]) -> list[tuple[str, str]]:
-    version = run.get("harness_version")
-    duration = (
-        f", <span class=took>{run['duration_s']:.1f}\u00a0s</span>"
-        if isinstance(run.get("duration_s"), int | float)
-        else ""
-    )
-    selection = run.get("selection") or {}
-    commit = (
-        f" ({run['harness_commit'][:12]}{', changed' if run.get('harness_dirty') else ''})"
-        if run.get("harness_commit")
-        else ""
-    )
-    chosen = [f"{name} {_several(value)}" for name, value in selection.items() if value]
+    version, commit, took = run.get("harness_version"), run.get("harness_commit"), run.get("duration_s")
+    changed = ", changed" if run.get("harness_dirty") else ""
+    named = f"gateproof {version}" + (f" ({commit[:12]}{changed})" if commit else "")
+    duration = f", <span class=took>{took:.1f}\u00a0s</span>" if isinstance(took, int | float) else ""
+    chosen = [f"{name} {_several(value)}" for name, value in (run.get("selection") or {}).items() if value]
     modes = [name for name in ("strict", "certify") if run.get(name)]
     return [
-        ("Harness", text(f"gateproof {version}{commit}") if version else ""),
+        ("Harness", text(named) if version else ""),
         ("Started", f"<time>{text(run['started'])}</time>{duration}" if run.get("started") else ""),
         ("Seed", f"<code>{text(run['seed'])}</code>" if run.get("seed") is not None else ""),
         ("Mode", text(", ".join(modes))),
         ("Only a part", text("; ".join(chosen))),
-        ("Run", f"<code>{text(run['run_id'])}</code>" if run.get("run_id") else ""),
     ]
+
+
+def _identity(result: RunResult) -> str:
+    """What an auditor compares, folded: it is long, and read by few."""
+    run, target = result.run, result.target
+    known = (
+        ("Run", run.get("run_id")),
+        ("Text of the specification", (run.get("spec") or {}).get("digest")),
+        ("Catalogue of rules", run.get("catalogue_digest")),
+        ("Harness", run.get("harness_commit")),
+        ("Dependencies", run.get("dependencies")),
+        ("Key of the target", target.get("tls_key_digest")),
+        ("Its discovery document", target.get("discovery_digest")),
+        ("Its configuration", target.get("configuration_digest")),
+        ("Python", run.get("python")),
+        ("System", run.get("os")),
+        ("Joined from", "\n".join(_several(list(part.values())) for part in run.get("parts") or ())),
+    )
+    rows = [(what, f"<code>{foreign(cut(str(value), 2000))}</code>") for what, value in known if value]
+    return f"<details><summary>Digests and surroundings</summary>{facts(rows)}</details>" if rows else ""
 
 
 def _several(value: object) -> str:
@@ -128,7 +131,7 @@ def untested(result: RunResult, detail: Detail) -> str:
         return _untested_section(f"<p>{said}</p>{''.join(parts)}")
     head = (
         f"<p><b>{len(missing)} of {counted(len(result.rules), 'rule')}</b> "
-        f"{'was' if len(missing) == 1 else 'were'} not tested; {weighty} would decide.</p>"
+        f"{'was' if len(missing) == 1 else 'were'} not tested; {weighty or 'none'} would decide.</p>"
     )
     groups = [_group(reason, rules, result, detail) for reason, rules in by_reason(missing).items()]
     head += f"<ul class=reasons>{''.join(groups[:_REASONS_IN_SIGHT])}</ul>"
