@@ -10,6 +10,7 @@ from conformance.parties import Grant
 from conformance.wire.secret import Secret
 
 if TYPE_CHECKING:
+    from conformance.regular import Regular
     from conformance.world import World
 
 
@@ -31,6 +32,7 @@ class Standing:
 
     kept: Redeemable | None = None
     offset_s: float = 0.0
+    regular: Regular | None = None
 
 
 def redeemable(world: World) -> Redeemable:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from conformance.claims import expect, require
 from conformance.parties import Agent, Authorization
+from conformance.regular import regular
 from conformance.wire.exchange import Exchange
 from conformance.world import World
 
@@ -12,16 +13,14 @@ TOKENS = ("access_token", "id_token", "refresh_token")
 
 def proven(world: World, *, verifier: str | None = None) -> tuple[World, Authorization]:
     """A code that waits, of an agent whose last code was exchanged with success in just the same way."""
-    world = world.in_one_browser()
-    agent = world.agent()
-    works(world, agent, verifier=verifier)
-    return world, world.approved(world.attempt(agent, verifier=verifier))
+    world, twin = regular(world, verifier=verifier)
+    require(world.gateway.exchange(twin)).status(200)
+    return world, world.approved(world.attempt(twin.agent, verifier=verifier))
 
 
-def works(world: World, agent: Agent, *, verifier: str | None = None) -> Exchange:
+def works(world: World, agent: Agent) -> Exchange:
     """An exchange with everything right, as the twin of one that has a fault."""
-    authorization = world.approved(world.attempt(agent, verifier=verifier))
-    return require(world.gateway.exchange(authorization)).status(200)
+    return require(world.gateway.exchange(world.approved(world.attempt(agent)))).status(200)
 
 
 def no_tokens(answer: Exchange) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from conformance.claims import expect, require
 from conformance.gateway import Visit
 from conformance.parties import Attempt
+from conformance.regular import regular
 from conformance.world import World
 
 
@@ -26,10 +27,8 @@ def code_came(visit: Visit, what: str) -> None:
 
 def good(world: World) -> tuple[World, Attempt]:
     """A request that has just been seen to give a code, and a world whose browser gave it."""
-    world = world.in_one_browser()
-    agent = world.agent()
-    world.authorization(agent=agent)
-    return world, world.attempt(agent)
+    world, given = regular(world)
+    return world, world.attempt(given.agent)
 
 
 def visit_with(world: World, attempt: Attempt, **parameters: str) -> Visit:

@@ -10,6 +10,7 @@ from conformance.claims import LeftOut, expect
 from conformance.gateway import CALLBACK
 from conformance.generating import Draw
 from conformance.parties import Agent
+from conformance.regular import regular
 from conformance.signin.addresses import resolve
 from conformance.world import World
 
@@ -86,11 +87,9 @@ QUERY_MISSES = {
 @check("AUTHZ-06", cases=NEAR_MISSES)
 def near_miss_gets_no_code_and_no_browser(world: World, case: str) -> None:
     """An address that is almost the registered one gets neither a code nor the browser."""
-    world = world.in_one_browser()
-    agent = world.agent()
-    world.authorization(agent=agent)
+    world, given = regular(world)
 
-    _refused(world, agent, CALLBACK, case)
+    _refused(world, given.agent, CALLBACK, case)
 
 
 @check("AUTHZ-06", cases=QUERY_MISSES)
@@ -109,13 +108,11 @@ def query_of_the_registered_uri_counts(world: World, case: str) -> None:
 @check("AUTHZ-06")
 def uri_of_another_agent_gets_no_code_and_no_browser(world: World) -> None:
     """An address that only another agent registered is as good as an unknown one."""
-    world = world.in_one_browser()
+    world, given = regular(world)
     theirs = "https://other-agent.example/callback"
     world.authorization(agent=world.agent(theirs))
-    agent = world.agent()
-    world.authorization(agent=agent)
 
-    _refused(world, agent, CALLBACK, theirs)
+    _refused(world, given.agent, CALLBACK, theirs)
 
 
 @check("AUTHZ-06")
@@ -135,9 +132,7 @@ def generated_near_miss_gets_no_code_and_no_browser(world: World, draw: Draw) ->
     """The registered address with a character or two changed gets neither a code nor the browser."""
     from hypothesis import strategies as st  # noqa: PLC0415 - loaded by those who generate
 
-    world = world.in_one_browser()
-    agent = world.agent()
-    world.authorization(agent=agent)
+    world, given = regular(world)
     edit = st.tuples(
         st.integers(min_value=0, max_value=len(CALLBACK)),
         st.integers(min_value=0, max_value=2),
@@ -149,7 +144,7 @@ def generated_near_miss_gets_no_code_and_no_browser(world: World, draw: Draw) ->
         for place, removed, put in edits:
             changed = changed[:place] + put + changed[place + removed :]
         if not _leads_home(changed):
-            _refused(world, agent, CALLBACK, changed)
+            _refused(world, given.agent, CALLBACK, changed)
 
     # One that is sure to be different comes first, so that something was asked whatever is drawn.
     holds([(len(CALLBACK), 0, "x")])

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from conformance.check import check
 from conformance.checks.gateway._visits import code_came, good, no_code, visit_with
 from conformance.claims import expect, observe
-from conformance.gateway import CALLBACK
 from conformance.parties import Attempt
 from conformance.wire.agent import fresh_verifier, s256
 from conformance.wire.jose import read
@@ -58,7 +57,6 @@ UNKNOWN_CLIENTS: Mapping[str, Callable[[str], str]] = {
     "longer": lambda client_id: client_id + "0",
     "sql-wildcard": lambda _: "%",
     "glob": lambda _: "*",
-    "url-of-a-metadata-document": lambda _: CALLBACK,
 }
 
 # From a good request's parameters to the parameter that is added, and whether it goes first.

@@ -9,6 +9,7 @@ from conformance.check import check
 from conformance.checks.gateway._exchanges import invalid_grant, no_tokens, proven, works
 from conformance.claims import LeftOut
 from conformance.gateway import CALLBACK
+from conformance.regular import regular
 from conformance.wire.agent import fresh_verifier, s256
 from conformance.world import World
 
@@ -109,7 +110,7 @@ def misshapen_verifier_is_refused(world: World, case: Callable[[str], str]) -> N
 @check("CODE-05", cases=OTHER_URIS)
 def other_redirect_uri_is_refused(world: World, case: str) -> None:
     """The exchange names the redirect URI of the authorization, or it gets invalid_grant."""
-    world = world.in_one_browser()
+    world, _ = regular(world)
     agent = world.agent(CALLBACK, OTHER_URI)
     works(world, agent)
     authorization = world.authorization(agent=agent)

@@ -85,31 +85,31 @@ def unknown_client_gets_no_tokens(world: World, case: Callable[[str], str]) -> N
     no_tokens(world.gateway.exchange(authorization, client_id=case(authorization.agent.client_id)))
 
 
-@check("CODE-08", cases=("its-own-verifier", "another-verifier"))
-def code_of_one_agent_gets_another_no_tokens(world: World, case: str) -> None:
-    """An agent with good credentials of its own gets no tokens for another agent's code."""
+@check("CODE-08", cases=("agent", "agent-with-a-verifier-of-its-own", "proxy-client"))
+def code_of_one_agent_gets_another_client_no_tokens(world: World, case: str) -> None:
+    """A client with good credentials of its own gets no tokens for another agent's code.
+
+    A Proxy client, which is no agent at all, has its credentials where Proxy clients have them.
+    """
     world, authorization = proven(world)
+    gateway = world.gateway
+    if case == "proxy-client":
+        client = world.home().proxy_client
+        header = basic(client.id, client.secret.reveal())
+        no_tokens(gateway.token_request(_form(gateway, authorization, without=CREDENTIALS), header))
+        return
     thief = world.agent()
     works(world, thief)
+    own = {"code_verifier": fresh_verifier()} if case != "agent" else {}
 
-    answer = world.gateway.exchange(
-        authorization,
-        client_id=thief.client_id,
-        client_secret=thief.client_secret.reveal(),
-        code_verifier=authorization.verifier.reveal() if case == "its-own-verifier" else fresh_verifier(),
+    no_tokens(
+        gateway.exchange(
+            authorization,
+            client_id=thief.client_id,
+            client_secret=thief.client_secret.reveal(),
+            **own,
+        )
     )
-
-    no_tokens(answer)
-
-
-@check("CODE-08")
-def code_of_an_agent_gets_a_proxy_client_no_tokens(world: World) -> None:
-    """A Proxy client, which is no agent, gets no tokens for an agent's code."""
-    world, authorization = proven(world)
-    client = world.home().proxy_client
-    fields = _form(world.gateway, authorization, without=CREDENTIALS)
-
-    no_tokens(world.gateway.token_request(fields, basic(client.id, client.secret.reveal())))
 
 
 @check("CODE-09", cases=BASIC)
