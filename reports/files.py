@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from reports.formats import DEFAULT, FORMATS, render
+from reports.formats import DEFAULT, FORMATS, Format, render
 from reports.verdicts import RunResult
 
 Guard = Callable[[str, bytes], None]
@@ -18,26 +18,32 @@ def rendered(result: RunResult, formats: Iterable[str] = DEFAULT) -> dict[str, d
 
 
 def write_reports(
-    projections: Mapping[str, Mapping[str, bytes]], folder: Path, *, guard: Guard | None = None
+    projections: Mapping[str, Mapping[str, bytes]],
+    folder: Path,
+    *,
+    guard: Guard | None = None,
+    beside: bool = False,
 ) -> tuple[Path, ...]:
     """Writes what was rendered and says where; nobody meets a half-written file, or one of another run.
 
-    ``guard`` sees every file before the first one is written, and refuses by raising.
+    ``guard`` sees every file before the first one is written, and refuses by raising. Formats that were not
+    rendered are another run's, unless these go ``beside`` them.
     """
     contents = {path: content for files in projections.values() for path, content in files.items()}
     for path, content in contents.items():
         if guard is not None:
             guard(path, content)
     folder.mkdir(parents=True, exist_ok=True)
-    _remove_stale(folder, {folder / path for path in contents})
+    replaced = projections if beside else FORMATS
+    _remove_stale(folder, [FORMATS[name] for name in replaced], {folder / path for path in contents})
     for path, content in contents.items():
         _write(folder / path, content)
     return tuple(folder / path for path in contents)
 
 
-def _remove_stale(folder: Path, fresh: set[Path]) -> None:
+def _remove_stale(folder: Path, formats: Iterable[Format], fresh: set[Path]) -> None:
     """What an earlier run left would be read as this run's; only files that the table knows are touched."""
-    for row in FORMATS.values():
+    for row in formats:
         for path in row.files_in(folder):
             if path not in fresh and (path.is_file() or path.is_symlink()):
                 path.unlink()

@@ -20,9 +20,12 @@ class Leak(Exception):
 def write_all(
     result: RunResult, folder: Path, formats: Sequence[str], key: SigningKey | None
 ) -> tuple[Path, ...]:
-    """Writes the outputs beside the record, and with a key the seal over them; says where the outputs are."""
+    """Writes the outputs and with a key the seal over them; says where the outputs are.
+
+    Without a key there is a seal already, and other outputs that belong to it.
+    """
     projections = rendered(result, formats)
-    written = write_reports(projections, folder, guard=_guard)
+    written = write_reports(projections, folder, guard=_guard, beside=key is None)
     if key is not None:
         for name, content in seal.seal(result, projections, key).items():
             (folder / name).write_bytes(content)
