@@ -68,10 +68,20 @@ def fields_but(*names: str) -> honest.RequestCheck:
     """The check of the fields, some of which need not be there."""
 
     def check(facts: honest.TokenRequestFacts) -> Refusal | None:
+        given = tuple((name, value) for name, value in facts.form if value)
         filled = tuple((name, "x") for name in names if not facts.value(name))
-        return honest.exchange_fields_are_given(replace(facts, form=(*facts.form, *filled)))
+        return honest.exchange_fields_are_given(replace(facts, form=(*given, *filled)))
 
     return check
+
+
+def all_or_nothing(facts: honest.TokenRequestFacts) -> Refusal | None:
+    bare = not facts.value("code_verifier") and not facts.value("redirect_uri")
+    return None if bare and facts.value("code") else honest.exchange_fields_are_given(facts)
+
+
+def where_given(check: honest.CodeCheck) -> honest.CodeCheck:
+    return lambda facts: check(facts) if facts.verifier or facts.redirect_uri else None
 
 
 VERIFIERS: tuple[Defect, ...] = (
@@ -203,4 +213,15 @@ ADDRESSES: tuple[Defect, ...] = (
     ),
 )
 
-BINDINGS: tuple[Defect, ...] = (*VERIFIERS, *ADDRESSES)
+NEITHER: tuple[Defect, ...] = (
+    defect(
+        "exchange-without-pkce-and-address",
+        "An exchange that has neither a verifier nor a redirect URI is fine; with one of them it needs both.",
+        "CODE-06",
+        exchange_fields=all_or_nothing,
+        code_checks=CODE_CHECKS[:-2]
+        + tuple(where_given(check) for check in (honest.redirect_uri_is_the_same, honest.verifier_matches)),
+    ),
+)
+
+BINDINGS: tuple[Defect, ...] = (*VERIFIERS, *ADDRESSES, *NEITHER)

@@ -22,7 +22,7 @@ from reference.gateway.policy.code_exchange import (
     CodeFacts,
     TokenRequestFacts,
 )
-from reference.gateway.policy.outcomes import Refusal
+from reference.gateway.policy.outcomes import Refusal, first_refusal
 
 
 def secret_stored_as(change: Callable[[str], str]) -> dict[str, Any]:
@@ -86,6 +86,10 @@ def basic_too(*, with_id: bool = False) -> Callable[[TokenRequestFacts], AgentCr
     return credentials
 
 
+def nameless(refusal: Refusal | None) -> Refusal | None:
+    return replace(refusal, error="") if refusal else None
+
+
 def of_an_agent_with_the_same_address(facts: CodeFacts) -> Refusal | None:
     if facts.code is not None and facts.code.redirect_uri in facts.agent.redirect_uris:
         return None
@@ -130,6 +134,12 @@ CLIENTS: tuple[Defect, ...] = (
         "A code gives tokens to every agent with that redirect URI.",
         "CODE-08",
         code_checks=instead(CODE_CHECKS, honest.code_is_the_agents_own, of_an_agent_with_the_same_address),
+    ),
+    defect(
+        "wrong-agent-gets-no-error",
+        "The refusal of a wrong secret names no error.",
+        "CODE-11",
+        agent_checks=(lambda facts: nameless(first_refusal(AGENT_CHECKS, facts)),),
     ),
     defect("basic-for-agents", "Agents may use HTTP Basic.", "CODE-09", agent_credentials=basic_too()),
     defect(

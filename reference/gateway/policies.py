@@ -115,6 +115,8 @@ class Policies:
     standing_key: Callable[[str, str], tuple[str, str]] = authorization.standing_key
     agent_standing: Callable[[Standing | None, Project], Standing] = authorization.agent_standing
     consent: Callable[[authorization.ConsentFacts], Standing | None] = authorization.consent
+    # What a Pending agent is in for, the user reads on a page.
+    pending_is_told_to_the_agent: bool = False
     decided: Callable[[str], Decision] = authorization.decided
     approve_page: Callable[[ApprovePageFacts], str] = approve_page
     sign_in_goes_on: Callable[[vault.Verdict], bool] = vault.sign_in_goes_on

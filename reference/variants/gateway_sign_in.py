@@ -98,6 +98,11 @@ VARIANTS: tuple[Variant, ...] = (
         "what is wrong with a request, or was declined, is told to the user and not to the agent",
         is_told_to_the_agent=lambda _refusal: False,
     ),
+    variant(
+        "pending-agents-are-told",
+        "a Pending agent hears by redirect that it is not approved",
+        pending_is_told_to_the_agent=True,
+    ),
     variant("redirects-by-303", "every redirect has the status 303", redirect_status=303),
     variant("redirects-by-307", "every redirect has the status 307", redirect_status=307),
     variant("redirects-by-301", "every redirect has the status 301", redirect_status=301),

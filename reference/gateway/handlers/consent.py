@@ -32,7 +32,7 @@ async def ask(
     )
     decided = gateway.policies.consent(facts)
     if decided == "pending":
-        return page(gateway, pending_page(agent), cookie=cookie)
+        return held(gateway, sign_in, agent, cookie)
     if decided == "approved":
         return await approve(gateway, resource, sign_in, cookie=cookie)
     ticket = gateway.ids.secret()
@@ -59,7 +59,7 @@ async def approve(
     if person is None or agent is None or resource.id not in gateway.store.resources:
         return error(gateway, "Start again from the agent.")
     if _standing(gateway, resource, agent) == "pending":
-        return page(gateway, pending_page(agent), cookie=cookie)
+        return held(gateway, sign_in, agent, cookie)
     grant = _grant(gateway, resource, agent, sign_in, person)
     verdict = await gateway.vault.provision(grant, agent, resource)
     gateway.log.write(f"provisioning for {resource.id}: {verdict}")
@@ -78,6 +78,13 @@ async def approve(
     gateway.store.codes.add(fingerprint(code), record, now)
     headers = {**(cookie or {}), **gateway.policies.code_headers(code)}
     return redirect(gateway, gateway.policies.code_redirect(request, code, gateway.issuer), headers)
+
+
+def held(gateway: Gateway, sign_in: SignIn, agent: Agent, cookie: Mapping[str, str] | None) -> Response:
+    """The user has signed in for an agent that is Pending."""
+    if gateway.policies.pending_is_told_to_the_agent:
+        return tell_agent(gateway, sign_in, "access_denied", "the operator has yet to approve the agent")
+    return page(gateway, pending_page(agent), cookie=cookie)
 
 
 def tell_agent(gateway: Gateway, sign_in: SignIn, code: str, description: str) -> Response:
