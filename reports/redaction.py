@@ -11,6 +11,8 @@ from reports.encodings import whole
 _RUN = re.compile(r"[A-Za-z0-9_\-+~]{16,}")
 # Words, abbreviations, numbers, and names like s256 or rfc7636.
 _WORD = re.compile(r"[A-Z]?[a-z]{1,19}|[A-Z]{1,12}|[0-9]{1,5}|[a-z]{1,4}[0-9]{1,4}")
+_TIMESTAMP = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}[\d.Zz:+-]*")
+_SHORTEST = 16
 _JWT = re.compile(r"[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*")
 _LABEL = re.compile(r"⟨[^⟩]*⟩")
 
@@ -52,6 +54,20 @@ class Redactor:
         pieces.append(self._masked(text[position:]))
         return "".join(pieces)
 
+    def value(self, value: str) -> str:
+        """One value of a query, a form or a JSON document: shown whole, by its label, or not at all.
+
+        Some tokens have dots, slashes or tildes in them, and no part between two of those looks like a
+        credential; where the value's two ends are known, all of it is hidden.
+        """
+        shown = self.text(value)
+        if len(value) < _SHORTEST or "://" in value or any(char.isspace() for char in value):
+            return shown
+        unnamed = _RUN.sub(lambda found: "" if found.group() in self._public else found.group(), value)
+        if shown == value and (_reads_as_words(unnamed) or _TIMESTAMP.fullmatch(value)):
+            return value
+        return shown if _LABEL.fullmatch(shown) else self._mark("opaque", value)
+
     def _masked(self, text: str) -> str:
         text = _JWT.sub(lambda found: self._mark("jwt", found.group()), text)
         return "".join(
@@ -76,4 +92,4 @@ def runs(texts: Iterable[str]) -> set[str]:
 
 def _reads_as_words(run: str) -> bool:
     """True for `token_endpoint_auth_method`, false for what a random generator makes."""
-    return all(_WORD.fullmatch(piece) for piece in re.split(r"[_\-+~]", run) if piece)
+    return all(_WORD.fullmatch(piece) for piece in re.split(r"[^A-Za-z0-9]", run) if piece)

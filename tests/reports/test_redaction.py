@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from string import ascii_letters, digits
 from urllib.parse import quote
 
@@ -67,3 +68,28 @@ def test_words_addresses_and_public_names_stay_readable() -> None:
 def test_no_generated_secret_survives(value: str) -> None:
     hiding = Redactor(secrets={value: "⟨code#1⟩"}, public=())
     assert value not in hiding.text(f'{{"code": "{value}", "again": "{value}"}}')
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["fCdDRE0/gTMPAx4s.t~.4Lz1c~hzIrg", "0d9f8a7b-1c2d-4e3f-8a9b-0c1d2e3f4a5b"],
+)
+def test_value_of_short_pieces_is_hidden_as_a_whole(value: str) -> None:
+    shown = redactor().value(value)
+    assert shown.startswith("⟨opaque~")
+    assert not any(piece in shown for piece in re.split(r"\W", value) if len(piece) > 2)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "2026-11-21T06:34:04.123Z",
+        "client_secret_post",
+        "https://api.merchant.example/v1/orders",
+        "openid orders:read ext_token:read",
+        "urn:ietf:params:oauth:grant-type:jwt-bearer",
+        "alice@merchant.example",
+    ],
+)
+def test_value_that_everybody_may_see_is_shown(value: str) -> None:
+    assert redactor().value(value) == value
