@@ -51,6 +51,10 @@ class Listener:
         self._server = server
         self._state = state
 
+    @property
+    def port(self) -> int:
+        return int(self._server.sockets[0].getsockname()[1])
+
     def close(self) -> None:
         """Stop listening and drop every connection: waiting for idle ones would take the rest of the hour."""
         self._server.close()

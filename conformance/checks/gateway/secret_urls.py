@@ -44,14 +44,16 @@ def no_address_holds_a_token_or_secret(gateway: Gateway, world: World, case: str
 
 @check("SECRET-07")
 def code_goes_to_the_redirect_uri_alone(gateway: Gateway, world: World) -> None:
-    """The code is in the one address that it is meant for, and its verifier is in none."""
+    """The code leaves the gateway in the one address that it is meant for, and its verifier in none."""
     authorization = world.authorization()
     require(gateway.exchange(authorization)).status(200)
+    gateway.exchange(authorization)
 
     found = [
         place
         for place in _in_addresses(gateway, world, world.seen(), ONLY_AT_HOME)
-        if not (place.startswith("code ") and place.endswith(_named(CALLBACK)))
+        if not (place.startswith("code ") and place.endswith(f" on {_named(CALLBACK)}"))
+        and not any(f" on {own}/" in place for own in (gateway.base_url, gateway.core_url))
     ]
     expect.that(
         not found,

@@ -1,0 +1,333 @@
+"""Gateways that input can bring to their knees."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from dataclasses import replace
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import jwt
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from reference.defects.defect import Defect, defect
+from reference.defects.meddling import Answered, Asked, meddling
+from reference.gateway.gateway import Gateway
+from reference.gateway.ids import Ids
+from reference.gateway.pages import ApprovePageFacts, approve_page
+from reference.gateway.policy.authorization import PAGE_CHECKS, AuthorizationFacts
+from reference.gateway.policy.code_exchange import TOKEN_REQUEST_CHECKS, TokenRequestFacts
+from reference.gateway.policy.outcomes import Refusal
+from reference.gateway.policy.redemption import REDEMPTION_CHECKS, RedemptionFacts
+from reference.gateway.policy.registration import (
+    REGISTRATION_CHECKS,
+    NewAgent,
+    RegistrationFacts,
+    new_agent,
+)
+from reference.gateway.policy.vault import MerchantAnswer, Verdict, provisioning_verdict
+
+WEDGED_S = 12.0
+MOST_AT_ONCE = 5
+
+
+def failing_on(name: str) -> Any:
+    """An exception of the handler's own becomes a 500, as it does where nobody catches it."""
+
+    def change(asked: Asked, answered: Answered, _: Gateway) -> Answered:
+        try:
+            READERS[name](asked)
+        except (ValueError, TypeError, LookupError, RecursionError, AttributeError):
+            return replace(answered, status=500, body=b"Internal Server Error")
+        return answered
+
+    return meddling(change)
+
+
+def _reads_json_without_looking(asked: Asked) -> None:
+    if asked.path.endswith("/api/credentials/token") and asked.method == "POST":
+        json.loads(asked.body)["resource"].strip()
+
+
+def _knows_every_charset(asked: Asked) -> None:
+    _, _, charset = asked.headers.get("content-type", "").partition("charset=")
+    if charset:
+        asked.body.decode(charset.strip('" '), "replace")
+
+
+def _reads_paths_as_utf_8(asked: Asked) -> None:
+    asked.query.encode("ascii")
+    unquote(asked.query, errors="strict").encode("utf-8")
+
+
+def _splits_every_cookie(asked: Asked) -> None:
+    for piece in asked.headers.get("cookie", "").split(";") if "cookie" in asked.headers else ():
+        name, value = piece.split("=")
+        assert name is not None  # noqa: S101
+        assert value is not None  # noqa: S101
+
+
+def _weighs_every_media_type(asked: Asked) -> None:
+    for piece in asked.headers.get("accept", "*/*").split(","):
+        _, _, weight = piece.partition(";q=")
+        float(weight or 1)
+
+
+def _limits_the_numbers(asked: Asked) -> None:
+    if asked.path.endswith("/api/register") and asked.method == "POST":
+        deepest = 0
+        for octet in asked.body:
+            deepest += (octet in b"[{") - (octet in b"]}")
+            if deepest > 900:
+                raise RecursionError
+
+
+def _has_few_methods(asked: Asked) -> None:
+    {"GET": 1, "POST": 1, "HEAD": 1, "OPTIONS": 1, "PUT": 1, "DELETE": 1}[asked.method]
+
+
+READERS = {
+    "redemption body": _reads_json_without_looking,
+    "charset": _knows_every_charset,
+    "query": _reads_paths_as_utf_8,
+    "cookie": _splits_every_cookie,
+    "accept": _weighs_every_media_type,
+    "depth": _limits_the_numbers,
+    "method": _has_few_methods,
+}
+
+
+def name_in_utf_8(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent:
+    """The name goes to a database, which takes UTF-8 alone."""
+    str(facts.value("client_name")).encode()
+    return new_agent(facts, ids, now)
+
+
+def page_in_utf_8(facts: ApprovePageFacts) -> str:
+    page = approve_page(facts)
+    page.encode()
+    return page
+
+
+def redirect_uris_are_parsed_first(facts: RegistrationFacts) -> Refusal | None:
+    """The parser's complaint about a URI that is none is nobody's to catch."""
+    for uri in facts.value("redirect_uris") or ():
+        assert urlsplit(uri).port != 0  # noqa: S101
+    return None
+
+
+def redirect_uri_is_parsed_first(facts: AuthorizationFacts) -> Refusal | None:
+    assert urlsplit(facts.value("redirect_uri")).port != 0  # noqa: S101
+    return None
+
+
+def resource_is_looked_up_first(facts: RedemptionFacts) -> Refusal | None:
+    """A dictionary takes no list for a key."""
+    known = {resource.indicator for resource in facts.resources}
+    assert facts.indicator in known or True  # noqa: S101, SIM222
+    return None
+
+
+def code_is_ascii(facts: TokenRequestFacts) -> Refusal | None:
+    facts.value("code").encode("ascii")
+    return None
+
+
+def token_header_is_read_first(facts: RedemptionFacts) -> Refusal | None:
+    """The algorithm of a token is taken from its header before anybody looks whether there is one."""
+    for value in facts.authorizations:
+        jwt.get_unverified_header(value.partition(" ")[2])["alg"].lower()
+    return None
+
+
+def wedged_by_a_crowd() -> Any:
+    """More requests at once than there are connections to the database, and none comes back for a while."""
+    busy, wedged_until = 0, 0.0
+
+    def around(app: ASGIApp, _: Gateway) -> ASGIApp:
+        async def crowded(scope: Scope, receive: Receive, send: Send) -> None:
+            nonlocal busy, wedged_until
+            busy += 1
+            if busy > MOST_AT_ONCE and time.monotonic() > wedged_until:
+                wedged_until = time.monotonic() + WEDGED_S
+            try:
+                if time.monotonic() < wedged_until and scope["path"].endswith("/api/register"):
+                    await send({"type": "http.response.start", "status": 503, "headers": []})
+                    await send({"type": "http.response.body", "body": b""})
+                else:
+                    # Long enough for a crowd to meet.
+                    await asyncio.sleep(0.003)
+                    await app(scope, receive, send)
+            finally:
+                busy -= 1
+
+        return crowded
+
+    return around
+
+
+def slots_lost_to_broken_connections() -> Any:
+    """A request whose client went away keeps its slot for good, or nearly so."""
+    lost: list[float] = []
+
+    def around(app: ASGIApp, _: Gateway) -> ASGIApp:
+        async def counted(scope: Scope, receive: Receive, send: Send) -> None:
+            now = time.monotonic()
+            lost[:] = [moment for moment in lost if now - moment < WEDGED_S]
+            if len(lost) > 20:
+                await send({"type": "http.response.start", "status": 500, "headers": []})
+                await send({"type": "http.response.body", "body": b""})
+                return
+
+            async def watched() -> Any:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    lost.append(time.monotonic())
+                return message
+
+            if scope["method"] == "POST":
+                first = await watched()
+                waiting = [first]
+                while first["type"] == "http.request" and first.get("more_body"):
+                    first = await watched()
+                    waiting.append(first)
+                if first["type"] == "http.disconnect":
+                    return
+                replay = iter(waiting)
+
+                async def again() -> Any:
+                    return next(replay, None) or await receive()
+
+                await app(scope, again, send)
+            else:
+                await app(scope, receive, send)
+
+        return counted
+
+    return around
+
+
+def circuit_stays_open() -> Any:
+    """Nonsense from one merchant opens a circuit breaker for all of them, and it closes late."""
+    until = 0.0
+
+    def verdict(answer: MerchantAnswer) -> Verdict:
+        nonlocal until
+        honest = provisioning_verdict(answer)
+        if honest == "transient":
+            until = time.monotonic() + WEDGED_S
+        return "transient" if time.monotonic() < until else honest
+
+    return verdict
+
+
+ROBUSTNESS: tuple[Defect, ...] = (
+    defect(
+        "lone-surrogate-in-a-name",
+        "A registration whose name cannot be written as UTF-8 ends as a 500.",
+        "ROBUST-01",
+        new_agent=name_in_utf_8,
+    ),
+    defect(
+        "lone-surrogate-on-the-page",
+        "The page that asks the user ends as a 500 when the agent's name cannot be written as UTF-8.",
+        "ROBUST-01",
+        approve_page=page_in_utf_8,
+    ),
+    defect(
+        "redirect-uris-parsed-unguarded",
+        "A registered redirect URI that no parser takes ends as a 500.",
+        "ROBUST-01",
+        registration_checks=(
+            *REGISTRATION_CHECKS[:2],
+            redirect_uris_are_parsed_first,
+            *REGISTRATION_CHECKS[2:],
+        ),
+    ),
+    defect(
+        "redirect-uri-parsed-unguarded",
+        "An authorization with a redirect URI that no parser takes ends as a 500.",
+        "ROBUST-01 AUTHZ-06",
+        page_checks=(redirect_uri_is_parsed_first, *PAGE_CHECKS),
+    ),
+    defect(
+        "resource-as-a-dictionary-key",
+        "A redemption of an array or object ends as a 500.",
+        "ROBUST-01 REDEEM-14",
+        redemption_checks=(REDEMPTION_CHECKS[0], resource_is_looked_up_first, *REDEMPTION_CHECKS[1:]),
+    ),
+    defect(
+        "redemption-body-unguarded",
+        "A redemption whose body is not what it should be ends as a 500.",
+        "ROBUST-01 REDEEM-14",
+        around=failing_on("redemption body"),
+    ),
+    defect(
+        "token-header-unguarded",
+        "A redemption with a token that is no JWT ends as a 500.",
+        "ROBUST-01 REDEEM-03 REDEEM-11",
+        redemption_checks=(REDEMPTION_CHECKS[0], token_header_is_read_first, *REDEMPTION_CHECKS[1:]),
+    ),
+    defect(
+        "code-beyond-ascii",
+        "An exchange of a code with letters beyond ASCII ends as a 500.",
+        "ROBUST-01",
+        token_request_checks=(*TOKEN_REQUEST_CHECKS, code_is_ascii),
+    ),
+    defect(
+        "charset-unguarded",
+        "A media type that names no known charset ends as a 500.",
+        "ROBUST-01",
+        around=failing_on("charset"),
+    ),
+    defect(
+        "query-unguarded",
+        "A query that is no UTF-8 ends as a 500.",
+        "ROBUST-01 AUTHZ-02 AUTHZ-06",
+        around=failing_on("query"),
+    ),
+    defect(
+        "cookie-unguarded",
+        "A cookie without an equals sign ends as a 500.",
+        "ROBUST-01",
+        around=failing_on("cookie"),
+    ),
+    defect(
+        "accept-unguarded",
+        "An Accept header with a weight that is no number ends as a 500.",
+        "ROBUST-01",
+        around=failing_on("accept"),
+    ),
+    defect(
+        "depth-unguarded",
+        "A registration nested a thousand deep ends as a 500.",
+        "ROBUST-01",
+        around=failing_on("depth"),
+    ),
+    defect(
+        "method-unguarded",
+        "A method that nobody has heard of ends as a 500.",
+        "ROBUST-01",
+        around=failing_on("method"),
+    ),
+    defect(
+        "wedged-by-a-crowd",
+        "After a crowd of requests, nobody can register for a while.",
+        "ROBUST-02 CODE-10 VAULT-07 REDEEM-12",
+        around=wedged_by_a_crowd(),
+    ),
+    defect(
+        "slots-lost-to-broken-connections",
+        "Requests that broke off keep their slots, and in the end there are none.",
+        "ROBUST-02",
+        around=slots_lost_to_broken_connections(),
+    ),
+    defect(
+        "circuit-breaker-for-everybody",
+        "A merchant that answers nonsense once is not asked again for a while, and no other merchant either.",
+        "ROBUST-02 VAULT-10",
+        provisioning_verdict=circuit_stays_open(),
+    ),
+)

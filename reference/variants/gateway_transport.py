@@ -1,0 +1,80 @@
+"""Other legal ways to be reached, to refuse what cannot be read, and to keep a log."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import ssl
+from dataclasses import replace
+
+from reference.defects.meddling import Answered, Asked, meddling
+from reference.gateway.gateway import Gateway
+from reference.variants.variant import variant
+
+
+def _problems(_: Asked, answered: Answered, __: Gateway) -> Answered:
+    """RFC 9457 in place of an OAuth error where OAuth does not ask for one."""
+    if answered.status not in {404, 405, 413} or b"error" not in answered.body:
+        return answered
+    kept = tuple(header for header in answered.headers if header[0] != "content-type")
+    members = json.loads(answered.body) | {"title": "This did not work", "status": answered.status}
+    return replace(answered, headers=kept, body=json.dumps(members).encode()).with_header(
+        "content-type", "application/problem+json"
+    )
+
+
+def _path_in_the_page(asked: Asked, answered: Answered, _: Gateway) -> Answered:
+    """A page that says which path there is not."""
+    if answered.status != 404 or "html" not in asked.headers.get("accept", ""):
+        return answered
+    kept = tuple(header for header in answered.headers if header[0] != "content-type")
+    page = f"<!doctype html><title>Not found</title><pre>Cannot {asked.method} {asked.path.encode()!r}</pre>"
+    return replace(answered, headers=kept, body=page.encode()).with_header("content-type", "text/html")
+
+
+def _says_who_asked(asked: Asked, answered: Answered, _: Gateway) -> Answered:
+    """A client that asked under a name hears the name again."""
+    name = asked.headers.get("x-request-id") or hashlib.sha256(asked.body).hexdigest()
+    return answered.with_header("x-request-id", name[:64])
+
+
+def _lets_pages_ask_first(asked: Asked, answered: Answered, _: Gateway) -> Answered:
+    """Every OPTIONS is a preflight and is answered like one."""
+    if asked.method != "OPTIONS":
+        return answered
+    headers = (("access-control-allow-origin", "*"), ("access-control-allow-headers", "authorization"))
+    return replace(answered, status=204, headers=headers, body=b"")
+
+
+def _logs_fingerprints(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
+    """The log tells credentials apart without holding them."""
+    sent = [asked.headers.get(name, "") for name in ("authorization", "x-proxy-token")]
+    marks = [hashlib.sha256(value.encode()).hexdigest()[:12] for value in sent if value]
+    gateway.log.write(
+        f"{asked.method} {answered.status} {len(asked.body)} octets by {' '.join(marks) or '-'}"
+    )
+    return answered
+
+
+def _logs_nothing(_: Asked, answered: Answered, gateway: Gateway) -> Answered:
+    gateway.log.drain()
+    return answered
+
+
+VARIANTS = (
+    variant("tls-1.3-alone", "nothing older than TLS 1.3 is spoken", oldest_tls=ssl.TLSVersion.TLSv1_3),
+    variant("errors-as-problems", "404, 405 and 413 are problem documents", around=meddling(_problems)),
+    variant(
+        "path-on-the-error-page",
+        "a page for a missing path names the path",
+        around=meddling(_path_in_the_page),
+    ),
+    variant("request-id-repeated", "every answer repeats the request's ID", around=meddling(_says_who_asked)),
+    variant(
+        "preflight-everywhere", "every OPTIONS is answered with 204", around=meddling(_lets_pages_ask_first)
+    ),
+    variant(
+        "fingerprints-in-the-log", "the log has digests of credentials", around=meddling(_logs_fingerprints)
+    ),
+    variant("empty-log", "nothing is logged", around=meddling(_logs_nothing)),
+)

@@ -1,0 +1,99 @@
+"""A secret is found in whatever form it came, and nothing else is taken for one."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import html
+import json
+import zlib
+from urllib.parse import quote
+
+import pytest
+
+from conformance.wire.leaks import Canary, Hoard, apart, canary, name
+
+SECRET = "wJ8vQ2mZ0pXk4TgL7rNc1sYb/+~.Aa9"
+RAW = SECRET.encode()
+
+FORMS = {
+    "raw": SECRET,
+    "percent": quote(SECRET, safe=""),
+    "percent twice": quote(quote("".join(f"%{octet:02x}" for octet in RAW))),
+    "base64": base64.b64encode(RAW).decode(),
+    "base64 after one": base64.b64encode(b"x" + RAW).decode(),
+    "base64 after two": base64.urlsafe_b64encode(b"xy" + RAW).decode().rstrip("="),
+    "base64 behind letters": "abcde" + base64.b64encode(RAW).decode(),
+    "hex": RAW.hex(),
+    "hex in capitals": RAW.hex().upper(),
+    "JSON": "".join(f"\\u{ord(char):04x}" for char in SECRET),
+    "HTML": "".join(f"&#{ord(char)};" for char in SECRET),
+    "HTML named": html.escape(f"<{SECRET}>"),
+    "upper case": SECRET.upper(),
+    "lower case": SECRET.lower(),
+    "backwards": SECRET[::-1],
+    "gzip in base64": base64.b64encode(gzip.compress(RAW)).decode(),
+    "deflate in base64": base64.b64encode(zlib.compress(RAW)).decode(),
+    "in a JWT": "eyJhbGciOiJub25lIn0."
+    + base64.urlsafe_b64encode(json.dumps({"a": 1, "b": SECRET}).encode()).decode().rstrip("=")
+    + ".c2ln",
+    "spread": " ".join(SECRET[at : at + 4] for at in range(0, len(SECRET), 4)),
+    "in lines": base64.encodebytes(RAW * 3).decode(),
+    "sixteen of it": SECRET[5:21],
+    "sixteen of it in base64": base64.b64encode(b"--" + RAW[3:19]).decode(),
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_secret_is_found_in_every_form(form: str) -> None:
+    hoard = Hoard([canary("proxy_token", SECRET), canary("other", "Zz" * 20)])
+    assert [found.value for found in hoard.search(f'{{"x": "{form}", "y": [1, 2]}}')] == [SECRET]
+
+
+def test_fifteen_characters_are_no_leak() -> None:
+    assert Hoard([canary("proxy_token", SECRET)]).search(f"-{SECRET[5:20]}-") == []
+
+
+def test_of_a_jwt_the_signature_counts() -> None:
+    head = base64.urlsafe_b64encode(b'{"alg":"ES256","kid":"a","typ":"at+jwt"}').decode().rstrip("=")
+    claims = base64.urlsafe_b64encode(b'{"iss":"https://core.example","aud":"a"}').decode().rstrip("=")
+    token = f"{head}.{claims}.{'sIgNaTuRe0123456789abcdefXYZ'}"
+    hoard = Hoard([canary("proxy_token", token)])
+    assert hoard.search(f"{head}.{claims}.AnotherSignature9876543210") == []
+    assert hoard.search(token)
+    assert hoard.search("…sIgNaTuRe0123456789…")
+
+
+def test_a_beginning_that_others_share_is_no_secret() -> None:
+    prefix = "gateway_live_secret_2026_"
+    mine, others = prefix + "a1b2c3d4e5f6g7h8i9", prefix + "z9y8x7w6v5u4t3s2r1"
+    hoard = Hoard(apart([canary("proxy_client_secret", mine)], [others]))
+    assert hoard.search(others) == []
+    assert hoard.search(f"x{mine}")
+
+
+def test_a_value_that_another_holds_whole_keeps_all_of_itself() -> None:
+    hoard = Hoard(apart([canary("proxy_token", SECRET)], [f"{SECRET}-and-more"]))
+    assert hoard.search(f"{SECRET}-and-more")
+
+
+def test_names_inside_a_secret_are_no_secret() -> None:
+    project = "prj_0123456789abcdef0123"
+    token = f"pt.{project}.Q8w7E6r5T4y3U2i1O0pA"
+    hoard = Hoard([canary("proxy_token", token, public=[project])])
+    assert hoard.search(f'{{"project_id": "{project}"}}') == []
+    assert hoard.search(token)
+
+
+def test_an_identifier_is_looked_for_as_a_whole() -> None:
+    found = name("proxy_client_id", "proxy_17")
+    assert isinstance(found, Canary)
+    hoard = Hoard([found])
+    assert hoard.search("proxy_171") == []
+    assert hoard.search('{"id": "proxy_17"}')
+    assert name("proxy_client_id", "backend") is None
+
+
+def test_words_are_not_taken_for_secrets() -> None:
+    hoard = Hoard([canary("proxy_client_secret", "token_endpoint_auth_method_9Z8Y7X6W5V4U3T2S")])
+    assert hoard.search('{"token_endpoint_auth_method": "client_secret_post"}') == []
