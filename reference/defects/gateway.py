@@ -19,7 +19,10 @@ from reference.defects.gateway_refusals import REFUSALS
 from reference.defects.gateway_registration import REGISTRATION
 from reference.defects.gateway_requests import REQUESTS
 from reference.defects.gateway_resource import RESOURCE
+from reference.defects.gateway_robustness import ROBUSTNESS
+from reference.defects.gateway_secrets import SECRETS
 from reference.defects.gateway_sign_in import SIGN_IN
+from reference.defects.gateway_transport import TRANSPORT
 from reference.defects.gateway_vault import VAULT
 
 FAMILIES = (
@@ -42,5 +45,8 @@ FAMILIES = (
     REFUSALS,
     RESOURCE,
     VAULT,
+    SECRETS,
+    TRANSPORT,
+    ROBUSTNESS,
 )
 DEFECTS: dict[str, Defect] = {defect.name: defect for family in FAMILIES for defect in family}
