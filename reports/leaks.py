@@ -7,7 +7,9 @@ import binascii
 import re
 from collections.abc import Collection, Iterator
 
+from reports import parts
 from reports.chain import texts
+from reports.exchanges import Shown
 from reports.record import Record
 from reports.redaction import Redactor
 
@@ -48,16 +50,23 @@ def unmasked(record: Record) -> Iterator[tuple[int, str]]:
         }
         yield from _places(number, found, (*always, *shown[number]))
     for number, exchange in record.exchanges.items():
-        answer = exchange.shown
-        sent = {
-            "url": answer.url,
-            "request_headers": answer.request_headers,
-            "request_body": answer.request_body,
-            "answer_headers": answer.answer_headers,
-            "answer_body": answer.answer_body,
-            "failure": answer.failure,
-        }
-        yield from _places(number, sent, (*always, *named.get(exchange.check, ())))
+        redactor = Redactor(secrets={}, public=(*always, *named.get(exchange.check, ())))
+        yield from ((number, place) for place in _unhidden(exchange.shown, redactor))
+
+
+def _unhidden(shown: Shown, redactor: Redactor) -> Iterator[str]:
+    """The parts of an exchange that would be shown otherwise than they are."""
+    if parts.url(shown.url, redactor) != shown.url:
+        yield "url"
+    for side, headers in (("request", shown.request_headers), ("answer", shown.answer_headers)):
+        for name, value in headers:
+            if redactor.text(name) != name or parts.header(name, value, redactor) != value:
+                yield f"{side} header"
+    for side, body in (("request", shown.request_body), ("answer", shown.answer_body)):
+        if parts.body(body, redactor) != body:
+            yield f"{side} body"
+    if redactor.text(shown.failure) != shown.failure:
+        yield "failure"
 
 
 def _places(number: int, said: object, public: Collection[str]) -> Iterator[tuple[int, str]]:

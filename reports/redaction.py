@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
+from urllib.parse import unquote_plus
 
 from reports.encodings import whole
 
@@ -86,8 +87,9 @@ class Redactor:
 
 
 def runs(texts: Iterable[str]) -> set[str]:
-    """Everything in these texts that is long enough to be a credential."""
-    return {run for text in texts for run in _RUN.findall(_LABEL.sub(" ", text))}
+    """Everything in these texts, as they stand and decoded, that is long enough to be a credential."""
+    bare = [_LABEL.sub(" ", text) for text in texts]
+    return {run for text in bare for form in (text, unquote_plus(text)) for run in _RUN.findall(form)}
 
 
 def _reads_as_words(run: str) -> bool:

@@ -1,0 +1,93 @@
+"""Shards join to one run, a baseline is held to its word, and a killed run still tells what it saw."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SOME = ("--only", "DISC-*", "--only", "CLAIM-0[1-4]", "--seed", "3")
+
+
+def gateproof(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "conformance", *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=110,
+        check=False,
+    )
+
+
+def verdicts(folder: Path) -> dict[str, str]:
+    report: dict[str, Any] = json.loads((folder / "report.json").read_text())
+    return {check["id"]: check["verdict"] for rule in report["rules"] for check in rule["checks"]}
+
+
+def test_two_shards_are_one_run(tmp_path: Path) -> None:
+    whole = gateproof(tmp_path, "run", *SOME, "--quiet", "--out", "whole")
+    for part in ("1", "2"):
+        done = gateproof(tmp_path, "run", *SOME, "--quiet", "--shard", f"{part}/2", "--out", part)
+        assert done.returncode == 0, done
+
+    merged = gateproof(tmp_path, "merge", "1", "2", "--out", "merged")
+    assert (merged.returncode, merged.stdout) == (whole.returncode, whole.stdout)
+    assert verdicts(tmp_path / "merged") == verdicts(tmp_path / "whole")
+    assert not set(verdicts(tmp_path / "1")) & set(verdicts(tmp_path / "2"))
+    assert gateproof(tmp_path, "verify", "merged").returncode == 0
+    assert "no rule changed" in gateproof(tmp_path, "diff", "whole", "merged").stdout
+
+    again = gateproof(tmp_path, "merge", "1", "1", "--out", "doubled")
+    assert again.returncode == 2
+    assert again.stderr.startswith("gateproof: ")
+    assert gateproof(tmp_path, "merge", "1", "--out", "half").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("entry", "hint"),
+    [
+        ('rule = "DISC-01"\nreason = "known"\nexpires = 2999-01-01', "DISC-01, which no longer fails"),
+        ('rule = "DISC-01"\nreason = "known"\nexpires = 2020-01-01', "DISC-01"),
+    ],
+    ids=["stale", "past its date"],
+)
+def test_baseline_entry_that_is_out_of_order_fails_the_run(entry: str, hint: str, tmp_path: Path) -> None:
+    (tmp_path / "baseline.toml").write_text(f"[[baseline]]\n{entry}\n")
+    done = gateproof(tmp_path, "run", "--only", "DISC-01", "--baseline", "baseline.toml", "--quiet")
+    assert done.returncode == 1
+    assert hint in done.stdout
+
+
+def test_baseline_that_cannot_be_read_is_wrong_usage(tmp_path: Path) -> None:
+    (tmp_path / "baseline.toml").write_text('[[baseline]]\nrule = "DISK-01"\n')
+    done = gateproof(tmp_path, "run", "--only", "DISC-01", "--baseline", "baseline.toml")
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+
+
+def test_killed_run_tells_what_it_saw(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "conformance", "run", "--quiet", "--out", "killed"]
+    process = subprocess.Popen(command, cwd=tmp_path, start_new_session=True)
+    record = tmp_path / "killed" / "evidence.jsonl"
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and process.poll() is None:
+        if record.exists() and record.stat().st_size > 200_000:
+            break
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait(10) == -signal.SIGKILL
+
+    drawn = gateproof(tmp_path, "report", "killed")
+    assert drawn.returncode == 0
+    assert "interrupted" in drawn.stderr
+    assert "passed" in verdicts(tmp_path / "killed").values()
+    checked = gateproof(tmp_path, "verify", "killed")
+    assert checked.returncode == 1
+    assert "incomplete" in checked.stdout
