@@ -41,6 +41,14 @@ def resource_in(world: World, project: Project, indicator: str) -> Resource:
     return resource
 
 
+def siblings(world: World) -> tuple[Resource, Resource]:
+    """Two Resources of one Project."""
+    one, other = world.two_resources()
+    if one.project_id != other.project_id:
+        raise Unavailable("resources:2", "the first Project of the target file has one Resource only")
+    return one, other
+
+
 def _named(world: World, client: ProxyClient) -> ProxyClient:
     world.show(client.id)
     world.gateway.keyring.add(client.secret)

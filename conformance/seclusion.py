@@ -19,7 +19,7 @@ from fakes.merchant.records import JournalEntry
 # With a clock that can be moved: a life that is over in one step, and short against any other token's.
 BY_CLOCK_S, STEP_S = 60, 70
 # Without: a life that can be waited for, and what a gateway may round it up by.
-BY_WAITING_S, ROUNDED_S = 2, 1.5
+BY_WAITING_S, ROUNDED_S = 1, 0.5
 # How much later a gateway may still take a token for valid that the merchant calls expired.
 LATE_S = 3.0
 # The bound of what provisioning in the background may take.

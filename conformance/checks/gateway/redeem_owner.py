@@ -35,7 +35,7 @@ def each_user_gets_their_own(world: World, case: str) -> None:
 def each_resource_gives_its_own(world: World) -> None:
     """One user's tokens for two Resources redeem two merchant tokens, each issued for its Resource."""
     proxy_token, agent = world.proxy_token(), world.agent()
-    grants = [world.grant(agent=agent, resource=resource) for resource in world.two_resources()]
+    grants = [world.grant(agent=agent, resource=resource) for resource in console.siblings(world)]
     for grant in grants:
         require(world.redeem(grant, proxy_token)).status(200)
 
@@ -74,7 +74,7 @@ def sibling_resource_gives_its_own_or_nothing(gateway: Gateway, world: World) ->
 
     Whether it redeems there at all is open.
     """
-    resource, sibling = world.two_resources()
+    resource, sibling = console.siblings(world)
     proxy_token, agent = world.proxy_token(), world.agent()
     grants = [world.grant(agent=agent, resource=each) for each in (resource, sibling)]
     for grant in grants:

@@ -1,0 +1,98 @@
+"""What redemption answers look like, and what the specification leaves open about redemption."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from conformance import console
+from conformance.check import check
+from conformance.claims import expect, observe, require
+from conformance.gateway import Gateway
+from conformance.standing import Redeemable, redeemable
+from conformance.wire.exchange import Exchange
+from conformance.wire.secret import Secret
+from conformance.world import World
+
+
+@check("REDEEM-13")
+def bearer_prefix_in_the_proxy_header(gateway: Gateway, world: World) -> None:
+    """What X-Proxy-Token gets that begins with Bearer is open, and so is the shape of error bodies."""
+    good = redeemable(world)
+    prefixed = gateway.redeem(
+        good.grant.access_token, Secret("proxy_token", f"Bearer {good.proxy_token.reveal()}"), good.indicator
+    )
+    missing = gateway.redeem(good.grant.access_token, None, good.indicator)
+
+    observe(
+        bearer_prefix_status=prefixed.status or 0,
+        error_body_is_json_object=isinstance(missing.json(), dict),
+        error_body_members=", ".join(sorted(missing.json())) if isinstance(missing.json(), dict) else "",
+        error_content_type=missing.header("Content-Type") or "",
+    )
+
+
+@check("REDEEM-13", needs=["resources:2"])
+def token_of_a_sibling_resource(gateway: Gateway, world: World) -> None:
+    """Whether a token for one Resource redeems another Resource of its Project is open."""
+    resource, sibling = console.siblings(world)
+    proxy_token, grant = world.proxy_token(), world.grant(resource=resource)
+    require(world.redeem(world.grant(resource=sibling, agent=grant.agent), proxy_token)).status(200)
+    answer = gateway.redeem(grant.access_token, proxy_token, sibling.indicator)
+
+    observe(
+        sibling_status=answer.status or 0, sibling_gives_a_token=answer.member("access_token") is not None
+    )
+
+
+# How a redemption is spoilt so that each kind of answer comes once.
+SPOILT: Mapping[str, Callable[[Gateway, Redeemable], Exchange]] = {
+    "good": lambda gateway, good: gateway.redeem(good.grant.access_token, good.proxy_token, good.indicator),
+    "no-proxy-token": lambda gateway, good: gateway.redeem(good.grant.access_token, None, good.indicator),
+    "wrong-proxy-token": lambda gateway, good: gateway.redeem(
+        good.grant.access_token, Secret("forged", "wrong"), good.indicator
+    ),
+    "wrong-access-token": lambda gateway, good: gateway.redeem(
+        Secret("forged", "wrong"), good.proxy_token, good.indicator
+    ),
+    "wrong-resource": lambda gateway, good: gateway.redeem(
+        good.grant.access_token, good.proxy_token, f"{good.indicator}/other"
+    ),
+}
+
+
+@check("REDEEM-15", cases=SPOILT)
+def answer_is_not_to_be_stored(
+    gateway: Gateway, world: World, case: Callable[[Gateway, Redeemable], Exchange]
+) -> None:
+    """Every answer says no-store: a cache would hand one backend's credential to the next."""
+    answer = case(gateway, redeemable(world))
+    require.that(answer.status in range(200, 500), answer.step, expected="an answer", got=answer.outcome())
+    said = ", ".join(answer.answer.headers_named("Cache-Control")) if answer.answer is not None else ""
+    directives = {word.strip().lower() for word in said.split(",")}
+
+    expect.that(
+        "no-store" in directives,
+        f"Cache-Control of the answer with {answer.outcome()}",
+        expected="no-store",
+        got=said or "no header",
+    )
+
+
+@check("REDEEM-15", cases=SPOILT)
+def content_type_is_what_the_body_is(
+    gateway: Gateway, world: World, case: Callable[[Gateway, Redeemable], Exchange]
+) -> None:
+    """A body called JSON is JSON, and a body of JSON is called so."""
+    answer = case(gateway, redeemable(world))
+    require.that(answer.status in range(200, 500), answer.step, expected="an answer", got=answer.outcome())
+    said = (answer.header("Content-Type") or "").partition(";")[0].strip().lower()
+    called = said == "application/json" or said.endswith("+json")
+    body = answer.answer.body if answer.answer is not None else b""
+    is_json = isinstance(answer.json(), dict | list)
+
+    expect.that(
+        called == is_json or (not body and not said),
+        f"Content-Type of the answer with {answer.outcome()}",
+        expected="a JSON type for a body of JSON, and another for any other",
+        got=f"{said or 'no header'} for a body that is {'' if is_json else 'not '}JSON",
+    )
