@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any
 
-from conformance.claims import Unavailable, require
+from conformance.claims import Unavailable, expect, require
 from conformance.estate import ControlledEstate
 from conformance.parties import Agent, Grant, Project, Resource, User
 from conformance.wire.exchange import Exchange
@@ -84,6 +84,20 @@ class Seclusion:
                 or "nothing",
             )
             time.sleep(0.1)
+
+
+def works(alone: Seclusion, token: str) -> None:
+    """The merchant API takes the token, and answers with this user's orders."""
+    answer = alone.world.orders(Secret("merchant_access_token", token))
+    expect(answer).status(200)
+    orders = [str(order["id"]) for order in alone.merchant.orders(alone.user.login)]
+    text = answer.answer.text() if answer.answer is not None else ""
+    expect.that(
+        all(order in text for order in orders),
+        answer.step,
+        expected=f"the orders of {alone.user.name}",
+        got="others",
+    )
 
 
 def secluded(world: World) -> Seclusion:

@@ -70,6 +70,7 @@ NEAR_MISSES: Mapping[str, Callable[[str], str]] = {
     "parent-path": lambda indicator: indicator.rpartition("/")[0],
     "origin-alone": lambda indicator: "://".join(urlsplit(indicator)[:2]),
     "longer-path": lambda indicator: f"{indicator}/orders",
+    "much-longer": lambda indicator: f"{indicator}/{'orders/' * 40}",
     "one-character-more": lambda indicator: f"{indicator}0",
     "quoted": lambda indicator: f'"{indicator}"',
     "two-of-them": lambda indicator: f"{indicator} {indicator}",

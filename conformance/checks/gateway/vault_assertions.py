@@ -1,0 +1,125 @@
+"""What the gateway tells the merchant, and what stands behind the merchant token for it."""
+
+from __future__ import annotations
+
+from conformance.check import check
+from conformance.claims import LeftOut, expect, observe, require
+from conformance.documents import strings_in
+from conformance.gateway import Gateway
+from conformance.parties import Grant
+from conformance.seclusion import Seclusion, secluded, works
+from conformance.wire.jose import read, verifying
+from conformance.world import World
+from fakes.merchant.records import JournalEntry
+
+JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"  # noqa: S105 - a name, not a token
+
+
+@check("VAULT-08")
+def assertions_verify_with_the_resources_keys(world: World) -> None:
+    """Every assertion that reaches the merchant is signed with a key of the Resource's own key set."""
+    alone = secluded(world)
+    grant = alone.grant()
+    world.redeem(grant, alone.proxy_token())
+    sent = _assertions(alone, grant)
+    require.that(
+        bool(sent),
+        "journal of the fake merchant",
+        expected="an assertion from the gateway",
+        got=", ".join(sorted({entry.grant or entry.endpoint for entry in alone.journal()})) or "nothing",
+    )
+    own = world.key_set(grant.resource.jwks_uri, "key set of the Resource")
+
+    for kind, token in sent:
+        parsed = read(token)
+        header = parsed.header if parsed is not None else {}
+        expect.that(
+            bool(verifying(token, own)),
+            f"{kind} that the gateway sent to the merchant",
+            expected="a signature that verifies with the key set of the Resource",
+            got=f"none of its {len(own)} keys verifies it (alg {header.get('alg')})",
+        )
+
+
+@check("VAULT-09", cases=("first-user", "second-user"))
+def merchant_token_stands_for_the_user(world: World, case: str) -> None:
+    """The merchant takes the token for the user who signed in."""
+    alone = secluded(world)
+    if case == "second-user":
+        if len(world.users) < 2:
+            raise LeftOut("the target file has one user only")
+        alone = alone.beside()
+    grant = alone.grant()
+    token = world.merchant_token(grant, alone.proxy_token())
+    known = alone.merchant.lookup(token.reveal())
+
+    expect.that(known is not None, "merchant token", expected="one that the merchant issued", got="another")
+    expect.equal(known.login if known else None, alone.user.login, "user behind the merchant token")
+    works(alone, token.reveal())
+
+
+@check("VAULT-09")
+def merchant_token_names_the_agent(world: World) -> None:
+    """The merchant learns which agent acts: its client ID stands behind the token."""
+    alone = secluded(world)
+    grant = alone.grant()
+    token = world.merchant_token(grant, alone.proxy_token())
+    if not alone.asked(JWT_BEARER, TOKEN_EXCHANGE):
+        raise LeftOut("the gateway gets merchant tokens by a grant in which no agent can be named")
+    known = alone.merchant.lookup(token.reveal())
+    actors = known.actor if known is not None else ()
+
+    expect.that(
+        any(grant.agent.client_id in actor for actor in actors),
+        "agent behind the merchant token",
+        expected=grant.agent.client_id,
+        got=", ".join(actors) or "nobody",
+    )
+
+
+@check("VAULT-11")
+def merchant_token_through_another_agent(gateway: Gateway, world: World) -> None:
+    """Whether one agent finds the merchant token that another agent's sign-in cached is open."""
+    alone = secluded(world)
+    proxy_token, first = alone.proxy_token(), alone.grant()
+    token = world.merchant_token(first, proxy_token)
+    alone.script(provisioning="reject")
+    second = alone.grant()
+    answer = gateway.redeem(second.access_token, proxy_token, second.resource.indicator)
+
+    observe(
+        second_agents_status=answer.status or 0,
+        second_agent_gets_the_first_ones_token=answer.member("access_token") == token.reveal(),
+    )
+
+
+def _assertions(alone: Seclusion, grant: Grant) -> list[tuple[str, str]]:
+    """The JWTs that the gateway sent for the Resource or the agent, whether or not they were believed.
+
+    A request whose assertion is not believed may name no client, so the claims are asked whose it is.
+    """
+    named = {alone.client_id, grant.agent.client_id}
+    entries = alone.merchant.journal(alone.client_id)
+    if not any(_tokens(entry) for entry in entries):
+        entries = alone.merchant.journal()
+    return [
+        (kind, token)
+        for entry in entries
+        for kind, token in _tokens(entry)
+        if entry.client_id == alone.client_id or named & set(_claimed(token))
+    ]
+
+
+def _tokens(entry: JournalEntry) -> list[tuple[str, str]]:
+    found = (
+        ("assertion", entry.assertion),
+        ("subject token", entry.subject_token),
+        ("client assertion", entry.client_assertion),
+    )
+    return [(kind, token) for kind, token in found if token]
+
+
+def _claimed(token: str) -> list[str]:
+    parsed = read(token)
+    return list(strings_in(dict(parsed.claims))) if parsed is not None else []
