@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from conformance.claims import expect, require
 from conformance.parties import Agent, Authorization
 from conformance.regular import regular
@@ -23,12 +25,12 @@ def works(world: World, agent: Agent) -> Exchange:
     return require(world.gateway.exchange(world.approved(world.attempt(agent)))).status(200)
 
 
-def no_tokens(answer: Exchange) -> None:
+def no_tokens(answer: Exchange, what: str) -> None:
     """The exchange is refused, and no token comes with the refusal."""
-    expect(answer).not_granted("tokens", *TOKENS)
+    expect(replace(answer, step=f"exchange with {what}")).not_granted("tokens", *TOKENS)
 
 
 def invalid_grant(answer: Exchange, what: str) -> None:
     """The exchange is refused with the error `invalid_grant`, and no token comes with it."""
-    no_tokens(answer)
+    no_tokens(answer, what)
     expect.equal(answer.member("error"), "invalid_grant", f"error of the exchange with {what}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from conformance.check import check
+from conformance.checks.gateway._exchanges import no_tokens
 from conformance.checks.gateway._visits import code_came, good, no_code, visit_with
 from conformance.claims import expect, observe
 from conformance.parties import Attempt
@@ -125,7 +126,7 @@ def s256_in_lower_case_is_never_plain(world: World) -> None:
 
     answer = world.gateway.exchange(authorization, code_verifier=challenge)
 
-    expect(answer).not_granted("tokens", "access_token", "id_token", "refresh_token")
+    no_tokens(answer, "the challenge as verifier, after the method s256")
 
 
 @check("AUTHZ-05", cases=RESPONSE_TYPES)

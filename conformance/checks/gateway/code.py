@@ -111,7 +111,7 @@ def refusal_is_json_with_an_error(world: World, case: Mapping[str, str | None]) 
     world, authorization = proven(world)
     answer = require(world.gateway.exchange(authorization, **case)).refused()
 
-    expect.text(expect(answer).json_object().get("error"), "error")
+    expect.text(expect(answer).json_object().get("error"), "error in the refusal")
 
 
 @check("CODE-12")
@@ -146,7 +146,7 @@ def second_use_ends_refreshing_by_the_first(world: World) -> None:
     refresh_token = _first_use(world.gateway, authorization, "refresh_token")
     require(world.gateway.exchange(authorization)).refused()
 
-    no_tokens(_refreshed(world.gateway, agent, refresh_token))
+    no_tokens(_refreshed(world.gateway, agent, refresh_token), "the refresh token of a code that came twice")
 
 
 @check("CODE-13")
@@ -207,7 +207,8 @@ def failed_exchange_opens_the_code_to_no_other_verifier(
     first = world.gateway.exchange(code, code_verifier=wrong)
     require(first).refused()
 
-    no_tokens(world.gateway.exchange(code, code_verifier=case(wrong, challenge)))
+    again = world.gateway.exchange(code, code_verifier=case(wrong, challenge))
+    no_tokens(again, "a verifier that is not the right one, after one that was not")
     observe(right_verifier_after_wrong_ones=world.gateway.exchange(code).status or "no answer")
 
 

@@ -104,7 +104,7 @@ def misshapen_verifier_is_refused(world: World, case: Callable[[str], str]) -> N
     world, authorization = proven(world)
     wrong = case(authorization.verifier.reveal())
 
-    no_tokens(world.gateway.exchange(authorization, code_verifier=wrong))
+    no_tokens(world.gateway.exchange(authorization, code_verifier=wrong), "a misshapen code_verifier")
 
 
 @check("CODE-05", cases=OTHER_URIS)
@@ -142,7 +142,8 @@ def incomplete_exchange_gets_no_tokens(world: World, case: Mapping[str, str | No
     """An exchange without verifier or without redirect URI gets no tokens."""
     world, authorization = proven(world)
 
-    no_tokens(world.gateway.exchange(authorization, **case))
+    missing = " and ".join(f"{'an empty' if value == '' else 'no'} {name}" for name, value in case.items())
+    no_tokens(world.gateway.exchange(authorization, **case), missing)
 
 
 def _verifier(length: int) -> str:

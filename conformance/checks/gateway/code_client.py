@@ -65,7 +65,7 @@ def wrong_secret_gets_no_tokens(world: World, case: Callable[[str], str | None])
     if wrong:
         world.gateway.keyring.secret("wrong_secret", wrong)
 
-    no_tokens(world.gateway.exchange(authorization, client_secret=wrong))
+    no_tokens(world.gateway.exchange(authorization, client_secret=wrong), "a wrong client_secret, or none")
 
 
 @check("CODE-07")
@@ -74,7 +74,8 @@ def secret_of_another_agent_gets_no_tokens(world: World) -> None:
     world, authorization = proven(world)
     other = world.agent()
 
-    no_tokens(world.gateway.exchange(authorization, client_secret=other.client_secret.reveal()))
+    answer = world.gateway.exchange(authorization, client_secret=other.client_secret.reveal())
+    no_tokens(answer, "the client_secret of another agent")
 
 
 @check("CODE-07", cases=UNKNOWN_CLIENTS)
@@ -82,7 +83,8 @@ def unknown_client_gets_no_tokens(world: World, case: Callable[[str], str]) -> N
     """A client ID that nobody was given gets no tokens, the secret being a right one."""
     world, authorization = proven(world)
 
-    no_tokens(world.gateway.exchange(authorization, client_id=case(authorization.agent.client_id)))
+    answer = world.gateway.exchange(authorization, client_id=case(authorization.agent.client_id))
+    no_tokens(answer, "an unknown client_id")
 
 
 @check("CODE-08", cases=("agent", "agent-with-a-verifier-of-its-own", "proxy-client"))
@@ -96,20 +98,17 @@ def code_of_one_agent_gets_another_client_no_tokens(world: World, case: str) -> 
     if case == "proxy-client":
         client = world.home().proxy_client
         header = basic(client.id, client.secret.reveal())
-        no_tokens(gateway.token_request(_form(gateway, authorization, without=CREDENTIALS), header))
+        answer = gateway.token_request(_form(gateway, authorization, without=CREDENTIALS), header)
+        no_tokens(answer, "an agent's code, by a Proxy client")
         return
     thief = world.agent()
     works(world, thief)
     own = {"code_verifier": fresh_verifier()} if case != "agent" else {}
 
-    no_tokens(
-        gateway.exchange(
-            authorization,
-            client_id=thief.client_id,
-            client_secret=thief.client_secret.reveal(),
-            **own,
-        )
+    answer = gateway.exchange(
+        authorization, client_id=thief.client_id, client_secret=thief.client_secret.reveal(), **own
     )
+    no_tokens(answer, "another agent's code")
 
 
 @check("CODE-09", cases=BASIC)
@@ -125,7 +124,7 @@ def agent_credentials_in_a_header_are_refused(
 
     answer = world.gateway.token_request(fields, header(agent.client_id, agent.client_secret.reveal()))
 
-    no_tokens(answer)
+    no_tokens(answer, "the agent's credentials in a Basic header")
 
 
 @check("CODE-15")
@@ -136,7 +135,7 @@ def get_gives_no_tokens(world: World) -> None:
     answer = world.gateway.wire.send("code exchange by GET", get(url))
     _note(world, answer)
 
-    no_tokens(answer)
+    no_tokens(answer, "the method GET")
 
 
 @check("CODE-15", cases=DOUBLED)
@@ -146,7 +145,7 @@ def doubled_parameter_gives_no_tokens(world: World, case: str) -> None:
     fields = _form(world.gateway, authorization)
     same = next((name, value) for name, value in fields if name == case)
 
-    no_tokens(world.gateway.token_request([*fields, same]))
+    no_tokens(world.gateway.token_request([*fields, same]), f"{case} doubled")
 
 
 @check("CODE-15", cases=("wrong-one-first", "wrong-one-last"))
@@ -156,9 +155,8 @@ def second_verifier_gives_no_tokens(world: World, case: str) -> None:
     fields = _form(world.gateway, authorization)
     wrong = ("code_verifier", fresh_verifier())
 
-    no_tokens(
-        world.gateway.token_request([wrong, *fields] if case == "wrong-one-first" else [*fields, wrong])
-    )
+    answer = world.gateway.token_request([wrong, *fields] if case == "wrong-one-first" else [*fields, wrong])
+    no_tokens(answer, "a right and a wrong code_verifier")
 
 
 @check("CODE-15", cases=IN_THE_URL)
@@ -169,9 +167,8 @@ def credentials_in_the_url_give_no_tokens(world: World, case: tuple[str, ...]) -
     moved = [(name, value) for name, value in everything if name in case]
     endpoint = f"{token_endpoint(world.gateway.core_url)}?{urlencode(moved)}"
 
-    no_tokens(
-        world.gateway.token_request(_form(world.gateway, authorization, without=case), endpoint=endpoint)
-    )
+    form = _form(world.gateway, authorization, without=case)
+    no_tokens(world.gateway.token_request(form, endpoint=endpoint), f"{', '.join(case)} in the URL")
 
 
 def _form(
