@@ -16,12 +16,12 @@ from reference.gateway.policies import Policies
 WANTED = {
     "DISC": range(1, 7),
     "CLAIM": range(1, 13),
-    "CODE": (1,),
+    "CODE": (*range(1, 10), 11, 12, 14, 15),
     "PROXY": (1, 2),
     "REDEEM": range(1, 6),
     "KEYS": range(1, 7),
     "REG": (*range(1, 7), 8, 9, 10, 12, 13, 14),
-    "AUTHZ": (1, 2, 9),
+    "AUTHZ": (*range(1, 13), *range(14, 20)),
 }
 
 
