@@ -124,11 +124,6 @@ REDIRECTS: tuple[Defect, ...] = (
         "Of two addresses the first one counts.",
         lambda g, uri: g.split()[0] == uri,
     ),
-    taken(
-        "redirect-by-its-looks",
-        "A letter of another alphabet counts as the one that it looks like.",
-        both(lambda url: url.replace("\N{CYRILLIC SMALL LETTER A}", "a")),
-    ),
     defect(
         "redirect-mixed",
         "The host of one registered address goes with the path of another.",

@@ -253,7 +253,7 @@ WRONG_VALUES: tuple[Defect, ...] = (
     defect(
         "unknown-client-is-the-newest",
         "An unknown client ID is taken for the agent that registered last.",
-        "AUTHZ-11 AUTHZ-03 AUTHZ-14 CODE-07",
+        "AUTHZ-11 AUTHZ-03 CODE-07",
         agent_named=newest_agent_otherwise,
         authorization_request=of_the_agent_found,
     ),

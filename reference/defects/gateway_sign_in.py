@@ -203,7 +203,7 @@ ACTS: tuple[Defect, ...] = (
     defect(
         "signed-in-is-approved",
         "Whoever is signed in is not asked about another agent.",
-        "AUTHZ-17 AUTHZ-16",
+        "AUTHZ-17",
         consent=approved_if(lambda facts: facts.was_signed_in),
     ),
     defect(
