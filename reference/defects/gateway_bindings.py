@@ -88,13 +88,13 @@ VERIFIERS: tuple[Defect, ...] = (
     defect(
         "verifier-not-checked",
         "Any verifier will do.",
-        "CODE-04 AUTHZ-04 CODE-14",
+        "CODE-04",
         code_checks=without(CODE_CHECKS, honest.verifier_matches),
     ),
     defect(
         "challenge-is-a-verifier",
         "The challenge itself passes for the verifier.",
-        "CODE-04 CODE-14",
+        "CODE-04",
         **verifier_by(lambda verifier, challenge: verifier == challenge),
     ),
     defect(
