@@ -19,6 +19,9 @@ from conformance.target.connect import connect_control
 from conformance.target.readiness import any_answers
 
 
+SOME = ("--only", "REG-0*", "--only", "AUTHZ-0[129]", "--only", "CLAIM-0*", "--only", "REDEEM-0*")
+
+
 def test_static_gateway_is_conformant_with_the_merchant_it_was_told_of(tmp_path: Path) -> None:
     authority = Authority(tmp_path)
     gateway = embedded_gateway(Embedded(), authority, tmp_path)
@@ -76,7 +79,7 @@ def test_static_gateway_is_conformant_with_the_merchant_it_was_told_of(tmp_path:
             ]
         (tmp_path / "target.toml").write_text("\n".join(lines))
         done = subprocess.run(
-            [sys.executable, "-m", "conformance", "run", "--target", "target.toml", "--workers", "2"],
+            [sys.executable, "-m", "conformance", "run", "--target", "target.toml", "--workers", "2", *SOME],
             cwd=tmp_path,
             env=environment,
             capture_output=True,
