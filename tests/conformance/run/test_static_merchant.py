@@ -18,7 +18,6 @@ from conformance.target import actions
 from conformance.target.connect import connect_control
 from conformance.target.readiness import any_answers
 
-
 SOME = ("--only", "REG-0*", "--only", "AUTHZ-0[129]", "--only", "CLAIM-0*", "--only", "REDEEM-0*")
 
 
