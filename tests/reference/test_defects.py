@@ -52,7 +52,8 @@ def test_a_defect_is_wrong_somewhere_and_honest_elsewhere() -> None:
             for field in dataclasses.fields(Policies)
             if getattr(honest, field.name) != getattr(defect.policies, field.name)
         ]
-        assert 1 <= len(changed) <= 3, defect.name
+        # One decision may be written down in several places; more than these would be several decisions.
+        assert 1 <= len(changed) <= 5, defect.name
 
 
 def test_a_wrong_gateway_is_wrong(make_party: Any) -> None:
