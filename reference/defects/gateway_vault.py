@@ -220,7 +220,7 @@ VAULT: tuple[Defect, ...] = (
     defect(
         "wrong-user-asserted",
         "The merchant is always told of the same user.",
-        "VAULT-09 REDEEM-01 REDEEM-12 VAULT-01 VAULT-04 SERVE-01 ROBUST-04",
+        "VAULT-09 REDEEM-01 REDEEM-12 VAULT-01 VAULT-04 ROBUST-04",
         user_assertion=asserting(lambda _, __: {"sub": "bob@merchant.example"}),
     ),
 )
