@@ -29,7 +29,8 @@ from reference.gateway.policy.registration import (
 )
 from reference.gateway.policy.vault import MerchantAnswer, Verdict, provisioning_verdict
 
-WEDGED_S = 12.0
+# Longer than anybody waits for a recovery.
+WEDGED_S = 25.0
 MOST_AT_ONCE = 5
 
 
