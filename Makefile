@@ -2,7 +2,7 @@
 # Every path here is relative, so that a folder with a space in its name is no trap.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run serve test lint types smoke matrix bench lock intercept mcp-sdk readers clean
+.PHONY: help run serve test lint types smoke matrix bench lock intercept mcp-sdk readers browser clean
 
 ARGS ?=
 WORKERS ?= 2
@@ -60,6 +60,10 @@ readers: ## the official readers of our outputs, in .venv-readers; those of npm 
 	@$(install) .venv-readers readers
 	@sh requirements/npm-readers.sh .venv-readers/npm
 
+browser: ## report.html in a real Chromium (apt-get install chromium, or CHROMIUM=/path/to/it)
+	@$(install) .venv-browser browser
+	@.venv-browser/bin/python -m pytest tests/browser $(ARGS)
+
 # uv names the host that it asked in nothing that it writes here; the custom command keeps paths out too.
 compile = .venv-lock/bin/python -m uv --quiet pip compile --upgrade --universal --python-version 3.11 \
 	--generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
@@ -73,8 +77,9 @@ lock: ## the newest versions that go together, into requirements/
 	$(compile) --group mcp-sdk --output-file requirements/mcp-sdk.txt
 	$(compile) --group lock --output-file requirements/lock.txt
 	$(compile) --group readers --output-file requirements/readers.txt
+	$(compile) --group browser --output-file requirements/browser.txt
 	sh requirements/npm-readers.sh --lock
 
 clean: ## remove the environments and what tools leave behind
-	rm -rf .venv .venv-smoke .venv-intercept .venv-mcp-sdk .venv-readers .venv-lock .tox .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-smoke .venv-intercept .venv-mcp-sdk .venv-readers .venv-browser .venv-lock .tox .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -36,6 +36,7 @@ COVERS = {
     "mcp-sdk": {"mcp-sdk"},
     "lock": {"lock"},
     "readers": {"readers"},
+    "browser": {"browser"},
 }
 WITH_THE_PROJECT = {"run", "dev"}
 PIP_LIMIT_S = 1200
