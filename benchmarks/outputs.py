@@ -68,7 +68,7 @@ def main() -> int:
     share = (recording.seconds + drawing.seconds) / wall
     print(f"{len(selected)} rules: {wall:.2f} s on the wall, {own:.2f} s of the harness's processor time")
     print(
-        f"record: {recording.seconds:.2f} s for {size / 1e6:.1f} MB; outputs and seal: {drawing.seconds:.2f} s"
+        f"record: {recording.seconds:.2f} s, {size / 1e6:.1f} MB; outputs and seal: {drawing.seconds:.2f} s"
     )
     print(f"share of the run: {share:.1%} (bound {BOUND:.0%}); verdict of the run: {result.verdict.value}")
     return 1 if arguments.check and share > BOUND else 0
