@@ -90,6 +90,7 @@ class Received:
         self._kept: list[_Kept] = []
         self._octets = 0
         self._survey = Survey()
+        self._merchants = {kind: leaks.Hoard() for kind in MERCHANT_KINDS.values()}
         self._secrets: dict[tuple[str, str], None] = {}
         self._others: set[str] = set()
         self._names: set[str] = set()
@@ -131,27 +132,27 @@ class Received:
 
     def leaks_of(self, exchanges: Iterable[Exchange], *kinds: str) -> list[Leak]:
         """The secrets of these kinds in these exchanges, where they must not be."""
-        hoard = self._hoard(kinds)
+        hoards = self.hoards(*kinds)
         kept = (_Kept(check=self._check, exchange=exchange) for exchange in exchanges)
-        return [leak for each in kept if self._of_target(each.exchange) for leak in _leaks(hoard, each)]
+        return [leak for each in kept if self._of_target(each.exchange) for leak in _leaks(hoards, each)]
 
     def minted(self, kind: str) -> int:
         """How many secrets of this kind are known."""
         self._meet_minted()
         return sum(known == kind for known, _ in self._secrets)
 
-    def canaries(self, *kinds: str) -> list[leaks.Canary]:
-        """The secrets of these kinds, ready to be looked for."""
-        self._meet_minted()
+    def _canaries(self, kinds: Iterable[str]) -> list[leaks.Canary]:
+        """What a target made up: the names in it and the beginnings that it shares are left out."""
+        wanted = frozenset(kinds)
         made = [
             leaks.name(kind, value)
             if kind == "proxy_client_id"
-            else leaks.canary(kind, value, public=self._names if kind.startswith("proxy_") else ())
+            else leaks.canary(kind, value, public=self._names)
             for kind, value in self._secrets
-            if kind in kinds
+            if kind in wanted
         ]
-        everything = self._others | {value for _, value in self._secrets}
-        return leaks.apart([each for each in made if each is not None], everything)
+        own = {value for kind, value in self._secrets if kind not in self._merchants}
+        return leaks.apart([each for each in made if each is not None], self._others | own)
 
     def survey(self) -> Survey:
         """Searches what is left, and says what the whole of it came to."""
@@ -161,25 +162,29 @@ class Received:
         return self._survey
 
     def _search_everything(self) -> None:
-        hoard = self._hoard(())
+        hoards = self.hoards(*(kind for kind, _ in self._secrets), *MERCHANT_KINDS.values())
         for each in self._kept:
             self._survey.answers += each.exchange.answer is not None
             self._survey.redeemed += leaks.is_redemption(each.exchange) and each.exchange.status == 200
             if len(self._survey.leaks) < _MOST_LEAKS:
-                self._survey.leaks += _leaks(hoard, each)
+                self._survey.leaks += _leaks(hoards, each)
         self._kept.clear()
         self._octets = 0
 
-    def _hoard(self, kinds: Iterable[str]) -> leaks.Hoard:
+    def hoards(self, *kinds: str) -> tuple[leaks.Hoard, ...]:
+        """The secrets of these kinds, ready to be looked for; the merchant's are many, and kept ready."""
         self._meet_minted()
-        wanted = tuple(kinds) or tuple({kind for kind, _ in self._secrets})
-        return leaks.Hoard(self.canaries(*wanted))
+        own = [kind for kind in kinds if kind not in self._merchants]
+        merchants = [self._merchants[kind] for kind in dict.fromkeys(kinds) if kind in self._merchants]
+        return (leaks.Hoard(self._canaries(own)), *merchants)
 
     def _meet_minted(self) -> None:
         for token in self._mint.tokens(after=self._minted) if self._mint is not None else ():
             self._minted = token.ordinal
             if token.kind in MERCHANT_KINDS:
-                self._secrets[MERCHANT_KINDS[token.kind], token.value] = None
+                kind = MERCHANT_KINDS[token.kind]
+                self._secrets[kind, token.value] = None
+                self._merchants[kind].add([leaks.canary(kind, token.value)])
 
     def _learn(self, exchange: Exchange) -> None:
         """A Proxy token is what a known Proxy client got; what others got is theirs."""
@@ -211,10 +216,10 @@ def may_hold(exchange: Exchange, kind: str, value: str) -> bool:
             return False
 
 
-def _leaks(hoard: leaks.Hoard, kept: _Kept) -> list[Leak]:
+def _leaks(hoards: tuple[leaks.Hoard, ...], kept: _Kept) -> list[Leak]:
     exchange = kept.exchange
     parts = leaks.received(exchange)
-    whole = hoard.search("\n".join(text for _, text in parts))
+    whole = leaks.search_all(hoards, "\n".join(text for _, text in parts))
     bad = {found.value: found for found in whole if not _is_fine(exchange, found)}
     return [
         Leak(
@@ -222,7 +227,7 @@ def _leaks(hoard: leaks.Hoard, kept: _Kept) -> list[Leak]:
             check=kept.check,
             step=exchange.step,
             party=leaks.party(exchange),
-            part=next((part for part, text in parts if _holds(hoard, text, found)), "whole"),
+            part=next((part for part, text in parts if _holds(hoards, text, found)), "whole"),
             how=found.how,
             status=exchange.status or None,
         )
@@ -239,8 +244,8 @@ def _is_fine(exchange: Exchange, found: leaks.Found) -> bool:
     return bool(near) and found.value not in asked and found.value not in _decoded_basic(exchange)
 
 
-def _holds(hoard: leaks.Hoard, text: str, found: leaks.Found) -> bool:
-    return any(each.value == found.value for each in hoard.search(text))
+def _holds(hoards: tuple[leaks.Hoard, ...], text: str, found: leaks.Found) -> bool:
+    return any(each.value == found.value for each in leaks.search_all(hoards, text))
 
 
 def _claimed_client(exchange: Exchange) -> str | None:

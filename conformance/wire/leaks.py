@@ -81,10 +81,14 @@ def name(kind: str, value: str) -> Canary | None:
 class Hoard:
     """Many canaries, looked for in one go."""
 
-    def __init__(self, canaries: Iterable[Canary]) -> None:
+    def __init__(self, canaries: Iterable[Canary] = ()) -> None:
         self._parts: list[tuple[Canary, str, str]] = []
         self._windows: dict[str, list[int]] = {}
         self._wholes: list[tuple[Canary, re.Pattern[str]]] = []
+        self.add(canaries)
+
+    def add(self, canaries: Iterable[Canary]) -> None:
+        """More to look for: to begin anew would cost more than to look."""
         for each in canaries:
             for part in each.parts:
                 for piece in (part[:_ENDS], part[-_ENDS:]) if len(part) > 2 * _ENDS else (part,):
@@ -96,12 +100,12 @@ class Hoard:
 
     def search(self, text: str) -> list[Found]:
         """Every canary in the text, once each, in whatever encoding."""
-        found: dict[str, Found] = {}
-        for reading in readings(text):
-            for each, turned in self._in(reading):
-                how = turned or reading.how
-                found.setdefault(each.value, Found(kind=each.kind, how=how, value=each.value))
-        return list(found.values())
+        return search_all((self,), text)
+
+    def found_in(self, reading: Reading) -> Iterator[Found]:
+        """The canaries that stand in one reading of a text."""
+        for each, turned in self._in(reading):
+            yield Found(kind=each.kind, how=turned or reading.how, value=each.value)
 
     def _add(self, each: Canary, text: str, turned: str) -> None:
         number = len(self._parts)
@@ -123,6 +127,16 @@ class Hoard:
         for each, pattern in self._wholes:
             if pattern.search(reading.text):
                 yield each, ""
+
+
+def search_all(hoards: Iterable[Hoard], text: str) -> list[Found]:
+    """Every canary of several hoards in the text, once each; the text is read once for all of them."""
+    hoards, found = tuple(hoards), dict[str, Found]()
+    for reading in readings(text):
+        for hoard in hoards:
+            for each in hoard.found_in(reading):
+                found.setdefault(each.value, each)
+    return list(found.values())
 
 
 def carries(exchange: Exchange, secret: Secret) -> str | None:

@@ -11,6 +11,7 @@ from conformance.claims import Unavailable, expect, observe, require
 from conformance.gateway import Gateway
 from conformance.run.received import Received
 from conformance.target import actions
+from conformance.target.control import ControlPlane
 from conformance.wire import leaks
 from conformance.wire.secret import Secret
 from conformance.world import World
@@ -49,7 +50,12 @@ def merchants_token_is_not_in_the_logs(gateway: Gateway, world: World, received:
     """What the merchant gave the gateway to keep stays out of the logs in any encoding."""
     log = _life(gateway, world)
 
-    _not_logged(log, received.canaries(case), case.replace("_", " "), plain=False)
+    require.that(received.minted(case) > 0, "this life", expected="a merchant that issued tokens", got="none")
+    found = leaks.search_all(received.hoards(case), log)
+    what = case.replace("_", " ")
+    expect.that(
+        not found, f"the log, {len(log)} characters", expected=f"no {what} in it", got=f"{len(found)} of them"
+    )
 
 
 @check("SECRET-08", needs=["merchant"])
@@ -66,7 +72,7 @@ def what_else_the_logs_hold(gateway: Gateway, world: World) -> None:
 
 def _life(gateway: Gateway, world: World) -> str:
     """A sign-in, an exchange, a redemption and what goes wrong around them, and what was logged of it."""
-    _log(world)
+    actions.logs(_control(world))
     authorization = world.authorization()
     wrong = gateway.exchange(
         replace(authorization, code=Secret("code", authorization.code.reveal()[:-1] + "~"))
@@ -99,15 +105,19 @@ def _life(gateway: Gateway, world: World) -> str:
 
 def _log(world: World) -> str:
     """Everything logged since the last look, once nothing more comes."""
-    if world.control is None:
-        raise Unavailable("control:logs", "needs the control action logs")
-    texts: list[str] = []
+    control, texts = _control(world), list[str]()
     for _ in range(MOST_CALLS):
-        texts.append(actions.logs(world.control))
+        texts.append(actions.logs(control))
         if len(texts) > 1 and not texts[-1]:
             break
         time.sleep(QUIET_S)
     return "".join(texts)
+
+
+def _control(world: World) -> ControlPlane:
+    if world.control is None:
+        raise Unavailable("control:logs", "needs the control action logs")
+    return world.control
 
 
 def _tokens(gateway: Gateway, kind: str) -> list[leaks.Canary]:

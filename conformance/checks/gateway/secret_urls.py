@@ -10,7 +10,7 @@ from conformance.check import check
 from conformance.checks.gateway import _provocations as provoke
 from conformance.claims import expect, require
 from conformance.gateway import CALLBACK, Gateway
-from conformance.run.received import MERCHANT_KINDS
+from conformance.run.received import MERCHANT_KINDS, Received
 from conformance.standing import redeemable
 from conformance.wire import leaks
 from conformance.wire.client import origin
@@ -19,6 +19,7 @@ from conformance.world import World
 
 # In no address at all, and in none that leads to another host.
 NEVER = ("access_token", "id_token", "refresh_token", "client_secret", "proxy_token", "proxy_client_secret")
+MERCHANT = tuple(MERCHANT_KINDS.values())
 ONLY_AT_HOME = ("code", "code_verifier")
 # Policies that hand a page's whole address to another host.
 TALKATIVE = ("unsafe-url", "no-referrer-when-downgrade")
@@ -27,7 +28,7 @@ _ELSEWHERE = re.compile(r"(?:src|href|action)\s*=\s*[\"']?(https?://[^\"'\s>]+)"
 
 
 @check("SECRET-07", cases=("a sign-in", "a refused sign-in", "a declined sign-in"))
-def no_address_holds_a_token_or_secret(gateway: Gateway, world: World, case: str) -> None:
+def no_address_holds_a_token_or_secret(gateway: Gateway, world: World, received: Received, case: str) -> None:
     """No address that the browser is sent to has a token or secret in its query or behind its #."""
     grant = world.grant()
     world.proxy_token()
@@ -38,12 +39,12 @@ def no_address_holds_a_token_or_secret(gateway: Gateway, world: World, case: str
     else:
         gateway.visit(attempt, approve=case == "a sign-in")
 
-    found = _in_addresses(gateway, world, world.seen(), (*NEVER, *MERCHANT_KINDS.values()))
+    found = _in_addresses(gateway, received, world.seen(), (*NEVER, *MERCHANT))
     expect.that(not found, f"addresses of {case}", expected="no token and no secret", got="; ".join(found))
 
 
 @check("SECRET-07")
-def code_goes_to_the_redirect_uri_alone(gateway: Gateway, world: World) -> None:
+def code_goes_to_the_redirect_uri_alone(gateway: Gateway, world: World, received: Received) -> None:
     """The code leaves the gateway in the one address that it is meant for, and its verifier in none."""
     authorization = world.authorization()
     require(gateway.exchange(authorization)).status(200)
@@ -51,7 +52,7 @@ def code_goes_to_the_redirect_uri_alone(gateway: Gateway, world: World) -> None:
 
     found = [
         place
-        for place in _in_addresses(gateway, world, world.seen(), ONLY_AT_HOME)
+        for place in _in_addresses(gateway, received, world.seen(), ONLY_AT_HOME)
         if not (place.startswith("code ") and place.endswith(f" on {_named(CALLBACK)}"))
         and not any(f" on {own}/" in place for own in (gateway.base_url, gateway.core_url))
     ]
@@ -114,18 +115,18 @@ def page_with_a_credential_in_its_address_sends_no_referer(gateway: Gateway, wor
 
 
 def _in_addresses(
-    gateway: Gateway, world: World, exchanges: Sequence[Exchange], kinds: Iterable[str]
+    gateway: Gateway, received: Received, exchanges: Sequence[Exchange], kinds: Sequence[str]
 ) -> list[str]:
     """Which kinds of secrets stand in which addresses that the target sent a browser or client to."""
     known = [leaks.canary(kind, value) for kind in kinds for value in gateway.keyring.values(kind)]
-    if world.merchant is not None:
-        minted = [token for token in world.merchant.tokens() if MERCHANT_KINDS.get(token.kind) in set(kinds)]
-        known += [leaks.canary(MERCHANT_KINDS[token.kind], token.value) for token in minted]
-    hoard = leaks.Hoard(known)
+    hoards = (leaks.Hoard(known), *received.hoards(*(kind for kind in kinds if kind in MERCHANT)))
     places = []
     for exchange in _own(gateway, exchanges):
         if target := _location(exchange):
-            places += [f"{found.kind} in an address on {_named(target)}" for found in hoard.search(target)]
+            places += [
+                f"{found.kind} in an address on {_named(target)}"
+                for found in leaks.search_all(hoards, target)
+            ]
     return list(dict.fromkeys(places))
 
 
