@@ -32,6 +32,8 @@ class Embedded:
     name: str = "embedded reference gateway"
     version: str = __version__
     program: tuple[str, ...] = (sys.executable, "-m", "reference.gateway")
+    # Whoever starts it by hand has its control to himself; a run keeps it from everybody else.
+    open_control: bool = False
 
 
 def embedded_gateway(embedded: Embedded, authority: Authority, folder: Path) -> GatewayTarget:
@@ -40,7 +42,7 @@ def embedded_gateway(embedded: Embedded, authority: Authority, folder: Path) -> 
     base_url, core_url = f"https://127.0.0.1:{base}", f"https://127.0.0.1:{core}"
     control_url = f"http://127.0.0.1:{control}/control"
     certificate = authority.issue("gateway")
-    token = Secret("control_token", secrets.token_urlsafe(24))
+    token = None if embedded.open_control else Secret("control_token", secrets.token_urlsafe(24))
     command = (
         *(*embedded.program, "--exit-with-stdin"),
         *("--base-url", base_url, "--core-url", core_url, "--control-url", control_url),
@@ -58,7 +60,7 @@ def embedded_gateway(embedded: Embedded, authority: Authority, folder: Path) -> 
             cwd=folder,
             ready_url=control_url,
             timeout_s=30.0,
-            env={"GATEPROOF_CONTROL_TOKEN": token.reveal()},
+            env={"GATEPROOF_CONTROL_TOKEN": token.reveal() if token is not None else ""},
         ),
         control=Control(cwd=folder, url=control_url, token=token),
         sign_in=SignIn(cwd=folder),

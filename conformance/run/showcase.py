@@ -36,7 +36,7 @@ class ReferenceWorld:
 def start_world(folder: Path, stack: ExitStack) -> ReferenceWorld:
     """Starts merchant, gateway and service, and fills the gateway with what a first look needs."""
     authority = Authority(folder)
-    world = started(Embedded(), authority, folder, secrets.randbelow(2**32), stack)
+    world = started(Embedded(open_control=True), authority, folder, secrets.randbelow(2**32), stack)
     if world.merchant is None or world.target.control is None or world.running is None:
         raise CannotRun("the reference world is not complete")
     control = connect_control(world.target.control)

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -53,7 +54,8 @@ VOLATILE = [
     (r"\b\d+\.\d+\b", "SECONDS"),
     (r"\b1[0-9]{12}\b", "MILLISECONDS"),
     # The fake merchant varies the length of its tokens with the client, whose name is made up anew.
-    (r"(?<=~)\d+:\d+(?=⟩)", "MARK"),
+    (r"(?<=~)\d+(:|%3A)\d+", "MARK"),
+    (r'"workers": \d+', "WORKERS"),
     (r"content-length: \d+", "content-length"),
     (r"later than \d{10}", "later than NOW"),
     (r"got \d{10}\b", "got NOW"),
@@ -69,6 +71,12 @@ def normalised(path: Path) -> list[str]:
         for line in _calm(text).replace("><", ">\n<").replace("}, {", "},\n{").splitlines()
         if line.strip(" ,")
     )
+
+
+def differences(one: list[str], other: list[str]) -> list[str]:
+    """The first lines in which two outputs differ: a whole diff of them helps nobody."""
+    unlike = [line for line in unified_diff(one, other, lineterm="", n=0) if line[:3] not in {"---", "+++"}]
+    return [line[:300] for line in unlike if not line.startswith("@@")][:4]
 
 
 def _without_order(line: dict[str, Any]) -> str:
@@ -116,7 +124,7 @@ def test_outputs_of_two_runs_are_the_same(broken: bool, tmp_path: Path) -> None:
     other = run(tmp_path / "other", subject=subject, workers=2)
     assert one.keys() == other.keys()
     for name, lines in one.items():
-        assert lines == other[name], name
+        assert differences(lines, other[name]) == [], name
 
 
 def test_outputs_of_two_runs_with_a_broken_check_are_the_same(
@@ -128,7 +136,8 @@ def test_outputs_of_two_runs_with_a_broken_check_are_the_same(
     monkeypatch.setattr(Gateway, "redeem", breaking)
     outputs = [run(tmp_path / name, subject=None, workers=1) for name in ("one", "other")]
     assert any("RuntimeError" in line for line in outputs[0]["report.json"])
-    assert outputs[0] == outputs[1]
+    for name, lines in outputs[0].items():
+        assert differences(lines, outputs[1][name]) == [], name
 
 
 ENCODINGS: dict[str, Callable[[str], str]] = {
