@@ -161,7 +161,14 @@ def _verdict(screen: Screen, result: RunResult) -> str:
         RunVerdict.NOT_CONFORMANT: "red",
     }.get(result.verdict, "yellow")
     name = f"{result.target.get('name', '')} {result.target.get('version', '')}".strip()
-    return f"{screen.paint(result.verdict.value, colour, 'bold')}  {name}: {result.reason}"
+    return f"{screen.paint(result.verdict.value, colour, 'bold')}  {name}: {result.reason}{partial(result)}"
+
+
+def partial(result: RunResult) -> str:
+    """What is added to the verdict of a run that asked for a part of the rules only."""
+    selection = result.run.get("selection", {})
+    chosen = [name for name in ("only", "skip", "shard") if selection.get(name)]
+    return f" (a part of the rules, by --{' and --'.join(chosen)})" if chosen else ""
 
 
 def ranges(ids: Sequence[str]) -> list[str]:

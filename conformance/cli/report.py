@@ -182,5 +182,6 @@ def _refuse_broken(record: Record) -> None:
 
 
 def _wrong(problem: Exception) -> int:
-    print(f"gateproof: {problem}", file=sys.stderr)
+    said = f"{problem.filename}: {problem.strerror}" if isinstance(problem, OSError) else str(problem)
+    print(f"gateproof: {said}", file=sys.stderr)
     return WRONG_USAGE

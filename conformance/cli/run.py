@@ -98,7 +98,7 @@ def _run(
 ) -> int:
     from conformance.cli.outputs import Leak, tell_job, write_all  # noqa: PLC0415
     from conformance.run.session import carry_out, planned  # noqa: PLC0415
-    from reports.terminal import Counting, failures, screen, summary  # noqa: PLC0415
+    from reports.terminal import Counting, failures, partial, screen, summary  # noqa: PLC0415
     from reports.verdicts import Verdict  # noqa: PLC0415
 
     shown = screen(no_color=arguments.no_color)
@@ -120,9 +120,9 @@ def _run(
         print(f"gateproof: {leak}; the record is in {arguments.out}", file=sys.stderr)
         return NO_VERDICT
     if arguments.quiet:
-        shown.say(f"{result.verdict.value}: {result.reason}")
+        shown.say(f"{result.verdict.value}: {result.reason}{partial(result)}")
     else:
-        failures(shown, result, again=options.command)
+        failures(shown, result, again=shlex.join(_words(arguments, options.seed, whole=False)))
         summary(shown, result)
         names = ", ".join(str(path.relative_to(arguments.out)) for path in written if len(written) < 8)
         shown.say(f"report: {arguments.out}" + (f" ({names})" if names else ""))
@@ -174,7 +174,7 @@ def _options(arguments: argparse.Namespace, role: str, target: Target | None) ->
         fail_fast=arguments.fail_fast,
         shuffle=arguments.shuffle,
         baseline=entries,
-        command=_again(arguments, seed),
+        command=shlex.join(_words(arguments, seed, whole=True)),
     )
 
 
@@ -207,12 +207,23 @@ def _writable(folder: Path) -> None:
         raise ValueError(f"--out {folder}: {problem.strerror}; {expected}") from problem
 
 
-def _again(arguments: argparse.Namespace, seed: int) -> str:
-    """The command that repeats this run, to which a selection can be added."""
+def _words(arguments: argparse.Namespace, seed: int, *, whole: bool) -> list[str]:
+    """The command that repeats this run, or without its selection the one that repeats a part of it."""
     words = ["gateproof", "run", *([arguments.role] if arguments.role else [])]
     if arguments.target is not None:
         words += ["--target", str(arguments.target)]
-    return shlex.join([*words, "--seed", str(seed)])
+    words += ["--seed", str(seed)]
+    if whole:
+        words += [
+            word
+            for name in ("only", "skip")
+            for glob in getattr(arguments, name)
+            for word in (f"--{name}", glob)
+        ]
+        words += ["--shard", str(arguments.shard)] if arguments.shard else []
+        words += ["--baseline", str(arguments.baseline)] if arguments.baseline else []
+        words += [f"--{name}" for name in ("strict", "certify") if getattr(arguments, name)]
+    return words
 
 
 def _workers(text: str) -> int:

@@ -45,7 +45,7 @@ def _print(facts: dict[str, Any]) -> None:
     """A table of addresses, then what is ready to be used."""
     for name, value in facts.items():
         if name.endswith(("_url", "_file")):
-            print(f"{name:<16}{value or 'not part of this version'}")
+            print(f"{name:<18}{value or 'not part of this version'}")
     for project in facts["projects"]:
         print(f"\nProject {project['id']} ({project['agent_policy']})")
         for resource in project["resources"]:

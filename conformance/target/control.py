@@ -101,6 +101,8 @@ class HttpControl:
             raise Unsupported(action)
         kind = answer.headers.get("Content-Type", "no content type").partition(";")[0][:60]
         what = f"status {answer.status_code}, {kind}, {len(body)} bytes"
+        if answer.status_code in {401, 403}:
+            raise ControlFailed(action, f"{what}; is [control] token_env set, and right?")
         if answer.status_code != 200:
             raise ControlFailed(action, what)
         return _json_object(action, bytes(body), what)

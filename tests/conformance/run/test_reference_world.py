@@ -59,7 +59,7 @@ def verdicts(report: dict[str, Any]) -> dict[str, str]:
     return {check["id"]: check["verdict"] for rule in report["rules"] for check in rule["checks"]}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def served() -> Iterator[dict[str, Any]]:
     process = subprocess.Popen(
         [sys.executable, "-m", "conformance", "serve", "--json"], stdout=subprocess.PIPE, text=True
