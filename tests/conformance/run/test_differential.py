@@ -53,8 +53,9 @@ VOLATILE = [
     (r"\b\d+(\.\d+)? m?s\b", "TOOK"),
     (r"\b\d+\.\d+\b", "SECONDS"),
     (r"\b1[0-9]{12}\b", "MILLISECONDS"),
-    # The fake merchant varies the length of its tokens with the client, whose name is made up anew.
-    (r"(?<=~)\d+(:|%3A)\d+", "MARK"),
+    # The fake merchant varies shape and length of its tokens with the client, whose name is made up anew.
+    (r"(opaque|jwt)~\d+(:|%3A)\d+", "MARK"),
+    (r"\b1[7-9]\d{8}\b", "EPOCH"),
     (r'"workers": \d+', "WORKERS"),
     (r"content-length: \d+", "content-length"),
     (r"later than \d{10}", "later than NOW"),
