@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING
 
 from conformance.claims import require
 from conformance.parties import Grant
+from conformance.wire.exchange import Exchange
 from conformance.wire.secret import Secret
+
+# After this many waits without a single merchant token, provisioning is taken to be broken.
+VAIN_WAITS, SHORT_WAIT_S = 3, 0.2
 
 if TYPE_CHECKING:
     from conformance.regular import Regular
@@ -28,10 +32,25 @@ class Redeemable:
 
 @dataclass(kw_only=True, slots=True)
 class Standing:
-    """What a worker keeps from check to check, as long as the target's clock stands where it stood."""
+    """What a worker keeps from check to check: good tokens, as long as the target's clock stands still."""
 
     kept: Redeemable | None = None
     offset_s: float = 0.0
+    redeemed: bool = False
+    waited_in_vain: int = 0
+
+    def note(self, answer: Exchange) -> None:
+        self.redeemed |= answer.status == 200
+        self.waited_in_vain += answer.status == 404
+
+    def patience_s(self, longest_s: float) -> float:
+        """How long provisioning is waited for.
+
+        Where several waits were in vain and nothing ever redeemed, waiting as long for each of the hundred
+        checks to come would cost a quarter of an hour.
+        """
+        return longest_s if self.redeemed or self.waited_in_vain < VAIN_WAITS else SHORT_WAIT_S
+
     regular: Regular | None = None
 
 

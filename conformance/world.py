@@ -189,10 +189,11 @@ class World:
 
     def redeem(self, grant: Grant, proxy_token: Secret) -> Exchange:
         """A redemption; a 404 right after sign-in is asked again while provisioning may still be going on."""
-        deadline = time.monotonic() + PROVISIONING_S
+        deadline = time.monotonic() + self.standing.patience_s(PROVISIONING_S)
         while True:
             answer = self.gateway.redeem(grant.access_token, proxy_token, grant.resource.indicator)
             if answer.status != 404 or time.monotonic() > deadline:
+                self.standing.note(answer)
                 return answer
             time.sleep(0.25)
 
