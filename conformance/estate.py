@@ -33,6 +33,9 @@ class Estate(Protocol):
     def second_resource(self) -> Resource:
         """A Resource other than home's."""
 
+    def indicators(self) -> frozenset[str]:
+        """Every Resource indicator that is known to be in use."""
+
     def resource(
         self, indicator: str, project: Project | None = None, *, scopes: tuple[str, ...] = SCOPES
     ) -> Resource:
@@ -89,6 +92,9 @@ class ControlledEstate:
         project = self.another(None)
         actions.set_agent_policy(self._control, project.id, "hold")
         return project.resource
+
+    def indicators(self) -> frozenset[str]:
+        return frozenset()  # each is made up anew, and no two are near each other
 
     def second_resource(self) -> Resource:
         if self._second is None:
@@ -179,6 +185,9 @@ class StaticEstate:
         if self._held is None:
             raise Unavailable("project:hold", "the target file has no holding Project with a Resource")
         return _resource(self._held, self._held.resources[0])
+
+    def indicators(self) -> frozenset[str]:
+        return frozenset(resource.indicator for project in self._projects for resource in project.resources)
 
     def second_resource(self) -> Resource:
         if len(self._resources) < 2:

@@ -147,7 +147,7 @@ def started(
             # Another program took a port between our look and the reference's: the reference moves on.
             last = failure.exit_code != PORT_TAKEN or attempt + 1 == _LAUNCH_TRIES
             if last or not isinstance(given, Embedded):
-                raise CannotRun(_said(failure)) from failure
+                raise CannotRun(_said(failure, target, users)) from failure
             target = embedded_gateway(given, authority, folder)
     return Started(target=target, merchant=merchant, running=running, users=users)
 
@@ -239,7 +239,12 @@ def _address(url: str) -> tuple[str, int]:
     return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
 
 
-def _said(failure: LaunchFailed) -> str:
+def _said(failure: LaunchFailed, target: GatewayTarget, users: Sequence[User]) -> str:
     """What the launch says, and the target's last lines with all masked that looks like a secret."""
-    lines = Keyring().redactor().text(failure.last_lines).strip()
+    secrets = [user.password for user in users]
+    secrets += [client.secret for project in target.projects for client in project.proxy_clients]
+    secrets += [target.control.token] if target.control is not None and target.control.token else []
+    given = {**target.reach.headers, **(target.launch.env if target.launch is not None else {})}
+    secrets += [Secret("setting", value) for value in given.values()]
+    lines = Keyring(secrets=secrets).redactor().text(failure.last_lines).strip()
     return f"{failure}; it printed:\n{lines}" if lines else str(failure)

@@ -211,7 +211,8 @@ def may_hold(exchange: Exchange, kind: str, value: str) -> bool:
             return granted and leaks.is_proxy_token_request(exchange)
         case "proxy_client_id":
             # An identifier that the asker named itself is no news to it.
-            return leaks.party(exchange) == "backend" or value in leaks.sent(exchange)
+            named = leaks.party(exchange) == "backend" or value in leaks.sent(exchange)
+            return named or _claimed_client(exchange) == value
         case _:
             return False
 

@@ -129,6 +129,8 @@ def approval_of_one_agent_lets_in_no_other(gateway: Gateway, world: World) -> No
 def approval_in_one_project_is_none_in_another(gateway: Gateway, world: World) -> None:
     """An agent that is Pending in two Projects and was let into one gets no code in the other."""
     one, other = world.holding_resource(), world.holding_resource()
+    if one.project_id == other.project_id:
+        raise LeftOut("there is one holding Project only")
     agent = _pending(gateway, world, one)
     world.approve_agent(agent, one)
     world.authorization(agent=agent, resource=one)

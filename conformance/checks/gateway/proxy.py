@@ -161,7 +161,7 @@ def token_type_is_bearer(gateway: Gateway, world: World) -> None:
 def answer_is_not_to_be_stored(gateway: Gateway, world: World) -> None:
     """The answer that holds a Proxy token says no-store."""
     answer = require(gateway.proxy_token(world.home().proxy_client)).status(200)
-    said = answer.header("Cache-Control") or ""
+    said = ", ".join(answer.answer.headers_named("Cache-Control") if answer.answer is not None else ())
     directives = {word.strip().lower() for word in said.split(",")}
 
     expect.that("no-store" in directives, "Cache-Control", expected="no-store", got=said or "no header")

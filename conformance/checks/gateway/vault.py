@@ -40,6 +40,7 @@ def expired_token_is_refreshed_again_and_again(world: World, case: dict[str, boo
     for _ in range(2):
         let_expire(world)
         answer = redeem_past(world, grant, proxy_token, token)
+        _still_good(world, grant, answer)
 
         expect(answer).status(200)
         expect.that(
@@ -137,6 +138,13 @@ def a_while_later_nothing_is_refreshed_either(world: World) -> None:
         raise LeftOut("the gateway access token does not live long enough for this")
 
     _returned_as_it_is(world, alone, grant, proxy_token, first)
+
+
+def _still_good(world: World, grant: Grant, answer: Exchange) -> None:
+    """How long a gateway access token lives is open: where it has expired first, there is nothing to see."""
+    exp = world.jwt(grant.access_token, "gateway access token").claims.get("exp")
+    if answer.status != 200 and isinstance(exp, int | float) and exp <= world.target_time(answer) + 1:
+        raise LeftOut("the gateway access token expired before the merchant token did")
 
 
 def _before_expiry(answer: Exchange) -> str | None:

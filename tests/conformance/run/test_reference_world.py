@@ -72,7 +72,9 @@ def served() -> Iterator[dict[str, Any]]:
             break
     yield json.loads("".join(lines))
     process.send_signal(signal.SIGINT)
-    assert process.wait(15) == 0
+    code = process.wait(30)
+    process.stdout.close()
+    assert code == 0
 
 
 def test_embedded_reference_is_conformant(tmp_path: Path) -> None:
