@@ -85,7 +85,7 @@ OWNERSHIP: tuple[Defect, ...] = (
     defect(
         "vault-keyed-by-login",
         "The vault is keyed by login, across all Projects.",
-        "REDEEM-12 REDEEM-10 REDEEM-16 VAULT-01 VAULT-03 VAULT-05 ROBUST-04",
+        "REDEEM-12 REDEEM-10 REDEEM-16 VAULT-01 VAULT-02 VAULT-03 VAULT-05 ROBUST-04",
         vault_key=keyed(login_id=lambda grant, _: grant.person.login_id),
     ),
     defect(
@@ -97,7 +97,7 @@ OWNERSHIP: tuple[Defect, ...] = (
     defect(
         "sibling-redeems-the-tokens-own",
         "For another Resource of its Project a token redeems its own.",
-        "REDEEM-12",
+        "REDEEM-12 REDEEM-09",
         redeemed_resource=own_for_any_sibling,
     ),
     defect(

@@ -127,7 +127,7 @@ RESOURCE: tuple[Defect, ...] = (
     loosely("without-fragment", "A fragment does not count.", lambda text: text.partition("#")[0]),
     loosely("without-scheme", "The scheme does not count.", lambda text: text.partition("://")[2] or text),
     loosely("without-user", "User information in an indicator does not count.", host_without_user),
-    loosely("cut-at-60", "Indicators are compared in their first 60 characters.", lambda text: text[:60]),
+    loosely("cut-at-255", "Indicators are compared in their first 255 characters.", lambda text: text[:255]),
     defect(
         "indicator-by-its-beginning",
         "A path below the indicator does as well.",

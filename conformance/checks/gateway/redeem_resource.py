@@ -144,6 +144,17 @@ def indicator_that_begins_alike_answers_with_its_own_token(gateway: Gateway, wor
     expect(answer).not_granted("the merchant token", "access_token")
 
 
+@check("REDEEM-09", needs=["control:create_resource"])
+def long_indicator_counts_to_its_end(gateway: Gateway, world: World) -> None:
+    """Of two indicators that differ in their three hundredth character, one names the Resource."""
+    beginning = f"https://api.merchant.example/{world.unique()}/".ljust(300, "a")
+    resource = world.resource(indicator=f"{beginning}1")
+    good = Redeemable(grant=world.grant(resource=resource), proxy_token=world.proxy_token())
+    require(world.redeem(good.grant, good.proxy_token)).status(200)
+
+    _not_found(gateway, good, f"{beginning}2")
+
+
 @check("REDEEM-09")
 def empty_indicator_is_refused(gateway: Gateway, world: World) -> None:
     """The empty string names no Resource: 404, or 400 as for an input that says nothing."""
