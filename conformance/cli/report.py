@@ -127,6 +127,7 @@ def join(arguments: argparse.Namespace) -> int:
     from reports.merge import CannotMerge, merge  # noqa: PLC0415
     from reports.record import FILE, Unreadable  # noqa: PLC0415
     from reports.signing import KeyProblem, signing_key  # noqa: PLC0415
+    from reports.terminal import partial  # noqa: PLC0415
 
     try:
         parts = [(str(folder), _read(folder)[0]) for folder in arguments.folders]
@@ -138,7 +139,7 @@ def join(arguments: argparse.Namespace) -> int:
         write_all(result, arguments.out, formats, key)
     except (Unreadable, CannotMerge, KeyProblem, ValueError, OSError, Leak) as problem:
         return _wrong(problem)
-    print(f"{result.verdict.value}: {result.reason}")
+    print(f"{result.verdict.value}: {result.reason}{partial(result)}")
     return result.verdict.exit_code
 
 

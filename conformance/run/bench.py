@@ -99,7 +99,7 @@ class Bench:
         )
         if landing.sent_to is not None and not isinstance(self._sign_in, FormsSignIn):
             self.received.landed(landing.sent_to)
-        return visit_of(landing)
+        return visit_of(landing, redirect_uri)
 
     def _new_browser(self) -> KeptBrowser:
         if not isinstance(self._sign_in, FormsSignIn):

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from urllib.parse import parse_qsl, urlsplit
+
+from conformance.claims import Unavailable
 from conformance.gateway import CALLBACK, Visit
 from conformance.parties import User
 from conformance.signin.forms import FormsSignIn
 from conformance.signin.landing import Landing, SignInRequest
+
+# What an authorization ends with; an address that carries one of these is its end, wherever it leads.
+_ANSWERS = {"code", "access_token", "id_token", "token", "error"}
 
 
 class KeptBrowser:
@@ -18,21 +24,31 @@ class KeptBrowser:
     def visit(self, url: str, redirect_uri: str, user: User, *, approve: bool) -> Visit:
         """Opens an address, and the user does what is asked for."""
         request = SignInRequest(authorization_url=url, redirect_uri=redirect_uri, user=user, approve=approve)
-        return visit_of(self._forms.sign_in_with(self._browser, request))
+        return visit_of(self._forms.sign_in_with(self._browser, request), redirect_uri)
 
     def look(self, url: str, user: User) -> Visit:
         """Opens an address; redirects are followed, and the user does nothing at all."""
-        return visit_of(self._forms.look(self._browser, _opening(url, user)))
+        return visit_of(self._forms.look(self._browser, _opening(url, user)), CALLBACK)
 
     def hand_over(self, act: int, url: str, user: User) -> Visit | None:
         """The user's act of this number is sent by a browser without this one's cookies."""
         stranger = self._forms.browser(CALLBACK)
         landing = self._forms.hand_over(self._browser, stranger, _opening(url, user), act)
-        return None if landing is None else visit_of(landing)
+        return None if landing is None else visit_of(landing, CALLBACK)
 
 
-def visit_of(landing: Landing) -> Visit:
-    """A landing as checks see it."""
+def visit_of(landing: Landing, redirect_uri: str) -> Visit:
+    """A landing as checks see it.
+
+    A sign-in that goes on at a host to which a run may not go, an identity provider's for example, says
+    nothing about the gateway: neither is it the agent's address, nor does it carry what belongs there.
+    """
+    host = urlsplit(landing.left_to or "").hostname
+    meant = {urlsplit(url).hostname for url in (redirect_uri, CALLBACK)}
+    if landing.left_to and host is not None and host not in meant and not _ANSWERS & _names(landing.left_to):
+        raise Unavailable(
+            "address", f"the sign-in goes on at {host}, which is not the target's nor the fakes'"
+        )
     return Visit(
         sent_to=landing.sent_to,
         page=landing.outcome(),
@@ -40,6 +56,14 @@ def visit_of(landing: Landing) -> Visit:
         acts=landing.acts,
         declined=landing.declined,
     )
+
+
+def _names(url: str) -> set[str]:
+    """The names of the parameters that an address carries, in its query and behind its hash."""
+    parts = urlsplit(url)
+    return {
+        name for text in (parts.query, parts.fragment) for name, _ in parse_qsl(text, keep_blank_values=True)
+    }
 
 
 def _opening(url: str, user: User) -> SignInRequest:

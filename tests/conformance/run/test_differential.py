@@ -107,7 +107,7 @@ def run(folder: Path, *, subject: Subject | None, workers: int) -> dict[str, lis
     write_all(
         replace(result, run={**result.run, "workers": 0}),
         folder,
-        ["json", "html", "junit", "summary", "har"],
+        ["json", "html", "junit", "summary"],
         signing_key(None, {}),
     )
     kept = [path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("seal.")]
@@ -176,4 +176,4 @@ def test_planted_leak_shows_as_a_difference(encode: Callable[[str], str], tmp_pa
 
 
 def test_every_format_is_known_here() -> None:
-    assert {"json", "html", "junit", "summary", "har"} <= set(FORMATS)
+    assert {"json", "html", "junit", "summary"} <= set(FORMATS)
