@@ -9,6 +9,7 @@ from __future__ import annotations
 import pickle
 import random
 from collections.abc import Generator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from conformance.needs import touches_whole_target
 from conformance.run.afterwards import asks_afterwards
 from conformance.run.bench import Bench
 from conformance.run.context import RunContext
+from conformance.run.interruption import Interruption
 from conformance.run.judge import harness_error, judge
 from conformance.run.received import Received, Survey
 from conformance.world import World
@@ -28,6 +30,7 @@ from reports.wireform import check_result_to_dict
 
 CONTEXT = pytest.StashKey[RunContext]()
 SURVEY = pytest.StashKey[Survey]()
+INTERRUPTION = pytest.StashKey[Interruption]()
 _BENCH = pytest.StashKey[Bench]()
 _FOUND = pytest.StashKey[CheckResult]()
 
@@ -45,6 +48,10 @@ def pytest_configure(config: pytest.Config) -> None:
     handed = getattr(config, "workerinput", None)
     if handed is not None:
         config.stash[CONTEXT] = pickle.loads(handed["gateproof_context"])  # noqa: S301 - from our own parent
+        config.stash[INTERRUPTION] = interruption = Interruption()
+        holding = ExitStack()
+        holding.enter_context(interruption.held_back())
+        config.add_cleanup(holding.close)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -131,10 +138,11 @@ def gateway(bench: Bench) -> Gateway:
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> object:
     """Runs a check under the judge, from whom nothing but an interruption comes back as an exception."""
     arguments = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}  # noqa: SLF001
-    bench = pyfuncitem.config.stash[_BENCH]
-    pyfuncitem.stash[_FOUND] = judge(
-        _id(pyfuncitem), _check(pyfuncitem), lambda: pyfuncitem.obj(**arguments), bench
-    )
+    stash = pyfuncitem.config.stash
+    with stash[INTERRUPTION].let_through():
+        pyfuncitem.stash[_FOUND] = judge(
+            _id(pyfuncitem), _check(pyfuncitem), lambda: pyfuncitem.obj(**arguments), stash[_BENCH]
+        )
     return True
 
 

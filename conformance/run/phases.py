@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import pickle
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from conformance.checks import index, modules
-from conformance.plugin import CONTEXT, SURVEY
+from conformance.plugin import CONTEXT, INTERRUPTION, SURVEY
 from conformance.run.context import RunContext
+from conformance.run.interruption import Interruption
 from conformance.run.received import Survey
 from reports.verdicts import CheckResult, Reason, Verdict
 from reports.wireform import check_result_from_dict
@@ -47,9 +48,11 @@ class _Controller:
         self.fault = ""
         self.interrupted = False
         self.survey = Survey()
+        self.interruption = Interruption()
 
     def pytest_configure(self, config: pytest.Config) -> None:
         config.stash[CONTEXT] = self._context
+        config.stash[INTERRUPTION] = self.interruption
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -120,12 +123,13 @@ def run_phase(
         *(["-p", "xdist.plugin", "-n", str(workers), "--maxprocesses", str(workers)] if workers > 1 else []),
         *("--pyargs", *modules(context.target.role)),
     ]
-    with _own_pytest():
+    # With workers there is no check in this process, and pytest can be interrupted anywhere.
+    with _own_pytest(), nullcontext() if workers > 1 else controller.interruption.held_back():
         try:
             status = pytest.main(arguments, plugins=[controller])
         except Exception as broken:
             raise PhaseFailed(f"{type(broken).__name__} at the end of the {phase} phase") from broken
-    if controller.interrupted:
+    if controller.interrupted or controller.interruption.asked:
         raise KeyboardInterrupt
     if controller.fault or status in {pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR}:
         raise PhaseFailed(controller.fault or "pytest refused to run")
