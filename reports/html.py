@@ -117,8 +117,8 @@ def _footer() -> str:
                 "stands for a secret, in a check always the same; in a command it is a variable to fill.",
             ),
             (
-                "<i>⟨opaque~1:64⟩</i>",
-                "stands for 64 characters that look like a credential, and are hidden for that.",
+                "<i>⟨opaque~1⟩</i>",
+                "stands for something that looks like a credential, and is hidden for that: its length too.",
             ),
             (
                 "<b class=u>U+202E</b>",

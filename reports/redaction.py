@@ -44,9 +44,7 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """The text with nothing in it that could be used as a credential."""
-        for form, label in self._forms:
-            if form in text:
-                text = text.replace(form, label)
+        text = self._labelled(text)
         pieces: list[str] = []
         position = 0
         for kept in _LABEL.finditer(text):
@@ -61,13 +59,24 @@ class Redactor:
         Some tokens have dots, slashes or tildes in them, and no part between two of those looks like a
         credential; where the value's two ends are known, all of it is hidden.
         """
-        shown = self.text(value)
         if len(value) < _SHORTEST or "://" in value or any(char.isspace() for char in value):
-            return shown
+            return self.text(value)
+        labelled = self._labelled(value)
+        if _LABEL.fullmatch(labelled):
+            return labelled
         unnamed = _RUN.sub(lambda found: "" if found.group() in self._public else found.group(), value)
-        if shown == value and (_reads_as_words(unnamed) or _TIMESTAMP.fullmatch(value)):
+        harmless = (
+            labelled == value and _JWT.search(value) is None and all(map(self._open, _RUN.findall(value)))
+        )
+        if harmless and (_reads_as_words(unnamed) or _TIMESTAMP.fullmatch(value)):
             return value
-        return shown if _LABEL.fullmatch(shown) else self._mark("opaque", value)
+        return self._mark("jwt" if _JWT.fullmatch(value) else "opaque", value)
+
+    def _labelled(self, text: str) -> str:
+        for form, label in self._forms:
+            if form in text:
+                text = text.replace(form, label)
+        return text
 
     def _masked(self, text: str) -> str:
         text = _JWT.sub(lambda found: self._mark("jwt", found.group()), text)
@@ -78,12 +87,18 @@ class Redactor:
 
     def _judge(self, found: re.Match[str]) -> str:
         run = found.group()
-        if run in self._public or _reads_as_words(run):
-            return run
-        return self._mark("opaque", run)
+        return run if self._open(run) else self._mark("opaque", run)
+
+    def _open(self, run: str) -> bool:
+        """True for what may be seen by everybody."""
+        return run in self._public or _reads_as_words(run)
 
     def _mark(self, kind: str, value: str) -> str:
-        return self._marks.setdefault(value, f"⟨{kind}~{len(self._marks) + 1}:{len(value)}⟩")
+        """Says that something was hidden and whether it is the same as elsewhere; not how long it was.
+
+        Only what is shown is counted: a number that skips would tell of what the value is made of.
+        """
+        return self._marks.setdefault(value, f"⟨{kind}~{len(self._marks) + 1}⟩")
 
 
 def runs(texts: Iterable[str]) -> set[str]:

@@ -13,15 +13,17 @@ MAX_BODY = 2000
 def show(exchange: Exchange, redactor: Redactor) -> Shown:
     """The exchange with every secret replaced."""
     request, answer = exchange.request, exchange.answer
+    asked, asking = _message(request.headers, request.body, redactor)
+    answered, answering = _message(answer.headers, answer.body, redactor) if answer is not None else ((), "")
     return Shown(
         step=exchange.step,
         method=request.method,
         url=parts.url(request.url, redactor),
-        request_headers=_headers(request.headers, redactor),
-        request_body=_printable(parts.body(_text(request.body), redactor)),
+        request_headers=asked,
+        request_body=asking,
         status=None if answer is None else answer.status,
-        answer_headers=() if answer is None else _headers(answer.headers, redactor),
-        answer_body="" if answer is None else _printable(parts.body(_text(answer.body), redactor)),
+        answer_headers=answered,
+        answer_body=answering,
         failure=exchange.failure or "",
         retries=len(exchange.retries),
         at_s=round(exchange.at_s, 4),
@@ -44,8 +46,18 @@ def mention(exchange: Exchange, redactor: Redactor) -> Shown:
     )
 
 
-def _headers(headers: Headers, redactor: Redactor) -> Headers:
-    return tuple((redactor.text(name), parts.header(name, value, redactor)) for name, value in headers)
+def _message(headers: Headers, body: bytes, redactor: Redactor) -> tuple[Headers, str]:
+    """Headers and body; how long a body was is not said where that tells how long a secret in it is."""
+    text = _text(body)
+    shown = parts.body(text, redactor)
+    told = (
+        (name, parts.HIDDEN if "⟨" in shown and name.lower() == "content-length" else value)
+        for name, value in headers
+    )
+    return (
+        tuple((redactor.text(name), parts.header(name, value, redactor)) for name, value in told),
+        _printable(shown),
+    )
 
 
 def _text(body: bytes) -> str:

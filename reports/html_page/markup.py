@@ -18,7 +18,7 @@ _UNSEEN = re.compile(
     "\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\uffff"
     "\\ud800-\\udfff\\U000e0000-\\U000e0fff]"
 )
-# How redaction writes what it took out: ⟨client_secret#1⟩, ⟨opaque~3:64⟩, ⟨hidden⟩.
+# How redaction writes what it took out: ⟨client_secret#1⟩, ⟨opaque~3⟩, ⟨hidden⟩.
 _LABEL = re.compile(r"⟨[a-z][^⟨⟩<>&]{0,80}⟩")
 _NOT_IN_AN_ID = re.compile(r"[^A-Za-z0-9_.-]")
 

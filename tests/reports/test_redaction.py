@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reports import parts
 from reports.redaction import Redactor
 
 SECRET = "s3cr3t/Value+with=odd&chars"
@@ -53,7 +54,7 @@ def test_unknown_credentials_are_masked_and_told_apart(unknown: str) -> None:
     shown = redactor().text(f"x {unknown} y {unknown} z {unknown[::-1]}")
     assert unknown not in shown
     assert unknown[::-1] not in shown
-    assert shown.count("~1:") == 2
+    assert shown.count("~1⟩") == 2
 
 
 def test_words_addresses_and_public_names_stay_readable() -> None:
@@ -93,3 +94,21 @@ def test_value_of_short_pieces_is_hidden_as_a_whole(value: str) -> None:
 )
 def test_value_that_everybody_may_see_is_shown(value: str) -> None:
     assert redactor().value(value) == value
+
+
+# A code of one piece, of many, and a much longer one; the last value is hidden after each of them.
+CODES = ("kV3tQ9zLw8Rb2Np5Xc7Yd1Mf4", "kV3tQ9zLw8Rb2Np5.Xc7Yd1Mf4hJ6sG0uT/e3Ka8Vz2Wq5Bn9Pr7", "Z9y8" * 300)
+
+
+@pytest.mark.parametrize(
+    "shape",
+    ["https://a.test/callback?code={}&state={}", "code={}&ticket={}", '{{"code": "{}", "ticket": "{}"}}'],
+    ids=["address", "form", "JSON"],
+)
+def test_a_mark_tells_neither_how_long_nor_of_what_its_value_is(shape: str) -> None:
+    seen = set()
+    for code in CODES:
+        hiding, text = Redactor(secrets={}, public=()), shape.format(code, "f3a9c1d2e4b5a6978812f3a9c1d2e4b5")
+        seen.add(parts.url(text, hiding) if text.startswith("https") else parts.body(text, hiding))
+    assert len(seen) == 1
+    assert seen.pop().count("⟨opaque~") == 2
