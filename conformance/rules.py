@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from conformance.vocabulary import FAMILIES, LEVELS, NEEDS, ROLES, SECTIONS
+from reports.families import family_of
 
 # Groups that must all be met; one group is met by any one of its needs.
 Needs = tuple[tuple[str, ...], ...]
@@ -49,10 +50,6 @@ class Rule:
     def family(self) -> str:
         return family_of(self.id)
 
-    def decides(self, *, strict: bool) -> bool:
-        """A failure of this rule means that the implementation does not conform."""
-        return decides(self.level, strict=strict)
-
     def unmet(self, offered: Collection[str]) -> Needs:
         """The needs without which this rule cannot be tested, as far as nothing offered meets them."""
         return unmet(self.needs, offered)
@@ -80,7 +77,9 @@ class Catalogue(Mapping[str, Rule]):
         """The rule of this ID in any case; an unknown ID names the nearest known one."""
         rule = self._rules.get(rule_id.upper())
         if rule is None:
-            raise UnknownRuleError(f"no rule is called {rule_id!r}{_hint(rule_id.upper(), self._rules)}")
+            raise UnknownRuleError(
+                f"no rule is called {rule_id!r}{_rule_hint(rule_id.upper(), self._rules, '01')}"
+            )
         return rule
 
     def for_role(self, role: str) -> tuple[Rule, ...]:
@@ -99,15 +98,6 @@ class Catalogue(Mapping[str, Rule]):
         for name, raw in self._sources:
             total.update(f"{name}\0{len(raw)}\0".encode() + raw)
         return total.hexdigest()
-
-
-def family_of(rule_id: str) -> str:
-    return rule_id.rpartition("-")[0]
-
-
-def decides(level: str, *, strict: bool) -> bool:
-    """Rules of level spec and entailed decide conformance; rfc rules do so on demand."""
-    return level in {"spec", "entailed"} or (strict and level == "rfc")
 
 
 def unmet(needs: Needs, offered: Collection[str]) -> Needs:
@@ -145,7 +135,7 @@ def select(rules: Iterable[Rule], only: Sequence[str] = (), skip: Sequence[str] 
         for pattern in patterns:
             hits = {rule_id for rule_id in ids if fnmatchcase(rule_id, pattern.upper())}
             if not hits:
-                raise UnknownRuleError(f"no rule matches {pattern!r}{_pattern_hint(pattern.upper(), ids)}")
+                raise UnknownRuleError(f"no rule matches {pattern!r}{_rule_hint(pattern.upper(), ids)}")
             found |= hits
         return found
 
@@ -257,15 +247,24 @@ class _Entry:
         return section
 
 
-def _pattern_hint(pattern: str, ids: Collection[str]) -> str:
-    family = f"{pattern.rstrip('-')}-"
-    if any(rule_id.startswith(family) for rule_id in ids):
-        return f"; did you mean '{family}*'?"
+def _rule_hint(pattern: str, ids: Collection[str], first: str = "*") -> str:
+    """The nearest ID or pattern: the family first, for one written wrong has the number right more often."""
+    from fnmatch import fnmatchcase  # noqa: PLC0415 - needed by a mistake only
+
+    family, _, number = pattern.partition("-")
+    near = _nearest(family, {family_of(rule_id) for rule_id in ids})
+    guess = f"{near}-{number.zfill(2) if number.isdecimal() else number or first}"
+    if any(fnmatchcase(rule_id, guess) for rule_id in ids):
+        return f"; did you mean {guess!r}?"
     return _hint(pattern, ids)
 
 
 def _hint(word: str, known: Collection[str]) -> str:
+    nearest = _nearest(word, known)
+    return f"; did you mean {nearest!r}?" if nearest else ""
+
+
+def _nearest(word: str, known: Collection[str]) -> str:
     from difflib import get_close_matches  # noqa: PLC0415 - needed by a mistake only
 
-    nearest = get_close_matches(word, known, n=1, cutoff=0.5)
-    return f"; did you mean {nearest[0]!r}?" if nearest else ""
+    return next(iter(get_close_matches(word, known, n=1, cutoff=0.5)), "")

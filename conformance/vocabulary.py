@@ -5,6 +5,10 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Final
 
+from reports.families import FAMILIES
+
+__all__ = ["FAMILIES", "LEVELS", "NEEDS", "ROLES", "SECTIONS"]
+
 ROLES: Final = ("gateway", "service", "agent")
 
 LEVELS: Final = MappingProxyType(
@@ -13,30 +17,6 @@ LEVELS: Final = MappingProxyType(
         "entailed": "follows from what the specification states; a failure means: not conformant",
         "rfc": "asked by a standard underneath; a failure is listed apart and decides only with --strict",
         "silent": "left open by the specification; recorded, never judged",
-    }
-)
-
-# In the order in which reports and listings show them.
-FAMILIES: Final = MappingProxyType(
-    {
-        "DISC": "Gateway: discovery",
-        "KEYS": "Gateway: keys",
-        "TLS": "Transport security",
-        "REG": "Gateway: agent registration",
-        "AUTHZ": "Gateway: authorization",
-        "CODE": "Gateway: token endpoint, authorization code",
-        "CLAIM": "Gateway: token claims",
-        "PROXY": "Gateway: Proxy token",
-        "REDEEM": "Gateway: redemption",
-        "VAULT": "Gateway: merchant token lifecycle",
-        "SECRET": "Secrets",
-        "META": "Operator's service: metadata",
-        "CHAL": "Operator's service: challenge and token validation",
-        "SERVE": "Operator's service: serving",
-        "BACK": "Operator's service: backend",
-        "AGENT": "Agent",
-        "ROBUST": "Robustness",
-        "INTEROP": "Interoperability notes",
     }
 )
 

@@ -12,17 +12,14 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from reports.exchanges import answer_text, curl, request_text
+from reports.signs import SIGNS
 from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
 
 _COLOURS = {"red": "31", "green": "32", "yellow": "33", "blue": "34", "bold": "1", "faint": "2"}
-# A word stands beside every sign: colour and sign alone say nothing to some readers and some logs.
-_SIGNS = {
-    Verdict.FAILED: ("✗", "red"),
-    Verdict.ERROR: ("!", "yellow"),
-    Verdict.NOT_TESTABLE: ("○", "yellow"),
-    Verdict.NOT_APPLICABLE: ("·", "faint"),
-    Verdict.OBSERVED: ("•", "blue"),
-    Verdict.PASSED: ("✓", "green"),
+_TONES = {
+    Verdict.FAILED: "red",
+    Verdict.ERROR: "yellow",
+    Verdict.NOT_TESTABLE: "yellow",
 }
 _SHOWN_EXCHANGES = 3
 
@@ -108,7 +105,7 @@ def failures(screen: Screen, result: RunResult, *, again: str) -> None:
 
 
 def _block(screen: Screen, rule: RuleResult, check: CheckResult, again: str) -> None:
-    sign, colour = _SIGNS[check.verdict]
+    sign, colour = SIGNS[check.verdict], _TONES[check.verdict]
     screen.say(screen.paint(f"{sign} {check.verdict.upper()}  {check.id}", colour, "bold"))
     _field(screen, "rule", f"{rule.title} [{rule.level}]")
     _field(screen, "spec", rule.section)
@@ -141,7 +138,7 @@ def summary(screen: Screen, result: RunResult) -> None:
         rules = [rule for rule in result.rules if rule.verdict is verdict]
         if not rules:
             continue
-        sign, colour = _SIGNS[verdict]
+        sign, colour = SIGNS[verdict], _TONES[verdict]
         screen.say(screen.paint(f"{sign} {verdict.value} ({len(rules)})", colour, "bold"))
         for reason, ids in _by_reason(rules).items():
             text = f"{', '.join(ranges(ids))}: {reason}"

@@ -81,12 +81,19 @@ def handle(arguments: argparse.Namespace) -> int:
 
 
 def _print(shown: Screen, proof: Proof, *, whole: bool) -> None:
+    from reports.signs import SIGNS  # noqa: PLC0415 - loaded with the proof, not with the command line
+    from reports.verdicts import Verdict  # noqa: PLC0415
+
     width = max(len(trial.subject.name) for trial in proof.trials if "+" not in trial.subject.name)
     for trial in proof.trials:
         fault = trial.fault()
         if "+" in trial.subject.name and not fault:
             continue
-        sign = shown.paint("✗", "red") if fault else shown.paint("✓", "green")
+        sign = (
+            shown.paint(SIGNS[Verdict.FAILED], "red")
+            if fault
+            else shown.paint(SIGNS[Verdict.PASSED], "green")
+        )
         caught = ", ".join(trial.failed) or "nothing failed"
         shown.say(f"{sign} {trial.subject.kind:<8}{trial.subject.name:<{width}}  {caught}")
         if fault:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from reports.headline import decides
 from reports.html_page.markup import text
+from reports.signs import RUN_SIGNS, SIGNS
 from reports.verdicts import RuleResult, RunResult, RunVerdict, Verdict
 
 
@@ -23,7 +24,7 @@ class Kind:
 
 FAILED = Kind(
     name="failed",
-    sign="✗",
+    sign=SIGNS[Verdict.FAILED],
     word="failed",
     tone="bad",
     heading="Failed",
@@ -31,7 +32,7 @@ FAILED = Kind(
 )
 FINDING = Kind(
     name="finding",
-    sign="✗",
+    sign=SIGNS[Verdict.FAILED],
     word="failed (rfc)",
     tone="warn",
     heading="Failed, without deciding",
@@ -40,7 +41,7 @@ FINDING = Kind(
 )
 BASELINED = Kind(
     name="baselined",
-    sign="✗",
+    sign=SIGNS[Verdict.FAILED],
     word="failed (baselined)",
     tone="warn",
     heading="Failed, and known",
@@ -48,7 +49,7 @@ BASELINED = Kind(
 )
 ERROR = Kind(
     name="error",
-    sign="!",
+    sign=SIGNS[Verdict.ERROR],
     word="error",
     tone="warn",
     heading="Ended in an error",
@@ -56,7 +57,7 @@ ERROR = Kind(
 )
 NOT_TESTABLE = Kind(
     name="not-testable",
-    sign="○",
+    sign=SIGNS[Verdict.NOT_TESTABLE],
     word="not-testable",
     tone="warn",
     heading="Not tested",
@@ -64,7 +65,7 @@ NOT_TESTABLE = Kind(
 )
 OBSERVED = Kind(
     name="observed",
-    sign="•",
+    sign=SIGNS[Verdict.OBSERVED],
     word="observed",
     tone="info",
     heading="Observed",
@@ -72,7 +73,7 @@ OBSERVED = Kind(
 )
 PASSED = Kind(
     name="passed",
-    sign="✓",
+    sign=SIGNS[Verdict.PASSED],
     word="passed",
     tone="good",
     heading="Passed",
@@ -80,7 +81,7 @@ PASSED = Kind(
 )
 NOT_APPLICABLE = Kind(
     name="not-applicable",
-    sign="·",
+    sign=SIGNS[Verdict.NOT_APPLICABLE],
     word="not-applicable",
     tone="dim",
     heading="Not applicable",
@@ -126,15 +127,27 @@ class Outcome:
 
 OUTCOMES = {
     RunVerdict.CONFORMANT: Outcome(
-        sign="✓", word="Conformant", tone="good", sentence="{name} conforms as {role}"
+        sign=RUN_SIGNS[RunVerdict.CONFORMANT],
+        word="Conformant",
+        tone="good",
+        sentence="{name} conforms as {role}",
     ),
     RunVerdict.NOT_CONFORMANT: Outcome(
-        sign="✗", word="Not conformant", tone="bad", sentence="{name} does not conform as {role}"
+        sign=RUN_SIGNS[RunVerdict.NOT_CONFORMANT],
+        word="Not conformant",
+        tone="bad",
+        sentence="{name} does not conform as {role}",
     ),
     RunVerdict.INCOMPLETE: Outcome(
-        sign="○", word="Incomplete", tone="warn", sentence="{name} cannot be certified as {role}"
+        sign=RUN_SIGNS[RunVerdict.INCOMPLETE],
+        word="Incomplete",
+        tone="warn",
+        sentence="{name} cannot be certified as {role}",
     ),
     RunVerdict.NO_VERDICT: Outcome(
-        sign="!", word="No verdict", tone="warn", sentence="Nothing can be said of {name} as {role}"
+        sign=RUN_SIGNS[RunVerdict.NO_VERDICT],
+        word="No verdict",
+        tone="warn",
+        sentence="Nothing can be said of {name} as {role}",
     ),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -12,14 +13,13 @@ from conformance.recipes import VARIABLES, variables
 from conformance.rules import (
     CatalogueError,
     UnknownRuleError,
-    decides,
-    family_of,
     load,
     parse,
     select,
     unmet,
 )
 from conformance.vocabulary import FAMILIES, NEEDS
+from reports.families import family_of
 
 COUNTS = {
     "DISC": 7,
@@ -114,20 +114,6 @@ def test_every_known_need_is_needed_somewhere() -> None:
         need for rule in load().values() for group in (*rule.needs, *rule.optional_needs) for need in group
     }
     assert used == set(NEEDS)
-
-
-@pytest.mark.parametrize(
-    ("level", "strict", "deciding"),
-    [
-        ("spec", False, True),
-        ("entailed", False, True),
-        ("rfc", False, False),
-        ("rfc", True, True),
-        ("silent", True, False),
-    ],
-)
-def test_levels_decide(level: str, strict: bool, deciding: bool) -> None:
-    assert decides(level, strict=strict) is deciding
 
 
 def test_a_rule_is_found_in_any_case() -> None:
@@ -237,6 +223,22 @@ def test_selection_keeps_the_order_of_the_catalogue() -> None:
 
 def test_nothing_selected_by_name_selects_all() -> None:
     assert len(select(load().values())) == len(load())
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("REDEEM-5", "REDEEM-05"), ("REDEM-5", "REDEEM-05"), ("redem", "REDEEM-01")]
+)
+def test_an_id_that_is_nearly_right_is_completed(typed: str, meant: str) -> None:
+    with pytest.raises(UnknownRuleError, match=f"did you mean '{meant}'"):
+        load().named(typed)
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("DISK-*", "DISC-*"), ("authz-7", "AUTHZ-07"), ("AUTH-*", "AUTHZ-*")]
+)
+def test_a_pattern_with_a_wrong_family_names_the_right_one(typed: str, meant: str) -> None:
+    with pytest.raises(UnknownRuleError, match=re.escape(f"did you mean '{meant}'")):
+        select(load().values(), only=[typed])
 
 
 @pytest.mark.parametrize("option", ["only", "skip"])

@@ -6,7 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from reports.verdicts import CheckResult, Reason, RuleResult, RunVerdict, Verdict, rule_verdict, run_verdict
+from reports.signs import RUN_SIGNS, SIGNS
+from reports.verdicts import (
+    CheckResult,
+    Reason,
+    RuleResult,
+    RunVerdict,
+    Verdict,
+    deciding_levels,
+    rule_verdict,
+    run_verdict,
+)
 
 PASSED, FAILED, ERROR = Verdict.PASSED, Verdict.FAILED, Verdict.ERROR
 UNTESTED, OBSERVED = Verdict.NOT_TESTABLE, Verdict.OBSERVED
@@ -107,3 +117,22 @@ def test_fault_of_the_baseline_outweighs_everything_that_passed() -> None:
 )
 def test_run_that_was_cut_short_can_fail_and_cannot_pass(found: Verdict, expected: RunVerdict) -> None:
     assert run_verdict([rule(found)], strict=False, certify=False, cut_short="interrupted")[0] is expected
+
+
+@pytest.mark.parametrize(
+    ("level", "strict", "deciding"),
+    [
+        ("spec", False, True),
+        ("entailed", False, True),
+        ("rfc", False, False),
+        ("rfc", True, True),
+        ("silent", True, False),
+    ],
+)
+def test_levels_decide(level: str, strict: bool, deciding: bool) -> None:
+    assert (level in deciding_levels(strict=strict)) is deciding
+
+
+def test_every_verdict_has_a_sign_of_its_own() -> None:
+    assert len(set(SIGNS.values())) == len(SIGNS) == len(Verdict)
+    assert len(set(RUN_SIGNS.values())) == len(RUN_SIGNS) == len(RunVerdict)

@@ -15,8 +15,6 @@ from pathlib import Path
 import pytest
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from conformance.vocabulary import FAMILIES as VOCABULARY
-from reports.families import FAMILIES
 from reports.html import MOST_BYTES, render
 from reports.verdicts import RunResult
 
@@ -175,8 +173,3 @@ def test_page_on_which_everything_fails_is_under_three_megabytes(runs: Runs, bod
     assert len(page.encode()) <= MOST_BYTES < 3_000_000
     assert "left out here" in page
     assert page.count("<article") == len(result.rules)
-
-
-def test_families_are_called_what_the_catalogue_calls_them() -> None:
-    assert dict(FAMILIES) == dict(VOCABULARY)
-    assert list(FAMILIES) == list(VOCABULARY)

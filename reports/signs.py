@@ -1,0 +1,28 @@
+"""The sign of each verdict; a word always stands beside it, for a sign alone says too little."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Final
+
+from reports.verdicts import RunVerdict, Verdict
+
+SIGNS: Final = MappingProxyType(
+    {
+        Verdict.FAILED: "✗",
+        Verdict.ERROR: "!",
+        Verdict.NOT_TESTABLE: "○",
+        Verdict.NOT_APPLICABLE: "·",
+        Verdict.OBSERVED: "•",
+        Verdict.PASSED: "✓",
+    }
+)
+
+RUN_SIGNS: Final = MappingProxyType(
+    {
+        RunVerdict.CONFORMANT: SIGNS[Verdict.PASSED],
+        RunVerdict.NOT_CONFORMANT: SIGNS[Verdict.FAILED],
+        RunVerdict.INCOMPLETE: SIGNS[Verdict.NOT_TESTABLE],
+        RunVerdict.NO_VERDICT: SIGNS[Verdict.ERROR],
+    }
+)
