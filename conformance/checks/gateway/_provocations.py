@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from conformance.gateway import Gateway
+from conformance.near_misses import changed_at_the_end
 from conformance.parties import ProxyClient
 from conformance.standing import Redeemable
 from conformance.wire import agent as agent_wire
@@ -185,10 +186,7 @@ def backends_side(gateway: Gateway, client: ProxyClient, proxy_token: Secret) ->
 
 def _altered(secret: Secret) -> Secret:
     """A credential with one character changed near its end, where it matters."""
-    value = secret.reveal()
-    place = max(0, len(value) - 6)
-    other = "A" if value[place] != "A" else "B"
-    return Secret(f"altered_{secret.kind}", value[:place] + other + value[place + 1 :])
+    return Secret(f"altered_{secret.kind}", changed_at_the_end(secret.reveal()))
 
 
 def _as_form(request: Request) -> tuple[tuple[str, str], ...]:

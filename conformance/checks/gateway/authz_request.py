@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from conformance.check import check
 from conformance.checks.gateway._exchanges import no_tokens
 from conformance.checks.gateway._visits import code_came, good, no_code, visit_with
-from conformance.claims import expect, observe
+from conformance.claims import LeftOut, expect, observe
+from conformance.near_misses import changed, changed_at_the_end, cut_short, longer, may_be_anothers
 from conformance.parties import Attempt
 from conformance.wire.agent import fresh_verifier, s256
 from conformance.wire.jose import read
@@ -49,13 +50,20 @@ RESPONSE_TYPES = {
 
 TOKEN_NAMES = frozenset({"access_token", "id_token", "refresh_token", "token"})
 
+
+def _changed_at_the_beginning(client_id: str) -> str:
+    return changed(client_id, 0)
+
+
+# These lie beside a real agent's client_id, where client IDs are counted up by some.
+NEIGHBOURS = (_changed_at_the_beginning, changed_at_the_end, cut_short)
 # From the client_id of a real agent to one that nobody was given.
 UNKNOWN_CLIENTS: Mapping[str, Callable[[str], str]] = {
     "invented": lambda _: "gateproof-nobody",
-    "last-character-changed": lambda client_id: client_id[:-1] + ("0" if client_id[-1] != "0" else "1"),
-    "first-character-changed": lambda client_id: ("b" if client_id[0] != "b" else "c") + client_id[1:],
-    "beginning": lambda client_id: client_id[:-1],
-    "longer": lambda client_id: client_id + "0",
+    "changed-at-the-end": changed_at_the_end,
+    "first-character-changed": _changed_at_the_beginning,
+    "beginning": cut_short,
+    "longer": longer,
     "sql-wildcard": lambda _: "%",
     "glob": lambda _: "*",
 }
@@ -154,7 +162,10 @@ def other_response_type_gives_no_code_and_no_token(world: World, case: str) -> N
 def unknown_client_gets_no_code_and_no_redirect(world: World, case: Callable[[str], str]) -> None:
     """Whoever was not registered gets no code, and the browser is not sent to the address it names."""
     world, attempt = good(world)
-    _goes_nowhere(world, attempt, case(attempt.agent.client_id))
+    own = attempt.agent.client_id
+    if case in NEIGHBOURS and may_be_anothers(own):
+        raise LeftOut("client IDs are so short that the one beside this one may be another agent's")
+    _goes_nowhere(world, attempt, case(own))
 
 
 @check("AUTHZ-11")

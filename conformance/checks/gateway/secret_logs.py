@@ -9,6 +9,7 @@ from dataclasses import replace
 from conformance.check import check
 from conformance.claims import Unavailable, expect, observe, require
 from conformance.gateway import Gateway
+from conformance.near_misses import changed_at_the_end
 from conformance.run.received import Received
 from conformance.target import actions
 from conformance.target.control import ControlPlane
@@ -75,7 +76,7 @@ def _life(gateway: Gateway, world: World) -> str:
     actions.logs(_control(world))
     authorization = world.authorization()
     wrong = gateway.exchange(
-        replace(authorization, code=Secret("code", authorization.code.reveal()[:-1] + "~"))
+        replace(authorization, code=Secret("code", changed_at_the_end(authorization.code.reveal())))
     )
     grant = world.grant()
     proxy_token = world.proxy_token()
