@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reports.escaping import attribute, shortened, xml
-from reports.headline import caveats, cut_short, target_name, verdict_words
+from reports.headline import caveats, cut_short, is_partial, target_name, verdict_words
 from reports.verdicts import RunResult, RunVerdict, Verdict
 
 _LABEL = "gateproof"
@@ -52,7 +52,7 @@ def _words(result: RunResult) -> str:
     words = [verdict_words(result)]
     if cut_short(result):
         words.append("run cut short")
-    elif any((result.run.get("selection") or {}).values()):
+    elif is_partial(result):
         words.append("part of the rules")
     if untested := result.counts[Verdict.NOT_TESTABLE.value]:
         words.append(f"{untested} not tested")

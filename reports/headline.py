@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 from reports.escaping import one_line, shortened
-from reports.verdicts import RuleResult, RunResult, RunVerdict, Verdict, deciding_levels
+from reports.verdicts import RuleResult, RunResult, RunVerdict, Verdict, deciding_levels, many
 
 _WORDS = {
     RunVerdict.CONFORMANT: "conformant",
@@ -35,17 +35,24 @@ def cut_short(result: RunResult) -> str:
     return one_line(str(result.run.get("cut_short") or result.reason)) or "no reason is known"
 
 
+def is_partial(result: RunResult) -> bool:
+    """True when only a part of the rules was asked for: the verdict then speaks of that part."""
+    return any((result.run.get("selection") or {}).values())
+
+
 def caveats(result: RunResult) -> list[str]:
     """Sentences without which the verdict would say more than is known, the weightiest first."""
     found = []
     if why := cut_short(result):
         found.append(f"The run did not come to its end: {why}. What it did not reach was not tested.")
     if untested := of(result, Verdict.NOT_TESTABLE):
-        found.append(f"{_rules(len(untested))} could not be tested and did not pass: {_listed(untested)}.")
+        found.append(
+            f"{many(len(untested), 'rule')} could not be tested and did not pass: {_listed(untested)}."
+        )
     if selected := _selection(result):
         found.append(f"Only a part of the rules was selected: {selected}.")
     if findings := [rule for rule in of(result, Verdict.FAILED) if not decides(result, rule)]:
-        found.append(f"{_rules(len(findings))} failed without deciding: {_listed(findings)}.")
+        found.append(f"{many(len(findings), 'rule')} failed without deciding: {_listed(findings)}.")
     return found
 
 
@@ -93,10 +100,6 @@ def _selection(result: RunResult) -> str:
     if selection.get("shard"):
         words.append(f"--shard {selection['shard']}")
     return one_line(" ".join(words))
-
-
-def _rules(count: int) -> str:
-    return f"{count} rule{'' if count == 1 else 's'}"
 
 
 def _listed(rules: list[RuleResult], most: int = 6) -> str:

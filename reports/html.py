@@ -20,10 +20,10 @@ from reports.html_page.words import (
     FINDING,
     KINDS,
     LEVELS,
-    OUTCOMES,
     Kind,
     badge,
     kind_of,
+    outcome_of,
 )
 from reports.verdicts import RuleResult, RunResult
 
@@ -146,7 +146,7 @@ def _hash(source: str) -> str:
 
 def _icon(result: RunResult) -> str:
     """The verdict in the browser's tab; without an icon of its own the page would be asked for one."""
-    outcome = OUTCOMES[result.verdict]
+    outcome = outcome_of(result)
     return picture(
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">'
         f'<rect width="32" height="32" rx="7" fill="{_ICON_COLOURS[outcome.tone]}"/><text x="16" y="24"'

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from reports.escaping import cell, code, prose
 from reports.families import FAMILIES, family_of
-from reports.headline import by_reason, caveats, decides, of, target_name, verdict_words
+from reports.headline import by_reason, caveats, decides, is_partial, of, target_name, verdict_words
 from reports.verdicts import RuleResult, RunResult, RunVerdict, Verdict
 
 # What CI systems take for one step.
@@ -19,13 +19,14 @@ _SIGNS = {
     RunVerdict.INCOMPLETE: "⚠️",
     RunVerdict.NO_VERDICT: "⚠️",
 }
+_PART = "◐"
 _CUT = "\n\n*The rest did not fit; it is in the report.*\n"
 
 
 def render(result: RunResult) -> dict[str, bytes]:
     """The file and its content."""
     blocks = [
-        f"## {_SIGNS[result.verdict]} {prose(target_name(result))}: {verdict_words(result)}",
+        f"## {_sign(result)} {prose(target_name(result))}: {verdict_words(result)}{_of_what(result)}",
         prose(result.reason),
         *(f"> **{prose(caveat)}**" for caveat in caveats(result)),
         _facts(result),
@@ -54,6 +55,16 @@ def append_job_summary(path: Path, text: str, *, most: int = MOST_BYTES) -> None
         content = whole_lines + _CUT.encode("utf-8")
     with path.open("ab") as summary:
         summary.write(content)
+
+
+def _sign(result: RunResult) -> str:
+    """A green tick is for a whole catalogue: a part of it may have left out what would have failed."""
+    praised = result.verdict is RunVerdict.CONFORMANT and is_partial(result)
+    return _PART if praised else _SIGNS[result.verdict]
+
+
+def _of_what(result: RunResult) -> str:
+    return " (a part of the rules)" if is_partial(result) else ""
 
 
 def _facts(result: RunResult) -> str:

@@ -13,7 +13,7 @@ from typing import TextIO
 
 from reports.exchanges import answer_text, curl, request_text
 from reports.signs import SIGNS
-from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
+from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict, many
 
 _COLOURS = {"red": "31", "green": "32", "yellow": "33", "blue": "34", "bold": "1", "faint": "2"}
 _TONES = {
@@ -148,7 +148,7 @@ def summary(screen: Screen, result: RunResult) -> None:
                 )
             )
     counts = ", ".join(f"{count} {name}" for name, count in result.counts.items() if count)
-    screen.say(f"{len(result.rules)} rules: {counts}")
+    screen.say(f"{many(len(result.rules), 'rule')}: {counts}")
     screen.say(_verdict(screen, result))
 
 

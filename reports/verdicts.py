@@ -183,26 +183,30 @@ def run_verdict(
 
     failed = of(Verdict.FAILED)
     if failed or baseline_faults:
-        said = [f"{_many(failed, 'deciding rule')} failed: {_listed(failed)}"] if failed else []
+        said = [f"{many(len(failed), 'deciding rule')} failed: {_listed(failed)}"] if failed else []
         return RunVerdict.NOT_CONFORMANT, "; ".join([*said, *baseline_faults])
     if cut_short:
         return RunVerdict.NO_VERDICT, cut_short
     if broken := of(Verdict.ERROR):
-        return RunVerdict.NO_VERDICT, f"{_many(broken, 'deciding rule')} ended in an error: {_listed(broken)}"
+        return (
+            RunVerdict.NO_VERDICT,
+            f"{many(len(broken), 'deciding rule')} ended in an error: {_listed(broken)}",
+        )
     passed = of(Verdict.PASSED)
     if not passed:
         return RunVerdict.NO_VERDICT, "no deciding rule was tested"
     untested = of(Verdict.NOT_TESTABLE)
     if certify and untested:
-        what = _many(untested, "deciding rule")
+        what = many(len(untested), "deciding rule")
         return RunVerdict.INCOMPLETE, f"nothing failed, but {what} could not be tested: {_listed(untested)}"
     forgiven = [rule.id for rule in deciding if rule.baselined]
     but = f" but {len(forgiven)} that the baseline lists: {_listed(forgiven)}" if forgiven else ""
-    return RunVerdict.CONFORMANT, f"{_many(passed, 'deciding rule')} passed, none failed{but}"
+    return RunVerdict.CONFORMANT, f"{many(len(passed), 'deciding rule')} passed, none failed{but}"
 
 
-def _many(names: Sequence[str], noun: str) -> str:
-    return f"{len(names)} {noun}{'' if len(names) == 1 else 's'}"
+def many(count: int, noun: str) -> str:
+    """How many there are, as people say it."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _listed(names: Sequence[str], most: int = 6) -> str:

@@ -16,7 +16,9 @@ WRONG_USAGE = 2
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    report = commands.add_parser("report", help="draw outputs from a run's record again")
+    report = commands.add_parser(
+        "report", help="draw outputs from a run's record again", formatter_class=NamesFormats
+    )
     report.add_argument("folder", type=Path, metavar="DIR", help="the folder of a run")
     add_format(report)
     add_sign_key(report)
@@ -30,7 +32,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     differ.add_argument("--anyway", action="store_true", help="also across specifications or roles")
     differ.set_defaults(handler=compare)
 
-    joiner = commands.add_parser("merge", help="join the shards of one run")
+    joiner = commands.add_parser("merge", help="join the shards of one run", formatter_class=NamesFormats)
     joiner.add_argument("folders", type=Path, nargs="+", metavar="DIR", help="the folders of all shards")
     joiner.add_argument("--out", type=Path, default=Path("gateproof-report"), metavar="DIR", help="where to")
     add_format(joiner)
@@ -43,13 +45,24 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     verifier.set_defaults(handler=check)
 
 
+class NamesFormats(argparse.HelpFormatter):
+    """Names the formats where somebody asks for help, so that no other start has to load their table."""
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        if action.dest != "format":
+            return action.help
+        from reports.formats import DEFAULT, FORMATS  # noqa: PLC0415
+
+        return f"{action.help}: {', '.join(FORMATS)}, all or none; default: {' '.join(DEFAULT)}"
+
+
 def add_format(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format",
         action="append",
         default=[],
         metavar="F",
-        help="an output format, all, or none (repeatable)",
+        help="an output format (repeatable)",
     )
 
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conformance.cli.report import add_format, add_sign_key, formats_of
+from conformance.cli.report import NamesFormats, add_format, add_sign_key, formats_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +25,8 @@ ROLES = ("gateway", "service", "agent")
 WRONG_USAGE = 2
 NO_VERDICT = 3
 MOST_SHARDS = 1000
+# The help cannot look for checks: that would load the whole suite. A test holds it to what is there.
+UNCHECKED = "service and agent have no checks yet: all their rules are reported as not testable"
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -32,8 +34,11 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "run",
         help="put a target to the test; without --target, the embedded reference",
         description="Runs the suite against a target, or against the embedded reference.",
+        formatter_class=NamesFormats,
     )
-    parser.add_argument("role", nargs="?", choices=ROLES, help="what the target is (default: gateway)")
+    parser.add_argument(
+        "role", nargs="?", choices=ROLES, help=f"what the target is (default: gateway); {UNCHECKED}"
+    )
     parser.add_argument("--target", type=Path, metavar="FILE", help="the target file; see gateproof init")
     parser.add_argument(
         "--only", action="append", default=[], metavar="GLOB", help="only these rules (repeatable)"
@@ -99,13 +104,12 @@ def _run(
     from conformance.cli.outputs import Leak, tell_job, write_all  # noqa: PLC0415
     from conformance.run.session import carry_out, planned  # noqa: PLC0415
     from reports.terminal import Counting, failures, partial, screen, summary  # noqa: PLC0415
-    from reports.verdicts import Verdict  # noqa: PLC0415
+    from reports.verdicts import Verdict, many  # noqa: PLC0415
 
     shown = screen(no_color=arguments.no_color)
     checks = planned(selected, options.role)
     if not arguments.quiet:
-        shown.say(f"gateproof puts {target.name} to the test as {options.role}")
-        shown.say(f"{len(checks)} checks of {len(selected)} rules, seed {options.seed}")
+        shown.say(_opening(target.name, options, many(len(checks), "check"), len(selected)))
     counting = Counting(shown, len(checks), "checks", silent=arguments.quiet)
 
     def ended(check: CheckResult) -> None:
@@ -127,6 +131,16 @@ def _run(
         names = ", ".join(str(path.relative_to(arguments.out)) for path in written if len(written) < 8)
         shown.say(f"report: {arguments.out}" + (f" ({names})" if names else ""))
     return result.verdict.exit_code
+
+
+def _opening(name: str, options: RunOptions, checks: str, rules: int) -> str:
+    from conformance.checks import index  # noqa: PLC0415
+    from reports.verdicts import many  # noqa: PLC0415
+
+    if not index(options.role):
+        return f"gateproof has no checks for the role {options.role} yet: {name} is not asked anything"
+    what = f"{checks} of {many(rules, 'rule')}, seed {options.seed}"
+    return f"gateproof puts {name} to the test as {options.role}\n{what}"
 
 
 def _selected(arguments: argparse.Namespace, role: str) -> tuple[Rule, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 from reports.headline import cut_short, decides, target_name
 from reports.html_page.exchange import Detail
 from reports.html_page.markup import block, counted, cut, facts, foreign, link, text
-from reports.html_page.words import BASELINED, ERROR, FAILED, FINDING, OUTCOMES, badge, kind_of
+from reports.html_page.words import BASELINED, ERROR, FAILED, FINDING, badge, kind_of, outcome_of
 from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
 
 _ROLES = {"gateway": "a gateway", "service": "an operator's service", "agent": "an agent"}
@@ -17,12 +17,12 @@ _RULES_IN_SIGHT = 40
 
 
 def title(result: RunResult) -> str:
-    return f"{OUTCOMES[result.verdict].word}: {cut(target_name(result), 200)}"
+    return f"{outcome_of(result).word}: {cut(target_name(result), 200)}"
 
 
 def verdict(result: RunResult, detail: Detail) -> str:
     """One sentence with a sign and a word; before it, that a run did not come to its end."""
-    outcome = OUTCOMES[result.verdict]
+    outcome = outcome_of(result)
     said = outcome.sentence.format(
         name=foreign(cut(target_name(result), 200)), role=text(_ROLES.get(result.role, result.role))
     )

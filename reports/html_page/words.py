@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reports.headline import decides
+from reports.headline import decides, is_partial
 from reports.html_page.markup import text
 from reports.signs import RUN_SIGNS, SIGNS
 from reports.verdicts import RuleResult, RunResult, RunVerdict, Verdict
@@ -125,7 +125,20 @@ class Outcome:
     sentence: str
 
 
-OUTCOMES = {
+def outcome_of(result: RunResult) -> Outcome:
+    """How the run's verdict is shown; praise for a part of the rules is told apart from praise for all."""
+    if result.verdict is RunVerdict.CONFORMANT and is_partial(result):
+        return _IN_PART
+    return _OUTCOMES[result.verdict]
+
+
+_IN_PART = Outcome(
+    sign="◐",
+    word="Conformant in part",
+    tone="warn",
+    sentence="{name} conforms as {role} in the rules that were selected",
+)
+_OUTCOMES = {
     RunVerdict.CONFORMANT: Outcome(
         sign=RUN_SIGNS[RunVerdict.CONFORMANT],
         word="Conformant",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -80,3 +81,11 @@ def test_a_summary_stays_below_the_bound_and_says_that_it_was_cut(tmp_path: Path
     added = content[there:].decode("utf-8")
     assert not added or added.endswith("it is in the report.*\n")
     assert bool(added) == (there < 900)
+
+
+def test_a_green_tick_is_for_the_whole_catalogue(runs: dict[str, RunResult]) -> None:
+    whole = runs["green"]
+    part = replace(whole, run={**whole.run, "selection": {"only": ["DISC-*"], "skip": []}})
+    assert summary(whole).startswith("## ✅ ")
+    assert summary(part).startswith("## ◐ ")
+    assert summary(part).splitlines()[0].endswith("conformant (a part of the rules)")
