@@ -22,6 +22,7 @@ from reports.verdicts import Verdict
 
 ROOT = Path(__file__).resolve().parents[3]
 READERS = ROOT / ".venv-readers" / "bin" / "python"
+OFFICIAL = Path(__file__).with_name("official_seal.py")
 PASSED, FAILED, ERROR = Verdict.PASSED, Verdict.FAILED, Verdict.ERROR
 UNTESTED, OBSERVED = Verdict.NOT_TESTABLE, Verdict.OBSERVED
 
@@ -216,41 +217,10 @@ def test_public_key_of_another_algorithm_is_refused() -> None:
         public_key(pem, "k.pem")
 
 
-OFFICIAL = """
-import json, sys
-from pathlib import Path
-from google.protobuf.json_format import ParseDict
-from in_toto_attestation.predicates.test_result.v0 import test_result_pb2
-from in_toto_attestation.v1.resource_descriptor import ResourceDescriptor
-from in_toto_attestation.v1 import resource_descriptor_pb2, statement_pb2
-from in_toto_attestation.v1.statement import Statement
-from securesystemslib.dsse import Envelope
-from securesystemslib.signer import SSlibKey
-from cryptography.hazmat.primitives.serialization import load_pem_public_key
-
-folder, test_result, verdicts, public = Path(sys.argv[1]), *sys.argv[2:]
-public_key = load_pem_public_key((folder / public).read_bytes())
-for name in (test_result, verdicts):
-    values = json.loads((folder / name).read_bytes())
-    key = SSlibKey.from_crypto(public_key, keyid=values["signatures"][0]["keyid"])
-    envelope = Envelope.from_dict(values)
-    envelope.verify([key], 1)
-    said = json.loads(envelope.payload)
-    Statement.copy_from_pb(ParseDict(said, statement_pb2.Statement())).validate()
-    if name == test_result:
-        found = ParseDict(said["predicate"], test_result_pb2.TestResult())
-        for descriptor in said["predicate"]["configuration"]:
-            pb = ParseDict(descriptor, resource_descriptor_pb2.ResourceDescriptor())
-            ResourceDescriptor.copy_from_pb(pb).validate()
-        lists = (found.passed_tests, found.warned_tests, found.failed_tests)
-        print(said["predicate"]["result"], *map(len, lists))
-"""
-
-
 @pytest.mark.skipif(not READERS.exists(), reason="the official readers are not installed: make readers")
 def test_official_readers_accept_envelopes_statements_and_predicate(kit: Any) -> None:
     bundle = kit.bundle()
-    command = [str(READERS), "-c", OFFICIAL, str(bundle.folder), *seal.FILES]
+    command = [str(READERS), "-I", str(OFFICIAL), str(bundle.folder), *seal.FILES]
     found = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert found.returncode == 0, found.stderr
     assert found.stdout.split() == ["FAILED", "1", "4", "2"]
@@ -263,7 +233,7 @@ def test_official_reader_refuses_what_was_changed(kit: Any) -> None:
     values = json.loads(path.read_bytes())
     payload = base64.b64decode(values["payload"]).replace(b"not-conformant", b"conformant")
     path.write_text(json.dumps({**values, "payload": base64.b64encode(payload).decode()}))
-    command = [str(READERS), "-c", OFFICIAL, str(bundle.folder), *seal.FILES]
+    command = [str(READERS), "-I", str(OFFICIAL), str(bundle.folder), *seal.FILES]
     found = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert found.returncode != 0
     assert "VerificationError" in found.stderr

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from conformance import rules
+from conformance.run.embedded import Embedded
+from conformance.run.options import RunOptions
+from conformance.run.session import carry_out
+from reports.baseline import Entry
 from reports.exchanges import Shown
 from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
 
@@ -251,14 +258,53 @@ def strict() -> RunResult:
 
 SAMPLES = {made.__name__: made for made in (mixed, hostile, interrupted, empty, green, strict)}
 
+BROKEN = Path(__file__).resolve().parents[2] / "broken_gateway.py"
+DEFECTS = "aud-as-a-string+tokens-may-be-cached+merchant-token-beside-the-agents+proxy-token-type-mac"
+ASKED = [
+    "DISC-01",
+    "DISC-07",
+    "REG-01",
+    "CODE-11",
+    "CLAIM-02",
+    "KEYS-04",
+    "PROXY-04",
+    "PROXY-10",
+    "SECRET-02",
+    "ROBUST-04",
+]
 
-@pytest.fixture(params=sorted(SAMPLES))
-def sample(request: pytest.FixtureRequest) -> RunResult:
-    """Each of the runs in turn."""
-    return SAMPLES[request.param]()
+
+def real(folder: Path) -> RunResult:
+    """A run that took place, against a gateway that is wrong in so many ways that every verdict is in it.
+
+    No rule of a gateway is left out by role or profile, so none can be not-applicable.
+    """
+    selected = rules.select(rules.load().for_role("gateway"), ASKED)
+    known = Entry(rule="PROXY-10", reason="until the next release", expires="2999-01-01")
+    options = RunOptions(seed=5, only=tuple(ASKED), baseline=(known,))
+    program = (sys.executable, str(BROKEN), DEFECTS)
+    return carry_out(Embedded(program=program), selected, options, lambda _: None, folder)
 
 
 @pytest.fixture(scope="session")
 def runs() -> dict[str, RunResult]:
-    """All of the runs by their names."""
+    """All of the runs that never took place by their names."""
     return {name: made() for name, made in SAMPLES.items()}
+
+
+@pytest.fixture(params=sorted(SAMPLES))
+def sample(request: pytest.FixtureRequest) -> RunResult:
+    """Each of those runs in turn."""
+    return SAMPLES[request.param]()
+
+
+@pytest.fixture(scope="session")
+def real_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the record of the real run is."""
+    return tmp_path_factory.mktemp("real")
+
+
+@pytest.fixture(scope="session")
+def real_run(real_folder: Path) -> RunResult:
+    """The run that took place."""
+    return real(real_folder)
