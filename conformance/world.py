@@ -11,7 +11,7 @@ from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from conformance.claims import Unavailable, require
+from conformance.claims import LeftOut, Unavailable, require
 from conformance.estate import SCOPES, Estate
 from conformance.gateway import CALLBACK, Gateway
 from conformance.parties import Agent, Attempt, Authorization, Grant, Project, Resource, User
@@ -103,6 +103,13 @@ class World:
     def agent(self, *redirect_uris: str) -> Agent:
         """An agent that has just registered."""
         return self.agent_of(self.gateway.register(self.metadata(redirect_uris=redirect_uris or (CALLBACK,))))
+
+    def agent_with(self, *redirect_uris: str) -> Agent:
+        """An agent with redirect URIs that a gateway need not accept, HTTPS as they are."""
+        registered = self.gateway.register(self.metadata(redirect_uris=redirect_uris))
+        if registered.status in range(400, 500):
+            raise LeftOut(f"the gateway does not accept the redirect URIs {', '.join(redirect_uris)}")
+        return self.agent_of(registered)
 
     def agent_of(self, registered: Exchange) -> Agent:
         """The agent that a registration gave."""
