@@ -149,7 +149,7 @@ def approved_agent_gets_its_code_on_a_new_attempt(gateway: Gateway, world: World
 def sign_in_outlives_a_merchant_that_rejects_the_gateway(gateway: Gateway, world: World) -> None:
     """The merchant gives the gateway no token for the user, and the agent gets its code all the same."""
     place = secluded(world)
-    world.authorization(resource=place.resource, user=place.user)
+    # The rejection comes first: a gateway that has a token of the user's already may not ask for another.
     place.script(provisioning="reject")
     visit = gateway.visit(world.attempt(resource=place.resource, user=place.user))
     require.that(
@@ -158,6 +158,8 @@ def sign_in_outlives_a_merchant_that_rejects_the_gateway(gateway: Gateway, world
         expected="a provisioning request that was rejected",
         got="none: this gateway gets its merchant tokens in a way that no script rejects",
     )
+    place.script()
+    world.authorization(resource=place.resource, user=place.user)
 
     code_came(visit, "sign-in while the merchant rejects the gateway")
 
