@@ -10,6 +10,8 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from conformance.check import check
 from conformance.checks.gateway import _odd_input as odd
+from conformance.checks.gateway._exchanges import works
+from conformance.checks.gateway._visits import good as good_request
 from conformance.claims import expect, require
 from conformance.gateway import CALLBACK, Gateway
 from conformance.sound import ask_all, is_sound
@@ -83,12 +85,13 @@ def registered_name_breaks_no_later_step(gateway: Gateway, world: World, case: s
 def state_breaks_no_later_step(gateway: Gateway, world: World, case: str) -> None:
     """An odd state is brought back or refused, and never the end of the server."""
     state = odd.TEXTS.get(case, "'\"<>%00&=#;\\")
-    attempt = world.attempt()
+    world, attempt = good_request(world)
+    gateway = world.gateway
     pairs = [*attempt.parameters.items(), ("state", state)]
     pairs = [(name, value) for name, value in pairs if name != "state" or value == state]
     encoded = "&".join(f"{name}={quote(value.encode('utf-8', 'surrogatepass'))}" for name, value in pairs)
     url = agent_wire.authorization_endpoint(gateway.base_url, attempt.resource.id)
-    gateway.sign_in(f"{url}?{encoded}", CALLBACK, attempt.user, approve=True)
+    gateway.noted(gateway.sign_in(f"{url}?{encoded}", CALLBACK, attempt.user, approve=True))
 
     _all_sound(gateway, world, f"an authorization whose state holds {case}")
 
@@ -135,6 +138,7 @@ def token_endpoint_takes_anything(gateway: Gateway, world: World, case: str) -> 
 def token_endpoint_takes_any_field(gateway: Gateway, world: World, case: str) -> None:
     """No value of a field makes an exchange fail, for an agent that is known."""
     agent = world.agent()
+    works(world, agent)
     fields = {
         "grant_type": "authorization_code",
         "code": agent_wire.fresh_state(),
@@ -159,7 +163,7 @@ def token_endpoint_takes_any_field(gateway: Gateway, world: World, case: str) ->
 @check("ROBUST-01", cases=("headers", "methods"))
 def authorization_takes_anything(gateway: Gateway, world: World, case: str) -> None:
     """No method or header makes the authorization endpoint fail."""
-    attempt = world.attempt()
+    world, attempt = good_request(world)
     good = Request(method="GET", url=gateway.authorization_url(attempt))
 
     ask_all(gateway, "authorization", _variations(good, case))
@@ -171,7 +175,7 @@ def authorization_takes_anything(gateway: Gateway, world: World, case: str) -> N
 )
 def authorization_takes_any_parameter(gateway: Gateway, world: World, case: str) -> None:
     """No value of a parameter makes the authorization endpoint fail."""
-    attempt = world.attempt()
+    world, attempt = good_request(world)
     endpoint = agent_wire.authorization_endpoint(gateway.base_url, attempt.resource.id)
     texts = {**odd.TEXTS, **(odd.URIS if case == "redirect_uri" else {})}
     requests = {
@@ -190,7 +194,7 @@ def authorization_takes_any_parameter(gateway: Gateway, world: World, case: str)
 @check("ROBUST-01")
 def authorization_takes_any_query(gateway: Gateway, world: World) -> None:
     """No query makes the authorization endpoint fail, whether alone or behind a good one."""
-    attempt = world.attempt()
+    world, attempt = good_request(world)
     endpoint = agent_wire.authorization_endpoint(gateway.base_url, attempt.resource.id)
     good = _query(dict(attempt.parameters))
     requests = {f"{name}, alone": _navigation(endpoint, query) for name, query in odd.ODD_QUERIES.items()}
@@ -206,7 +210,10 @@ def authorization_takes_any_query(gateway: Gateway, world: World) -> None:
 def resource_id_in_the_path_can_be_anything(gateway: Gateway, world: World, case: str) -> None:
     """No path segment in the place of the Resource's ID makes an endpoint fail."""
     resource = world.home().resource
-    world.core_keys(resource)
+    if case == "authorization":
+        good_request(world)
+    else:
+        _documents(world)
     url = {
         "discovery": agent_wire.discovery_url(gateway.base_url, resource.id),
         "key set of the Resource": world.reachable(resource.jwks_uri),
@@ -227,7 +234,7 @@ def resource_id_in_the_path_can_be_anything(gateway: Gateway, world: World, case
 def documents_take_any_request(gateway: Gateway, world: World, case: str) -> None:
     """No method or header makes discovery or a key set fail."""
     resource = world.home().resource
-    world.core_keys(resource)
+    _documents(world)
     core = require.text(world.discovery(resource).get("jwks_uri"), "jwks_uri in the discovery document")
     url = {
         "discovery": agent_wire.discovery_url(gateway.base_url, resource.id),
@@ -237,6 +244,13 @@ def documents_take_any_request(gateway: Gateway, world: World, case: str) -> Non
     good = Request(method="GET", url=url)
 
     ask_all(gateway, case, {**_variations(good, "headers"), **_variations(good, "methods")})
+
+
+def _documents(world: World) -> None:
+    """Discovery and both key sets answer to an ordinary request."""
+    resource = world.home().resource
+    world.core_keys(resource)
+    world.key_set(resource.jwks_uri, "key set of the Resource")
 
 
 def _variations(good: Request, group: str) -> Mapping[str, Request]:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from conformance.check import check
+from conformance.checks.gateway._exchanges import works
+from conformance.checks.gateway._visits import good as good_request
 from conformance.claims import expect
 from conformance.gateway import CALLBACK, Gateway
 from conformance.generating import Draw
@@ -63,6 +65,7 @@ def generated_resources_get_an_answer(gateway: Gateway, world: World, draw: Draw
 def generated_exchanges_get_an_answer(gateway: Gateway, world: World, draw: Draw) -> None:
     """An exchange with generated fields, by an agent that is known, ends as a refusal."""
     agent = world.agent()
+    works(world, agent)
     good = {
         "grant_type": "authorization_code",
         "code": agent_wire.fresh_state(),
@@ -87,7 +90,7 @@ def generated_exchanges_get_an_answer(gateway: Gateway, world: World, draw: Draw
 @check("ROBUST-01")
 def generated_authorizations_get_an_answer(gateway: Gateway, world: World, draw: Draw) -> None:
     """An authorization request with generated parameters ends on a page or in a redirect."""
-    attempt = world.attempt()
+    world, attempt = good_request(world)
     endpoint = agent_wire.authorization_endpoint(gateway.base_url, attempt.resource.id)
 
     def holds(parameters: Mapping[str, str]) -> None:
