@@ -12,13 +12,17 @@ from conformance.wire.exchange import NOT_JSON, Exchange
 
 
 class Broken(Exception):
-    """A claim that does not hold. Its texts are raw: they are shown through the redactor only."""
+    """A claim that does not hold. Its texts are raw: they are shown through the redactor only.
 
-    def __init__(self, *, what: str, expected: str, got: str) -> None:
+    The exchange is there where the claim was about an answer as a whole.
+    """
+
+    def __init__(self, *, what: str, expected: str, got: str, exchange: Exchange | None = None) -> None:
         super().__init__(what)
         self.what = what
         self.expected = expected
         self.got = got
+        self.exchange = exchange
 
 
 class Unmet(Broken):
@@ -105,7 +109,8 @@ class AnswerClaim:
         raise AssertionError("unreachable")
 
     def _hold(self, holds: bool, expected: str, got: str | None = None) -> None:
-        self.verb.that(holds, self.exchange.step, expected=expected, got=got or self.exchange.outcome())
+        found = got or self.exchange.outcome()
+        self.verb.that(holds, self.exchange.step, expected=expected, got=found, exchange=self.exchange)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +122,14 @@ class Verb:
     def __call__(self, exchange: Exchange) -> AnswerClaim:
         return AnswerClaim(exchange, self)
 
-    def that(self, holds: bool, what: str, *, expected: str, got: object) -> None:
+    def that(
+        self, holds: bool, what: str, *, expected: str, got: object, exchange: Exchange | None = None
+    ) -> None:
         """The claim named by `what` holds."""
         if self.breaks_as is Violated:
             _TALLY.get().expected += 1
         if not holds:
-            raise self.breaks_as(what=what, expected=expected, got=_shown(got))
+            raise self.breaks_as(what=what, expected=expected, got=_shown(got), exchange=exchange)
 
     def equal(self, got: object, expected: object, what: str) -> None:
         """The two are equal, and of one type: `True` is not 1."""

@@ -104,7 +104,7 @@ def _run(
     from conformance.cli.outputs import Leak, tell_job, write_all  # noqa: PLC0415
     from conformance.run.session import carry_out, planned  # noqa: PLC0415
     from reports.terminal import Counting, failures, partial, screen, summary  # noqa: PLC0415
-    from reports.verdicts import Verdict, many  # noqa: PLC0415
+    from reports.verdicts import RunVerdict, Verdict, many  # noqa: PLC0415
 
     shown = screen(no_color=arguments.no_color)
     checks = planned(selected, options.role)
@@ -130,6 +130,9 @@ def _run(
         summary(shown, result)
         names = ", ".join(str(path.relative_to(arguments.out)) for path in written if len(written) < 8)
         shown.say(f"report: {arguments.out}" + (f" ({names})" if names else ""))
+        if result.verdict is RunVerdict.NO_VERDICT and arguments.target is not None:
+            again = shlex.join(["gateproof", "doctor", "--target", str(arguments.target)])
+            shown.say(f"next: {again} connects, and runs no check")
     return result.verdict.exit_code
 
 

@@ -49,7 +49,7 @@ def embedded_gateway(embedded: Embedded, authority: Authority, folder: Path) -> 
         *("--tls-cert", str(certificate.cert_file), "--tls-key", str(certificate.key_file)),
     )
     return GatewayTarget(
-        file=folder / "embedded.toml",
+        file=None,
         name=embedded.name,
         version=embedded.version,
         base_url=base_url,

@@ -15,6 +15,8 @@ from conformance.needs import first_missing, is_a_part
 from conformance.run.context import RunContext
 from conformance.signin.landing import SignInFailed
 from conformance.target.control import ControlFailed, Unsupported
+from conformance.target.doubts import doubt
+from conformance.target.model import GatewayTarget
 from conformance.wire.client import RateLimited, TargetSilent
 from reports.exchanges import Shown
 from reports.redaction import Redactor
@@ -55,7 +57,7 @@ def judge(check_id: str, check: Check, run: Callable[[], None], bench: Workplace
         except (KeyboardInterrupt, SystemExit):
             raise
         except BaseException as error:  # noqa: BLE001 - whatever a check raises is a verdict
-            verdict, reason, texts, blocking = _meaning(error, check)
+            verdict, reason, texts, blocking = _meaning(error, check, bench.context.target)
         else:
             verdict, reason, texts = _completion(rule.level, tally)
             blocking = True
@@ -96,16 +98,22 @@ def _completion(level: str, tally: Tally) -> tuple[Verdict, Reason, dict[str, st
     return Verdict.ERROR, Reason.HARNESS_BROKE, {"message": message}
 
 
-def _meaning(error: BaseException, check: Check) -> tuple[Verdict, Reason, dict[str, str], bool]:
+def _meaning(
+    error: BaseException, check: Check, target: GatewayTarget
+) -> tuple[Verdict, Reason, dict[str, str], bool]:
     """The verdict, its reason, the texts and whether the rule is blocked, for what a check raised."""
     untested, broke = Verdict.NOT_TESTABLE, Verdict.ERROR
     match error:
         case Unmet():
-            said = f"a precondition does not hold: {error.what}: expected {error.expected}, got {error.got}"
-            return untested, Reason.PRECONDITION_BROKEN, {"message": said}, True
+            return (
+                untested,
+                Reason.PRECONDITION_BROKEN,
+                {"message": f"a precondition does not hold: {_said(error, target)}"},
+                True,
+            )
         case Broken():
             texts = {
-                "message": f"{error.what}: expected {error.expected}, got {error.got}",
+                "message": _said(error, target),
                 "expected": error.expected,
                 "got": error.got,
             }
@@ -127,6 +135,13 @@ def _meaning(error: BaseException, check: Check) -> tuple[Verdict, Reason, dict[
             return broke, cause, {"message": str(error)}, True
         case _:
             return broke, Reason.HARNESS_BROKE, {"message": f"the harness broke: {_where(error)}"}, True
+
+
+def _said(error: Broken, target: GatewayTarget) -> str:
+    """What does not hold, and what in the target file may be the cause where that is not the gateway."""
+    question = doubt(target, error)
+    said = f"{error.what}: expected {error.expected}, got {error.got}"
+    return f"{said}; {question}" if question else said
 
 
 def _where(error: BaseException) -> str:

@@ -164,7 +164,7 @@ def _secret(value: Any, at: At) -> Secret:
     if not content:
         found = f"the environment variable {value} {'not set' if content is None else 'empty'}"
         raise at.wrong(found, "it to be set, and not empty")
-    return Secret(at.key.removesuffix("_env"), content)
+    return Secret(at.key.removesuffix("_env"), content, variable=value)
 
 
 def _url_path(value: Any, at: At) -> str:

@@ -180,10 +180,10 @@ class Reach:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GatewayTarget:
-    """A gateway under test."""
+    """A gateway under test; the embedded one has no file that says where it is."""
 
     role: Literal["gateway"] = "gateway"
-    file: Path
+    file: Path | None
     name: str
     version: str
     base_url: str

@@ -29,6 +29,10 @@ def redemption_endpoint(base_url: str) -> str:
     return f"{base_url}/api/credentials/token"
 
 
+def resource_body(resource: Any) -> bytes:
+    return json.dumps({"resource": resource}).encode()
+
+
 def redemption(base_url: str, *, bearer: Secret | None, proxy_token: Secret | None, resource: Any) -> Request:
     """A redemption; a credential that is None is left out."""
     headers = [JSON_BODY, ("Accept", "application/json")]
@@ -40,7 +44,7 @@ def redemption(base_url: str, *, bearer: Secret | None, proxy_token: Secret | No
         method="POST",
         url=redemption_endpoint(base_url),
         headers=tuple(headers),
-        body=json.dumps({"resource": resource}).encode(),
+        body=resource_body(resource),
     )
 
 

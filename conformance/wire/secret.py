@@ -7,14 +7,20 @@ class Secret:
     """A credential's value, shown everywhere as its kind only.
 
     It is no ``str`` on purpose: a format string, a JSON encoder or an assertion diff that meets it prints
-    the kind, and code that needs the value has to say ``reveal()``.
+    the kind, and code that needs the value has to say ``reveal()``. ``variable`` is the environment variable
+    that it came from, where it came from one.
     """
 
-    __slots__ = ("_kind", "_value")
+    __slots__ = ("_kind", "_value", "_variable")
 
-    def __init__(self, kind: str, value: str) -> None:
+    def __init__(self, kind: str, value: str, variable: str = "") -> None:
         self._kind = kind
         self._value = value
+        self._variable = variable
+
+    @property
+    def variable(self) -> str:
+        return self._variable
 
     @property
     def kind(self) -> str:

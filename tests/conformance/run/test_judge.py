@@ -23,7 +23,11 @@ SECRET = "wJ8vQ2mZ0pXk4TgL7rNc1sYb"
 def bench(*capabilities: str) -> Bench:
     keyring = Keyring()
     keyring.secret("access_token", SECRET)
-    context = SimpleNamespace(capabilities=frozenset(capabilities), missing={"users:2": "name a second user"})
+    context = SimpleNamespace(
+        capabilities=frozenset(capabilities),
+        missing={"users:2": "name a second user"},
+        target=SimpleNamespace(file=None),
+    )
     return cast(Bench, SimpleNamespace(context=context, redactor=keyring.redactor, shown=lambda *_, **__: ()))
 
 
