@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from conformance.parties import User
 from conformance.target.model import GatewayTarget
-from conformance.wire.client import Place
+from conformance.wire.place import Place
 from conformance.wire.secret import Secret
 from fakes.merchant.admin import MerchantAdmin
 

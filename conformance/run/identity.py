@@ -28,7 +28,7 @@ from conformance.run.embedded import Embedded
 from conformance.run.options import RunOptions
 from conformance.run.prepare import Prepared, target_place
 from conformance.target.model import GatewayTarget, Target
-from conformance.wire.client import trust
+from conformance.wire.place import trust
 from conformance.wire.secret import Secret
 from reports import header
 from reports.header import Header, Planned

@@ -12,7 +12,7 @@ from conformance.parties import User
 from conformance.run.authority import Authority, Certificate
 from conformance.run.context import MerchantAccess
 from conformance.target.model import GatewayTarget
-from conformance.wire.client import Place, origin
+from conformance.wire.place import Place, origin
 from conformance.wire.secret import Secret
 from fakes.merchant import process
 from fakes.merchant import users as accounts

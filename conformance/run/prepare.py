@@ -19,13 +19,15 @@ from conformance.run.merchant import MerchantFailed, start_merchant
 from conformance.target import actions, model
 from conformance.target.connect import connect_control
 from conformance.target.control import ControlFailed, Described
+from conformance.target.doubts import unreachable
 from conformance.target.launch import LaunchFailed, Running, launch
 from conformance.target.model import GatewayTarget, Launch
 from conformance.target.readiness import any_answers
 from conformance.wire import agent as agent_wire
-from conformance.wire.client import Place, RateLimited, Wire, origin
+from conformance.wire.client import RateLimited, Wire
 from conformance.wire.exchange import Exchange
 from conformance.wire.keyring import Keyring
+from conformance.wire.place import Place, origin
 from conformance.wire.secret import Secret
 from fakes.merchant import users as merchant_users
 
@@ -207,7 +209,8 @@ def _describe(target: GatewayTarget) -> Described | None:
     try:
         return actions.describe(control)
     except ControlFailed as failure:
-        raise CannotRun(str(failure)) from failure
+        where = f"; is [control] right in {target.file.name}, and running?" if target.file else ""
+        raise CannotRun(f"{failure}{where}") from failure
     finally:
         control.close()
 
@@ -216,13 +219,19 @@ def _reach(target: GatewayTarget) -> Exchange:
     """Asks both hosts for anything at all: a target that cannot be reached is no target that fails."""
     wire = Wire((target_place(target),), timeout_s=target.limits.request_timeout_s, record=lambda _: None)
     try:
-        urls = (_some_discovery(target), agent_wire.token_endpoint(target.core_url))
-        exchanges = [wire.send("first contact", agent_wire.get(url)) for url in urls]
-        for url, exchange in zip(urls, exchanges, strict=True):
+        urls = {
+            "base_url": _some_discovery(target),
+            "core_url": agent_wire.token_endpoint(target.core_url),
+        }
+        exchanges = {key: wire.send("first contact", agent_wire.get(url)) for key, url in urls.items()}
+        for key, exchange in exchanges.items():
             if exchange.answer is None:
-                hint = "; is ca_file right?" if "certificate" in (exchange.failure or "") else ""
-                raise CannotRun(f"the target cannot be reached at {origin(url)}: {exchange.failure}{hint}")
-        return exchanges[0]
+                why = exchange.failure or "no answer"
+                raise CannotRun(
+                    f"the target cannot be reached at {origin(urls[key])}: {why}; "
+                    f"{unreachable(target, key, why)}"
+                )
+        return exchanges["base_url"]
     except RateLimited as limited:
         raise CannotRun(f"the target cannot be reached: {limited}") from limited
     finally:

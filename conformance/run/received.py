@@ -11,8 +11,8 @@ from urllib.parse import unquote_plus
 
 from conformance.target.model import GatewayTarget
 from conformance.wire import leaks
-from conformance.wire.client import origin
 from conformance.wire.exchange import Answer, Exchange, Request
+from conformance.wire.place import origin
 from fakes.merchant.records import MintedToken
 
 MERCHANT_KINDS = {"refresh_token": "merchant_refresh_token", "access_token": "merchant_access_token"}

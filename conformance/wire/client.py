@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import ssl
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Protocol
 from urllib.parse import urlsplit
 
-import httpx
-
+from conformance.wire.connections import Connections, NoAnswer, TooLate
 from conformance.wire.exchange import Answer, Exchange, Request
+from conformance.wire.place import Place, origin
 
 RATE_LIMIT_BUDGET_S = 60.0
-MAX_BODY = 4 * 1024 * 1024
-# Servers close idle connections whenever they like; one this young is very unlikely to be among those.
-KEEPALIVE_S = 1.0
+# Which checks in a row that begin in silence ask once more.
+_TRIED_AGAIN = frozenset({1, 4, 16, 64, 256})
 
 
 class RateLimited(Exception):
@@ -36,41 +32,6 @@ class Recorder(Protocol):
     def __call__(self, exchange: Exchange, /) -> None: ...
 
 
-@dataclass(frozen=True, kw_only=True)
-class Place:
-    """How one party is reached: what to trust, where to connect, what to send along.
-
-    A party may also answer on other ports of its hosts, keys for example; those get no extra header and no
-    client certificate.
-    """
-
-    origins: frozenset[str]
-    hosts: frozenset[str] = frozenset()
-    ca_file: str | None = None
-    client_cert: tuple[str, str] | None = None
-    headers: Mapping[str, str] = field(default_factory=dict)
-    connect_to: str | None = None
-
-    def nearby(self) -> Place:
-        """The same party on another port."""
-        return replace(self, origins=frozenset(), headers={}, client_cert=None)
-
-
-def origin(url: str) -> str:
-    """Scheme, host and port of a URL in one normal form."""
-    parts = urlsplit(url)
-    port = parts.port or {"https": 443, "http": 80}.get(parts.scheme)
-    return f"{parts.scheme}://{(parts.hostname or '').lower()}:{port}"
-
-
-def trust(place: Place) -> ssl.SSLContext:
-    """A TLS context that trusts the party's CA file alone, or the system's roots when none is named."""
-    context = ssl.create_default_context(cafile=place.ca_file)
-    if place.client_cert is not None:
-        context.load_cert_chain(*place.client_cert)
-    return context
-
-
 class Wire:
     """Sends requests to the places it was given and to no others."""
 
@@ -84,17 +45,27 @@ class Wire:
         silent_after: int = 3,
     ) -> None:
         self._places = places
-        self._clients: dict[tuple[object, ...], httpx.Client] = {}
-        self._timeout = httpx.Timeout(timeout_s, connect=min(timeout_s, 10.0))
-        self._deadline_s = timeout_s
+        self._connections = Connections(timeout_s=timeout_s)
         self._record = record
         self._sleep = sleep
         self._timeouts_in_a_row = 0
         self._silent_after = silent_after
+        self._begun_in_silence = 0
+
+    def begin(self) -> None:
+        """A new check: a target that fell silent is asked once more, after ever more checks.
+
+        One hard question may have silenced it for the check at hand alone. A target that is gone for good costs
+        five time-outs more, whatever the number of checks.
+        """
+        if self._timeouts_in_a_row < self._silent_after:
+            return
+        self._begun_in_silence += 1
+        if self._begun_in_silence in _TRIED_AGAIN:
+            self._timeouts_in_a_row = self._silent_after - 1
 
     def close(self) -> None:
-        for client in self._clients.values():
-            client.close()
+        self._connections.close()
 
     @contextmanager
     def also(self, url: str, *, ca_file: str) -> Iterator[None]:
@@ -148,8 +119,11 @@ class Wire:
         with ThreadPoolExecutor(at_once) as senders:
             answers = senders.map(lambda request: self._once(request)[0], requests)
             answered = sum(answer is not None for answer in answers)
-        self._timeouts_in_a_row = 0
+        self._heard()
         return answered
+
+    def _heard(self) -> None:
+        self._timeouts_in_a_row = self._begun_in_silence = 0
 
     def _once(self, request: Request) -> tuple[Answer | None, str | None]:
         place = self._place(request.url)
@@ -157,78 +131,21 @@ class Wire:
             raise ValueError(f"{origin(request.url)} is neither the target nor one of the fakes")
         started = time.monotonic()
         try:
-            answer = self._receive(place, request, started)
-        except httpx.TimeoutException as error:
-            if not isinstance(error, httpx.ConnectTimeout | httpx.PoolTimeout):
+            answer = self._connections.ask(place, request)
+        except TooLate as late:
+            if late.connected:
                 self._timeouts_in_a_row += 1
             return None, f"no answer within {time.monotonic() - started:.0f} s"
-        except (httpx.HTTPError, httpx.InvalidURL, ssl.SSLError) as error:
-            self._timeouts_in_a_row = 0
-            return None, _failure(error)
-        self._timeouts_in_a_row = 0
+        except NoAnswer as none:
+            self._heard()
+            return None, str(none)
+        self._heard()
         return answer, None
-
-    def _receive(self, place: Place, request: Request, started: float) -> Answer:
-        client = self._client(place, alone=request.alone)
-        prepared = self._prepare(client, place, request)
-        body = bytearray()
-        with_status = client.send(prepared, stream=True)
-        try:
-            for chunk in with_status.iter_bytes():
-                body += chunk
-                if time.monotonic() - started > self._deadline_s:
-                    raise httpx.ReadTimeout("the body did not end in time")
-                if len(body) > MAX_BODY:
-                    raise httpx.ReadError(f"the body is longer than {MAX_BODY} bytes")
-        finally:
-            with_status.close()
-        return Answer(
-            status=with_status.status_code,
-            headers=tuple(
-                (key.decode("latin-1"), value.decode("latin-1")) for key, value in with_status.headers.raw
-            ),
-            body=bytes(body),
-            elapsed_s=time.monotonic() - started,
-            phrase=with_status.reason_phrase,
-        )
-
-    def _prepare(self, client: httpx.Client, place: Place, request: Request) -> httpx.Request:
-        headers = [*place.headers.items(), *request.headers]
-        url = httpx.URL(request.url)
-        extensions: dict[str, object] = {"timeout": self._timeout.as_dict()}
-        if place.connect_to is not None:
-            host, _, port = place.connect_to.rpartition(":")
-            headers.append(("Host", url.netloc.decode("ascii")))
-            extensions["sni_hostname"] = url.host
-            url = url.copy_with(host=host.strip("[]"), port=int(port))
-        if request.target is not None:
-            extensions["target"] = request.target
-        # Latin-1 is what a header may hold at most; a library would stop at ASCII.
-        raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
-        return client.build_request(
-            request.method, url, headers=raw, content=request.body or None, extensions=extensions
-        )
 
     def _place(self, url: str) -> Place | None:
         where, host = origin(url), urlsplit(url).hostname or ""
         exact = next((place for place in self._places if where in place.origins), None)
         return exact or next((place.nearby() for place in self._places if host in place.hosts), None)
-
-    def _client(self, place: Place, *, alone: bool = False) -> httpx.Client:
-        key = (place.ca_file, place.client_cert, place.connect_to, alone)
-        if key not in self._clients:
-            self._clients[key] = httpx.Client(
-                verify=trust(place),
-                trust_env=False,
-                follow_redirects=False,
-                # Browsers of a check keep their own cookies; one jar for all of them would mix up users.
-                cookies=CookieJar(policy=DefaultCookiePolicy(allowed_domains=[])),
-                limits=httpx.Limits(
-                    keepalive_expiry=KEEPALIVE_S, max_keepalive_connections=0 if alone else None
-                ),
-                headers={"User-Agent": "gateproof", "Accept": "*/*"},
-            )
-        return self._clients[key]
 
 
 def _asked_to_wait(answer: Answer | None) -> float | None:
@@ -242,23 +159,3 @@ def _asked_to_wait(answer: Answer | None) -> float | None:
         return max(0.0, float(asked or 0))
     except ValueError:
         return 1.0  # an HTTP date: clocks may differ, so a short wait and another try
-
-
-def _failure(error: Exception) -> str:
-    """Why no answer came, without the text of a library in which a URL or a header may stand."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            return f"the certificate was refused: {cause.verify_message}"
-        if isinstance(cause, ssl.SSLError):
-            return f"the TLS handshake failed: {cause.reason}"
-        if isinstance(cause, ConnectionRefusedError):
-            return "the connection was refused"
-        if isinstance(cause, ConnectionResetError | BrokenPipeError):
-            return "the connection was reset"
-        cause = cause.__cause__ or cause.__context__
-    if isinstance(error, httpx.ConnectError):
-        return "no connection could be made"
-    if isinstance(error, httpx.RemoteProtocolError):
-        return "the connection was closed, or what came over it is not HTTP"
-    return f"no answer: {type(error).__name__}"

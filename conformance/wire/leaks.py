@@ -85,7 +85,7 @@ class Hoard:
     def __init__(self, canaries: Iterable[Canary] = ()) -> None:
         self._parts: list[tuple[Canary, str, str]] = []
         self._windows: dict[str, list[int]] = {}
-        self._wholes: list[tuple[Canary, re.Pattern[str]]] = []
+        self._wholes: list[tuple[Canary, str, re.Pattern[str]]] = []
         self.add(canaries)
 
     def add(self, canaries: Iterable[Canary]) -> None:
@@ -97,7 +97,7 @@ class Hoard:
                 self._add(each, part[:_ENDS][::-1], "backwards")
             if not each.parts and len(each.value) >= 6:
                 bounded = rf"(?<![A-Za-z0-9]){re.escape(each.value)}(?![A-Za-z0-9])"
-                self._wholes.append((each, re.compile(bounded, re.IGNORECASE)))
+                self._wholes.append((each, each.value.lower(), re.compile(bounded, re.IGNORECASE)))
 
     def search(self, text: str) -> list[Found]:
         """Every canary in the text, once each, in whatever encoding."""
@@ -125,8 +125,9 @@ class Hoard:
                 each, part, turned = self._parts[number]
                 if _run_around(text, place, part) >= RUN:
                     yield each, turned
-        for each, pattern in self._wholes:
-            if pattern.search(reading.text):
+        for each, folded, pattern in self._wholes:
+            # Nearly every text lacks nearly every value, which takes a tenth of a pattern's time to see.
+            if folded in text and pattern.search(reading.text):
                 yield each, ""
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlsplit
 
-from conformance.wire.client import Place, trust
+from conformance.wire.place import Place, trust
 
 OLD = {"TLS 1.0": ssl.TLSVersion.TLSv1, "TLS 1.1": ssl.TLSVersion.TLSv1_1}
 _MOST_OCTETS = 16 * 1024

@@ -16,8 +16,8 @@ from conformance.gateway import Gateway
 from conformance.seclusion import secluded
 from conformance.wire import agent as agent_wire
 from conformance.wire import backend as backend_wire
-from conformance.wire.client import Place, trust
 from conformance.wire.exchange import Exchange, Request
+from conformance.wire.place import Place, trust
 from conformance.wire.secret import Secret
 from conformance.wire.tls import address
 from conformance.world import World

@@ -8,7 +8,7 @@ from conformance.gateway import Gateway
 from conformance.parties import Resource
 from conformance.wire import agent as agent_wire
 from conformance.wire import tls
-from conformance.wire.client import Place
+from conformance.wire.place import Place
 from conformance.world import World
 
 ORIGINS = ("base", "core")

@@ -10,7 +10,8 @@ import pytest
 from conformance.parties import User
 from conformance.signin.forms import FormsSignIn
 from conformance.signin.landing import SignInRequest
-from conformance.wire.client import Place, Wire
+from conformance.wire.client import Wire
+from conformance.wire.place import Place
 from conformance.wire.secret import Secret
 
 CALLBACK = "https://agent.example/cb"

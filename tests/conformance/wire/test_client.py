@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from conformance.wire.client import Place, RateLimited, TargetSilent, Wire, origin
+from conformance.wire.client import RateLimited, TargetSilent, Wire
 from conformance.wire.exchange import Exchange, Request
+from conformance.wire.place import Place, origin
 
 Answering = Callable[[BaseHTTPRequestHandler], None]
 
@@ -161,6 +162,28 @@ def test_target_that_stays_silent_is_given_up() -> None:
         finally:
             release.set()
     assert len(seen) == 3
+
+
+def test_target_that_fell_silent_is_asked_once_more_after_ever_more_checks() -> None:
+    release = threading.Event()
+    with (
+        server(lambda to: reply(to, 200) if release.is_set() else release.wait(30) and None) as url,
+        wire(url, timeout_s=0.1) as (client, seen),
+    ):
+        try:
+            asked = []
+            for check in range(1, 17):
+                client.begin()
+                before = len(seen)
+                with suppress(TargetSilent):
+                    for _ in range(4):
+                        client.send("asking", get(url))
+                asked.append((check, len(seen) - before))
+        finally:
+            release.set()
+        client.begin()  # the sixteenth that begins in silence
+        assert [client.send("asking", get(url)).status for _ in range(4)] == [200] * 4
+    assert [each for each in asked if each[1]] == [(1, 3), (2, 1), (5, 1)]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ import sys
 from conformance.parties import User
 from conformance.signin.forms import FormsSignIn
 from conformance.signin.landing import SignInRequest
-from conformance.wire.client import Place, Wire, origin
+from conformance.wire.client import Wire
+from conformance.wire.place import Place, origin
 from conformance.wire.secret import Secret
 
 

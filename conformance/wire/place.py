@@ -1,0 +1,43 @@
+"""The parties that a run may talk to, and how each is reached."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from urllib.parse import urlsplit
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """How one party is reached: what to trust, where to connect, what to send along.
+
+    A party may also answer on other ports of its hosts, keys for example; those get no extra header and no
+    client certificate.
+    """
+
+    origins: frozenset[str]
+    hosts: frozenset[str] = frozenset()
+    ca_file: str | None = None
+    client_cert: tuple[str, str] | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    connect_to: str | None = None
+
+    def nearby(self) -> Place:
+        """The same party on another port."""
+        return replace(self, origins=frozenset(), headers={}, client_cert=None)
+
+
+def origin(url: str) -> str:
+    """Scheme, host and port of a URL in one normal form."""
+    parts = urlsplit(url)
+    port = parts.port or {"https": 443, "http": 80}.get(parts.scheme)
+    return f"{parts.scheme}://{(parts.hostname or '').lower()}:{port}"
+
+
+def trust(place: Place) -> ssl.SSLContext:
+    """A TLS context that trusts the party's CA file alone, or the system's roots when none is named."""
+    context = ssl.create_default_context(cafile=place.ca_file)
+    if place.client_cert is not None:
+        context.load_cert_chain(*place.client_cert)
+    return context
