@@ -41,9 +41,18 @@ class Screen:
     def say(self, text: str = "") -> None:
         print(text, file=self.out, flush=True)
 
+    def fill(self, text: str, first: str, then: str) -> None:
+        """Prose, as wide as the screen is."""
+        self.say(
+            textwrap.fill(
+                text, self.width, initial_indent=first, subsequent_indent=then, break_on_hyphens=False
+            )
+        )
 
-def screen(out: TextIO = sys.stdout, *, no_color: bool = False) -> Screen:
-    """The screen that an output stream is: a terminal, a CI log or a file."""
+
+def screen(given: TextIO | None = None, *, no_color: bool = False) -> Screen:
+    """The screen that an output stream is, standard output by default: a terminal, a CI log or a file."""
+    out = given if given is not None else sys.stdout
     terminal = out.isatty() and os.environ.get("TERM") != "dumb"
     encoding = (getattr(out, "encoding", None) or "ascii").lower().replace("-", "")
     if not encoding.startswith("utf"):
@@ -133,7 +142,6 @@ def _block(screen: Screen, rule: RuleResult, check: CheckResult, again: str) -> 
 
 def summary(screen: Screen, result: RunResult) -> None:
     """What was not tested, what failed, what passed, and the verdict."""
-    width = screen.width
     for verdict in (Verdict.NOT_TESTABLE, Verdict.ERROR, Verdict.FAILED):
         rules = [rule for rule in result.rules if rule.verdict is verdict]
         if not rules:
@@ -142,11 +150,7 @@ def summary(screen: Screen, result: RunResult) -> None:
         screen.say(screen.paint(f"{sign} {verdict.value} ({len(rules)})", colour, "bold"))
         for reason, ids in _by_reason(rules).items():
             text = f"{', '.join(ranges(ids))}: {reason}"
-            screen.say(
-                textwrap.fill(
-                    text, width, initial_indent="    ", subsequent_indent="      ", break_on_hyphens=False
-                )
-            )
+            screen.fill(text, "    ", "      ")
     counts = ", ".join(f"{count} {name}" for name, count in result.counts.items() if count)
     screen.say(f"{many(len(result.rules), 'rule')}: {counts}")
     screen.say(_verdict(screen, result))

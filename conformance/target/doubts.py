@@ -5,7 +5,7 @@ Where nothing of the target file took part in a request, there is nothing to ask
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from urllib.parse import urlsplit
 
 from conformance.claims import Broken
@@ -21,16 +21,18 @@ _SUCCESS = "status 200"
 
 def doubt(target: GatewayTarget, broken: Broken) -> str:
     """What in the target file may be the cause; empty where it is the target's own doing."""
-    if target.file is None:
-        return ""
     answered = _about(target, broken.exchange, broken.expected) if broken.exchange is not None else ()
-    key = next(iter([*answered, *_quoted(target, broken.expected)]), "")
-    return key and f"or is {key} wrong in {target.file.name}?"
+    return _question(target, [*answered, *_quoted(target, broken.expected)])
 
 
 def about(target: GatewayTarget, exchange: Exchange) -> str:
     """The same for an answer that should have been 200."""
-    return next(_about(target, exchange, _SUCCESS), "")
+    return _question(target, _about(target, exchange, _SUCCESS))
+
+
+def _question(target: GatewayTarget, keys: Iterable[str]) -> str:
+    key = next(iter(keys), "") if target.file is not None else ""
+    return f"or is {key} wrong in {target.file.name}?" if key and target.file is not None else ""
 
 
 def unreachable(target: GatewayTarget, key: str, failure: str) -> str:
