@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from conformance.claims import Unavailable
-from conformance.estate import ControlledEstate
 from conformance.parties import Agent, Project, ProxyClient, Resource
 from conformance.target import actions
-from conformance.target.control import ControlPlane
+from conformance.target.control import ControlPlane, Unsupported
 from conformance.world import World
 
 
 def proxy_client_beside(world: World, project: Project) -> ProxyClient:
     """A Proxy client of the Project other than its first."""
     return _named(world, world.estate.proxy_client_beside(project))
+
+
+def new_proxy_client(world: World, project: Project) -> ProxyClient:
+    """A Proxy client that the run makes in the Project, so that it may be revoked."""
+    return _named(world, world.estate.new_proxy_client(project))
 
 
 def revoked_proxy_client(world: World) -> ProxyClient:
@@ -22,11 +26,16 @@ def revoked_proxy_client(world: World) -> ProxyClient:
 
 def revoke(world: World, client: ProxyClient) -> None:
     """Revokes a Proxy client of this run's own making, and no other: nothing would bring it back."""
-    if not isinstance(world.estate, ControlledEstate):
+    action = "revoke_proxy_client"
+    if not world.estate.is_own(client.id):
         raise Unavailable(
             "control:create_proxy_client", "revoking needs a Proxy client that the run itself has made"
         )
-    actions.revoke_proxy_client(_control(world, "revoke_proxy_client"), client.project_id, client.id)
+    try:
+        actions.revoke_proxy_client(_control(world, action), client.project_id, client.id)
+    except Unsupported as unsupported:
+        raise Unavailable(f"control:{action}", f"needs the control action {action}") from unsupported
+    world.estate.gone(client)
 
 
 def withhold_redemption_scope(world: World, agent: Agent) -> None:

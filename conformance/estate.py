@@ -24,8 +24,11 @@ class Estate(Protocol):
     def home(self) -> Project:
         """A Project that approves agents, with a Resource and a Proxy client; checks leave it as it is."""
 
-    def another(self, agent_policy: model.AgentPolicy | None) -> Project:
-        """A Project that this check was not given yet."""
+    def another(self) -> Project:
+        """A Project that approves agents and that this check was not given yet; it is left as it is."""
+
+    def new(self, agent_policy: model.AgentPolicy | None) -> Project:
+        """A Project that the run makes, for a check to do with as it likes."""
 
     def holding(self) -> Resource:
         """A Resource in a Project that holds agents which register from now on."""
@@ -42,10 +45,22 @@ class Estate(Protocol):
         """A new Resource with this indicator, at home or in the Project named."""
 
     def proxy_client_beside(self, project: Project) -> ProxyClient:
-        """A Proxy client of the Project other than its first."""
+        """A Proxy client of the Project other than its first; it is left as it is."""
+
+    def new_proxy_client(self, project: Project) -> ProxyClient:
+        """A Proxy client that the run makes in the Project, for a check to do with as it likes."""
+
+    def is_own(self, name: str) -> bool:
+        """True for the ID of a Project or Proxy client that the run has made: no other may be changed."""
+
+    def gone(self, client: ProxyClient) -> None:
+        """The Proxy client was revoked, so that nobody has to take it away."""
 
     def revoked_proxy_client(self) -> ProxyClient:
         """A Proxy client that was revoked before the run."""
+
+    def clean_up(self) -> None:
+        """Takes away what was made, as far as the target lets it."""
 
 
 class ControlledEstate:
@@ -67,16 +82,20 @@ class ControlledEstate:
         self._home: Project | None = None
         self._second: Resource | None = None
         self._made: list[str] = []
+        self._clients: set[str] = set()
 
     def begin(self) -> None:
         """Nothing to do: every Project but home is new."""
 
     def home(self) -> Project:
         if self._home is None:
-            self._home = self.another("approve")
+            self._home = self.new("approve")
         return self._home
 
-    def another(self, agent_policy: model.AgentPolicy | None) -> Project:
+    def another(self) -> Project:
+        return self.new("approve")
+
+    def new(self, agent_policy: model.AgentPolicy | None) -> Project:
         project_id = actions.create_project(
             self._control, f"gateproof {self._run_id} {secrets.token_hex(3)}", agent_policy
         )
@@ -84,12 +103,10 @@ class ControlledEstate:
         resource = self._create(
             project_id, f"https://api.merchant.example/v1/{self._run_id}-{secrets.token_hex(6)}"
         )
-        client_id, client_secret = actions.create_proxy_client(self._control, project_id)
-        client = ProxyClient(id=client_id, secret=client_secret, project_id=project_id)
-        return Project(id=project_id, resource=resource, proxy_client=client)
+        return Project(id=project_id, resource=resource, proxy_client=self._client_in(project_id))
 
     def holding(self) -> Resource:
-        project = self.another(None)
+        project = self.new(None)
         actions.set_agent_policy(self._control, project.id, "hold")
         return project.resource
 
@@ -112,14 +129,26 @@ class ControlledEstate:
             raise LeftOut(f"no Resource with the indicator {indicator} could be made") from refusal
 
     def proxy_client_beside(self, project: Project) -> ProxyClient:
-        client_id, client_secret = actions.create_proxy_client(self._control, project.id)
-        return ProxyClient(id=client_id, secret=client_secret, project_id=project.id)
+        return self._client_in(project.id)
+
+    def new_proxy_client(self, project: Project) -> ProxyClient:
+        return self._client_in(project.id)
+
+    def is_own(self, name: str) -> bool:
+        return name in self._made or name in self._clients
+
+    def gone(self, client: ProxyClient) -> None:
+        """Nothing to do: it goes with its Project."""
 
     def revoked_proxy_client(self) -> ProxyClient:
         raise Unavailable("proxy-client:revoked", "Proxy clients of a target with control start out active")
 
+    def _client_in(self, project_id: str) -> ProxyClient:
+        client = made_proxy_client(self._control, project_id)
+        self._clients.add(client.id)
+        return client
+
     def clean_up(self) -> None:
-        """Deletes what was made, as far as the target lets it."""
         for project_id in self._made:
             actions.delete_project(self._control, project_id)
         self._made.clear()
@@ -142,102 +171,7 @@ class ControlledEstate:
         )
 
 
-class StaticEstate:
-    """Gives out the Projects of the target file, each once a check."""
-
-    def __init__(self, projects: tuple[model.Project, ...]) -> None:
-        self._projects = projects
-        self._usable = [
-            project
-            for project in projects
-            if project.agent_policy == "approve" and project.resources and _active(project) is not None
-        ]
-        self._resources = [
-            _resource(project, found) for project in self._usable for found in project.resources
-        ]
-        holding = (project for project in projects if project.agent_policy == "hold" and project.resources)
-        self._held = next(holding, None)
-        self._given = 1
-
-    def begin(self) -> None:
-        self._given = 1
-
-    def home(self) -> Project:
-        if not self._usable:
-            raise Unavailable(
-                "project", "the target file has no approving Project with a Resource and a Proxy client"
-            )
-        return _project(self._usable[0])
-
-    def another(self, agent_policy: model.AgentPolicy | None) -> Project:
-        if agent_policy != "approve":
-            raise Unavailable(
-                "control:create_project", "a new Project needs the control action create_project"
-            )
-        if self._given >= len(self._usable):
-            raise Unavailable(
-                "two-projects", "the target file has no further Project with a Resource and a Proxy client"
-            )
-        self._given += 1
-        return _project(self._usable[self._given - 1])
-
-    def holding(self) -> Resource:
-        if self._held is None:
-            raise Unavailable("project:hold", "the target file has no holding Project with a Resource")
-        return _resource(self._held, self._held.resources[0])
-
-    def indicators(self) -> frozenset[str]:
-        return frozenset(resource.indicator for project in self._projects for resource in project.resources)
-
-    def second_resource(self) -> Resource:
-        if len(self._resources) < 2:
-            raise Unavailable("resources:2", "the target file has one Resource only")
-        return self._resources[1]
-
-    def resource(
-        self, indicator: str, project: Project | None = None, *, scopes: tuple[str, ...] = SCOPES
-    ) -> Resource:
-        del project, scopes
-        raise Unavailable(
-            "control:create_resource", f"a Resource for {indicator} needs the action create_resource"
-        )
-
-    def proxy_client_beside(self, project: Project) -> ProxyClient:
-        listed = next(found for found in self._projects if found.id == project.id)
-        active = [client for client in listed.proxy_clients if client.state == "active"]
-        if len(active) < 2:
-            raise Unavailable("proxy-clients:2", f"Project {project.id} has one active Proxy client only")
-        return ProxyClient(id=active[1].id, secret=active[1].secret, project_id=project.id)
-
-    def revoked_proxy_client(self) -> ProxyClient:
-        for project in self._projects:
-            for client in project.proxy_clients:
-                if client.state == "revoked":
-                    return ProxyClient(id=client.id, secret=client.secret, project_id=project.id)
-        raise Unavailable("proxy-client:revoked", "the target file has no revoked Proxy client")
-
-
-def _active(project: model.Project) -> model.ProxyClientRef | None:
-    return next((client for client in project.proxy_clients if client.state == "active"), None)
-
-
-def _project(project: model.Project) -> Project:
-    client = _active(project)
-    if client is None:
-        raise Unavailable("proxy-client", f"Project {project.id} has no active Proxy client")
-    return Project(
-        id=project.id,
-        resource=_resource(project, project.resources[0]),
-        proxy_client=ProxyClient(id=client.id, secret=client.secret, project_id=project.id),
-    )
-
-
-def _resource(project: model.Project, resource: model.Resource) -> Resource:
-    return Resource(
-        id=resource.id,
-        project_id=project.id,
-        indicator=resource.indicator,
-        scopes=resource.scopes,
-        jwks_uri=resource.jwks_uri,
-        merchant_client_id=resource.merchant_client_id,
-    )
+def made_proxy_client(control: ControlPlane, project_id: str) -> ProxyClient:
+    """A Proxy client that the control has just made."""
+    client_id, client_secret = actions.create_proxy_client(control, project_id)
+    return ProxyClient(id=client_id, secret=client_secret, project_id=project_id)

@@ -57,9 +57,20 @@ class World:
         """A Project that is shared by checks that do not change it."""
         return self._named(self.estate.home())
 
-    def project(self, *, agent_policy: AgentPolicy | None = "approve") -> Project:
-        """A Project that no part of this check has met yet."""
-        return self._named(self.estate.another(agent_policy))
+    def project(self) -> Project:
+        """A Project that no part of this check has met yet; others may share it."""
+        return self._named(self.estate.another())
+
+    def new_project(self, *, agent_policy: AgentPolicy | None = "approve") -> Project:
+        """A Project that the run makes for this check alone."""
+        return self._named(self.estate.new(agent_policy))
+
+    def project_apart(self) -> Project:
+        """A Project for this check alone where the run makes Projects, and home elsewhere."""
+        try:
+            return self.new_project()
+        except Unavailable:
+            return self.home()
 
     def holding_resource(self) -> Resource:
         """A Resource whose Project holds agents; the agents that are to meet it register after this."""
@@ -72,6 +83,9 @@ class World:
         actions.approve_agent(self._by_control("approve_agent"), resource.project_id, agent.client_id)
 
     def set_agent_policy(self, project: Project, agent_policy: AgentPolicy) -> None:
+        """Changes a Project that the run has made, and no other: every check to come would meet it."""
+        if not self.estate.is_own(project.id):
+            raise Unavailable("control:create_project", "needs a Project that the run itself has made")
         actions.set_agent_policy(self._by_control("set_agent_policy"), project.id, agent_policy)
 
     def two_resources(self) -> tuple[Resource, Resource]:

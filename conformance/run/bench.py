@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from conformance.claims import Unavailable
-from conformance.estate import ControlledEstate, Estate, StaticEstate
+from conformance.estate import ControlledEstate, Estate
 from conformance.gateway import Gateway, Visit
 from conformance.parties import User
 from conformance.run.browsing import KeptBrowser, visit_of
@@ -18,6 +18,7 @@ from conformance.signin import make as make_sign_in
 from conformance.signin.forms import FormsSignIn
 from conformance.signin.landing import SignInRequest
 from conformance.standing import Standing
+from conformance.static_estate import StaticEstate
 from conformance.target.connect import connect_control
 from conformance.target.control import ControlFailed, Unsupported
 from conformance.wire.client import Wire
@@ -69,7 +70,7 @@ class Bench:
         self.gateway, self.world = self._fresh()
 
     def close(self) -> None:
-        if isinstance(self._estate, ControlledEstate) and self.context.target.launch is None:
+        if self.context.target.launch is None:
             with suppress(ControlFailed, Unsupported):
                 self._estate.clean_up()
         self._wire.close()
@@ -112,7 +113,7 @@ class Bench:
             return ControlledEstate(
                 self._control, self._admin, merchant.endpoints, merchant.ca_file, context.run_id
             )
-        return StaticEstate(context.target.projects)
+        return StaticEstate(context.target.projects, self._control)
 
     def _fresh_keyring(self) -> Keyring:
         target = self.context.target

@@ -20,8 +20,15 @@ class Offer:
     described: Described | None
 
     def may(self, action: str) -> bool:
-        """True when the control action is there, or may be: a control that lists none is tried."""
-        return self.described is not None and self.described.may_support(action)
+        """True when the control action is there, or may be: a control that lists none is tried.
+
+        Where the target file lists Projects beside it, those are taken and none is made.
+        """
+        if self.described is None:
+            return False
+        if self.described.actions is None and self.usable and action in MAKING[:2]:
+            return False
+        return self.described.may_support(action)
 
     @property
     def controlled(self) -> bool:

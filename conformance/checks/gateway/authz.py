@@ -84,7 +84,7 @@ def new_agent_is_approved_by_default(gateway: Gateway, world: World) -> None:
 @check("AUTHZ-09", needs=["control:create_project"], cases={"no-policy-named": None, "approve": "approve"})
 def new_project_approves_every_agent(gateway: Gateway, world: World, case: AgentPolicy | None) -> None:
     """A Project made without a policy, or with `approve`, approves the agent that comes first."""
-    project = world.project(agent_policy=case)
+    project = world.new_project(agent_policy=case)
     agent = world.agent()
     visit = gateway.visit(world.attempt(agent, resource=project.resource))
 

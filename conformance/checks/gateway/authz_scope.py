@@ -42,7 +42,7 @@ def record_of_scopes_that_lack_something(world: World) -> None:
 @check("AUTHZ-13", needs=["control:set_agent_policy", "control:create_project"])
 def record_of_when_the_policy_is_applied(gateway: Gateway, world: World) -> None:
     """What becomes of an agent that registered before its Project began to hold agents."""
-    project = world.project()
+    project = world.new_project()
     agent = world.agent()
     world.set_agent_policy(project, "hold")
 

@@ -9,10 +9,10 @@ from dataclasses import replace
 
 from conformance import console
 from conformance.check import check
-from conformance.claims import LeftOut, expect, require
+from conformance.claims import LeftOut, Unavailable, expect, require
 from conformance.gateway import Gateway
 from conformance.near_misses import changed, changed_at_the_end, cut_short, in_other_case, longer
-from conformance.parties import Project, ProxyClient
+from conformance.parties import ProxyClient
 from conformance.wire import agent as agent_wire
 from conformance.wire.exchange import Exchange
 from conformance.wire.secret import Secret
@@ -76,11 +76,14 @@ def secret_of_another_projects_client_gets_401(gateway: Gateway, world: World) -
     _unauthorized(gateway.proxy_token(replace(client, secret=other.secret)))
 
 
-@check("PROXY-03", needs=["control:create_proxy_client"])
+@check("PROXY-03")
 def secret_of_a_client_beside_it_gets_401(gateway: Gateway, world: World) -> None:
     """The secret of one Proxy client does not work for another of the same Project."""
-    project = world.project()
-    other = console.proxy_client_beside(world, project)
+    project = world.project_apart()
+    try:
+        other = console.proxy_client_beside(world, project)
+    except Unavailable as missing:
+        raise LeftOut(missing.reason) from missing
     for client in (project.proxy_client, other):
         require(gateway.proxy_token(client)).status(200)
 
@@ -105,11 +108,11 @@ def revoked_client_gets_401(gateway: Gateway, world: World) -> None:
 
     Before its revocation they worked. A client that was revoked before the run stands beside one that works.
     """
-    if "control:create_proxy_client" in world.capabilities:
-        client = world.project().proxy_client
+    try:
+        client = console.new_proxy_client(world, world.project_apart())
         require(gateway.proxy_token(client)).status(200)
         console.revoke(world, client)
-    else:
+    except Unavailable:
         _working_client(gateway, world)
         client = console.revoked_proxy_client(world)
 
@@ -119,7 +122,7 @@ def revoked_client_gets_401(gateway: Gateway, world: World) -> None:
 @check("PROXY-05")
 def several_clients_of_a_project_work(gateway: Gateway, world: World) -> None:
     """Each of two Proxy clients gets tokens, and redeems with them for the same user."""
-    project = _project(world)
+    project = world.project_apart()
     first, grant = project.proxy_client, world.grant(resource=project.resource)
     require(world.redeem(grant, world.proxy_token(project))).status(200)
     second = console.proxy_client_beside(world, project)
@@ -133,8 +136,9 @@ def several_clients_of_a_project_work(gateway: Gateway, world: World) -> None:
 @check("PROXY-05", needs=["control:create_proxy_client", "control:revoke_proxy_client"])
 def revoking_one_leaves_the_others(gateway: Gateway, world: World) -> None:
     """The revocation of one Proxy client changes nothing for another: not its old tokens, not new ones."""
-    project = _project(world)
-    leaving, staying = project.proxy_client, console.proxy_client_beside(world, project)
+    project = world.project_apart()
+    staying, leaving = project.proxy_client, console.new_proxy_client(world, project)
+    require(gateway.proxy_token(leaving)).status(200)
     grant = world.grant(resource=project.resource)
     token = _token(gateway, require(gateway.proxy_token(staying)).status(200))
     require(world.redeem(grant, token)).status(200)
@@ -168,8 +172,3 @@ def _unauthorized(answer: Exchange) -> None:
 def _token(gateway: Gateway, answer: Exchange) -> Secret:
     token = require.text(answer.member("access_token"), "access_token of the Proxy token request")
     return gateway.keyring.secret("proxy_token", token)
-
-
-def _project(world: World) -> Project:
-    """A Project of its own where that can be made, and else home."""
-    return world.project() if "control:create_project" in world.capabilities else world.home()

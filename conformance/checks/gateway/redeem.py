@@ -134,15 +134,16 @@ def proxy_token_of_another_project_gets_401(gateway: Gateway, world: World, case
 @check("REDEEM-06", needs=["control:create_proxy_client"])
 def revocation_reaches_tokens_already_issued(gateway: Gateway, world: World) -> None:
     """A Proxy token stops at the revocation of its client, and the Project's other client goes on."""
-    project = world.project()
-    staying = console.proxy_client_beside(world, project)
-    grant, proxy_token = world.grant(resource=project.resource), world.proxy_token(project)
+    project = world.project_apart()
+    leaving = console.new_proxy_client(world, project)
+    grant = world.grant(resource=project.resource)
+    proxy_token = world.proxy_token(replace(project, proxy_client=leaving))
     require(world.redeem(grant, proxy_token)).status(200)
-    console.revoke(world, project.proxy_client)
+    console.revoke(world, leaving)
 
     answer = gateway.redeem(grant.access_token, proxy_token, grant.resource.indicator)
 
-    other = world.proxy_token(replace(project, proxy_client=staying))
+    other = world.proxy_token(project)
     require(gateway.redeem(grant.access_token, other, grant.resource.indicator)).status(200)
     expect(answer).status(401)
     expect(answer).not_granted("the merchant token", "access_token")

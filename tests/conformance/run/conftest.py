@@ -1,0 +1,116 @@
+"""A gateway that an operator set up by hand, with the harness's merchant behind it."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.run.authority import Authority
+from conformance.run.embedded import Embedded, embedded_gateway
+from conformance.run.ports import free_ports
+from conformance.run.prepare import launched
+from conformance.target import actions
+from conformance.target.connect import connect_control
+from conformance.target.control import ControlPlane
+from conformance.target.readiness import any_answers
+
+
+@dataclass
+class ByHand:
+    """The gateway's control, and the target file as far as it is written."""
+
+    folder: Path
+    control: ControlPlane
+    merchant: dict[str, Any]
+    lines: list[str]
+    environment: dict[str, str] = field(default_factory=lambda: dict(os.environ))
+
+    def add_project(self, number: int, *, agent_policy: Any = "approve", clients: int = 1) -> str:
+        """Makes a Project with a Resource, and lists it."""
+        control = self.control
+        project_id = actions.create_project(control, f"by hand {number}", agent_policy)
+        name, indicator = f"gateway-{secrets.token_hex(4)}", f"https://api.merchant.example/v{number}"
+        resource_id, jwks_uri = actions.create_resource(
+            control,
+            project_id,
+            indicator=indicator,
+            scopes=["orders:read"],
+            merchant=self.merchant | {"client_id": name},
+        )
+        self.lines += [
+            f'[[projects]]\nid = "{project_id}"\nagent_policy = "{agent_policy}"',
+            f'[[projects.resources]]\nid = "{resource_id}"\nindicator = "{indicator}"',
+            f'scopes = ["orders:read"]\njwks_uri = "{jwks_uri}"\nmerchant_client_id = "{name}"',
+        ]
+        for _ in range(clients):
+            client_id, client_secret = actions.create_proxy_client(control, project_id)
+            variable = f"SECRET_{len(self.environment)}"
+            self.environment[variable] = client_secret.reveal()
+            self.lines.append(f'[[projects.proxy_clients]]\nid = "{client_id}"\nsecret_env = "{variable}"')
+        return project_id
+
+    def run(self, *options: str) -> tuple[int, dict[str, Any]]:
+        """A run against it, and its report."""
+        (self.folder / "target.toml").write_text("\n".join(self.lines))
+        done = subprocess.run(
+            [sys.executable, "-m", "conformance", "run", "--target", "target.toml", "--quiet", *options],
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=110,
+            check=False,
+        )
+        assert done.stderr == ""
+        return done.returncode, json.loads((self.folder / "gateproof-report" / "report.json").read_text())
+
+
+@pytest.fixture
+def by_hand(tmp_path: Path) -> Iterator[ByHand]:
+    """A gateway without a Project, whose target file names the merchant."""
+    authority = Authority(tmp_path)
+    gateway = embedded_gateway(Embedded(), authority, tmp_path)
+    certificate = authority.issue("merchant")
+    listen = f"127.0.0.1:{free_ports(1)[0]}"
+    # Another name than the address: the target resolves it, the harness goes to where it listens.
+    public_url = f"https://localhost:{listen.rpartition(':')[2]}"
+    merchant = {
+        "issuer": public_url,
+        "authorization_endpoint": f"{public_url}/authorize",
+        "token_endpoint": f"{public_url}/token",
+        "userinfo_endpoint": f"{public_url}/userinfo",
+        "jwks_uri": f"{public_url}/jwks",
+        "api_url": f"{public_url}/api",
+        "ca_file": str(authority.ca_file),
+    }
+    lines = [
+        '[target]\nrole = "gateway"\nname = "by hand"\nversion = "1"',
+        f'base_url = "{gateway.base_url}"\ncore_url = "{gateway.core_url}"\nca_file = "ca.pem"',
+        f'[merchant]\nlisten = "{listen}"\npublic_url = "{public_url}"\nca_file = "ca.pem"',
+        f'tls_cert_file = "{certificate.cert_file.name}"\ntls_key_file = "{certificate.key_file.name}"',
+    ]
+    with ExitStack() as stack:
+        assert gateway.launch is not None
+        assert gateway.control is not None
+        assert gateway.control.url is not None
+        launched(
+            gateway.launch,
+            tmp_path / "gateway.log",
+            stack,
+            ca_file=authority.ca_file,
+            urls=[gateway.base_url],
+            ready=any_answers([gateway.control.url]),
+        )
+        control = connect_control(gateway.control)
+        stack.callback(control.close)
+        yield ByHand(folder=tmp_path, control=control, merchant=merchant, lines=lines)
