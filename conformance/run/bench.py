@@ -67,6 +67,7 @@ class Bench:
         self._exchanges.clear()
         self._keyring = self._fresh_keyring()
         self._estate.begin()
+        self._wire.begin()
         self.gateway, self.world = self._fresh()
 
     def close(self) -> None:

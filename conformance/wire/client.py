@@ -55,7 +55,7 @@ class Wire:
     def begin(self) -> None:
         """A new check: a target that fell silent is asked once more, after ever more checks.
 
-        One hard question may have silenced it for the check at hand alone. A target that is gone for good costs
+        One hard question may have silenced it for the check at hand alone. A target that is gone costs
         five time-outs more, whatever the number of checks.
         """
         if self._timeouts_in_a_row < self._silent_after:
