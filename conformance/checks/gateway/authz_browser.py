@@ -12,8 +12,8 @@ from conformance.entropy import apparent_bits, steady_steps
 from conformance.gateway import Browsing, Gateway, Visit
 from conformance.parties import Agent, User
 from conformance.signin.markup import read_page
-from conformance.wire.client import origin
 from conformance.wire.exchange import Answer, Exchange
+from conformance.wire.place import origin
 from conformance.world import World
 
 # A sign-in that stays in its browser is short; one that cannot takes its time, so there are fewer of them.

@@ -18,8 +18,8 @@ from conformance.sound import ask_all, is_sound
 from conformance.standing import Redeemable, redeemable
 from conformance.wire import agent as agent_wire
 from conformance.wire import backend as backend_wire
-from conformance.wire.client import origin
 from conformance.wire.exchange import Request
+from conformance.wire.place import origin
 from conformance.world import World
 
 GROUPS = ("bodies", "media types", "headers", "methods", "queries")

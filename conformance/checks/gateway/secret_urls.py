@@ -13,8 +13,8 @@ from conformance.gateway import CALLBACK, Gateway
 from conformance.run.received import MERCHANT_KINDS, Received
 from conformance.standing import redeemable
 from conformance.wire import leaks
-from conformance.wire.client import origin
 from conformance.wire.exchange import Exchange
+from conformance.wire.place import origin
 from conformance.world import World
 
 # In no address at all, and in none that leads to another host.
