@@ -18,6 +18,8 @@ from fakes.merchant.records import JournalEntry
 
 # With a clock that can be moved: a life that is over in one step, and short against any other token's.
 BY_CLOCK_S, STEP_S = 60, 70
+# How many such steps a gateway access token has to outlive; where it does not, all goes by smaller ones.
+STEPS, ROUNDED_UP_S = 3, 2
 # Without: a life that can be waited for, and what a gateway may round it up by.
 BY_WAITING_S, ROUNDED_S = 1, 0.5
 # How much later a gateway may still take a token for valid that the merchant calls expired.
@@ -51,9 +53,8 @@ class Seclusion:
 
     def short_lived(self, **fields: Any) -> None:
         """The merchant issues tokens that the check can see expire."""
-        self.script(
-            access_token_lifetime_s=BY_CLOCK_S if _moves_clock(self.world) else BY_WAITING_S, **fields
-        )
+        life_s = _steps(self.world)[0] if self.world.moves_clock() else BY_WAITING_S
+        self.script(access_token_lifetime_s=life_s, **fields)
 
     def grant(self, agent: Agent | None = None) -> Grant:
         return self.world.grant(agent=agent, resource=self.resource, user=self.user)
@@ -116,8 +117,8 @@ def secluded(world: World) -> Seclusion:
 
 def let_expire(world: World) -> None:
     """Short-lived merchant tokens that were got before this are expired after it."""
-    if _moves_clock(world):
-        world.advance_clock(STEP_S)
+    if world.moves_clock():
+        world.advance_clock(_steps(world)[1])
     else:
         time.sleep(BY_WAITING_S + ROUNDED_S)
 
@@ -128,13 +129,20 @@ def redeem_past(world: World, grant: Grant, proxy_token: Secret, expired: str | 
     while True:
         answer = world.redeem(grant, proxy_token)
         stale = answer.status == 200 and answer.member("access_token") == expired
-        if not stale or _moves_clock(world) or time.monotonic() > deadline:
+        if not stale or world.moves_clock() or time.monotonic() > deadline:
             return answer
         time.sleep(0.25)
 
 
-def _moves_clock(world: World) -> bool:
-    return "control:advance_clock" in world.capabilities
+def _steps(world: World) -> tuple[int, int]:
+    """How long a merchant token shall live, and by how much the clock moves past it.
+
+    How long the gateway's own access tokens live is open, and they are not to expire first.
+    """
+    if world.token_life_s() > STEPS * STEP_S:
+        return BY_CLOCK_S, STEP_S
+    life_s = max(1, int(world.token_life_s() / STEPS) - ROUNDED_UP_S - 1)
+    return life_s, life_s + ROUNDED_UP_S
 
 
 def _newcomer(world: World, merchant: MerchantAdmin) -> User:

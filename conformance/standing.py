@@ -38,10 +38,15 @@ class Standing:
     offset_s: float = 0.0
     redeemed: bool = False
     waited_in_vain: int = 0
+    token_life_s: float | None = None
 
     def note(self, answer: Exchange) -> None:
         self.redeemed |= answer.status == 200
         self.waited_in_vain += answer.status == 404
+
+    def note_life(self, seconds: float) -> None:
+        """An access token of the gateway's lives as long as this."""
+        self.token_life_s = seconds if self.token_life_s is None else min(self.token_life_s, seconds)
 
     def patience_s(self, longest_s: float) -> float:
         """How long provisioning is waited for.

@@ -7,17 +7,17 @@ import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
-from email.utils import parsedate_to_datetime
+from math import inf
 from typing import Any
 
 from conformance.claims import LeftOut, Unavailable, require
+from conformance.clock import Clock
 from conformance.estate import SCOPES, Estate
 from conformance.gateway import CALLBACK, Gateway
 from conformance.parties import Agent, Attempt, Authorization, Grant, Project, Resource, User
 from conformance.standing import Standing
 from conformance.target import actions
-from conformance.target.control import ControlPlane
+from conformance.target.control import ControlPlane, Unsupported
 from conformance.target.model import AgentPolicy
 from conformance.wire import agent as agent_wire
 from conformance.wire import backend as backend_wire
@@ -30,8 +30,6 @@ AGENT_DOMAIN = "agent.example"
 AGENT_NAME = "Gateproof test agent"
 # Provisioning may go on in the background for this long after a sign-in.
 PROVISIONING_S = 5.0
-# Clocks on one machine agree; a larger difference means another machine, whose clock then counts.
-SKEW_S = 2.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,7 +198,14 @@ class World:
             name: keyring.secret(name, require.text(answer.member(name), f"{name} of the code exchange"))
             for name in ("access_token", "id_token", "refresh_token")
         }
+        self.standing.note_life(self.clock.life_s(tokens["access_token"], answer))
         return Grant(agent=authorization.agent, resource=resource, user=user, answer=answer, **tokens)
+
+    def token_life_s(self) -> float:
+        """How long a gateway access token lives here at least, as far as this worker has seen."""
+        if self.standing.token_life_s is None:
+            self.grant()
+        return inf if self.standing.token_life_s is None else self.standing.token_life_s
 
     def proxy_token(self, project: Project | None = None) -> Secret:
         """A Proxy token of the Project's Proxy client."""
@@ -274,9 +279,21 @@ class World:
         """What time it is for the target, by its control's word and by the Date of an answer."""
         return self.clock.target_time(answer)
 
+    def moves_clock(self) -> bool:
+        """True where the target's clock can be moved; a control that listed no actions is tried once."""
+        if "control:advance_clock" not in self.capabilities:
+            return False
+        if self.clock.moves is None:
+            try:
+                self.advance_clock(1)
+            except Unsupported:
+                self.clock.moves = False
+        return bool(self.clock.moves)
+
     def advance_clock(self, seconds: float) -> None:
         """Moves the target's clock, and tells the merchant that it moved."""
         actions.advance_clock(self._by_control("advance_clock"), seconds)
+        self.clock.moves = True
         self.clock.offset_s += seconds
         if self.merchant is not None:
             self.merchant.set_clock_offset(self.clock.offset_s)
@@ -304,24 +321,3 @@ class World:
             for name in ("d", "p", "q", "dp", "dq", "qi", "k", "priv"):
                 if isinstance(key.get(name), str):
                     self.gateway.keyring.secret("private_key", key[name])
-
-
-@dataclass(kw_only=True, slots=True)
-class Clock:
-    """How far the target's clock was moved, as far as this worker knows."""
-
-    offset_s: float = 0.0
-
-    def target_time(self, answer: Exchange) -> float:
-        wall = time.time()
-        skew = _date_of(answer, wall) - wall
-        own_clock_moved = abs(skew - self.offset_s) <= SKEW_S
-        return wall + self.offset_s + (0 if own_clock_moved or abs(skew) <= SKEW_S else skew)
-
-
-def _date_of(answer: Exchange, otherwise: float) -> float:
-    try:
-        date: datetime = parsedate_to_datetime(answer.header("Date") or "")
-    except ValueError:
-        return otherwise
-    return date.timestamp()

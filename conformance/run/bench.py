@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from conformance.claims import Unavailable
+from conformance.clock import Clock
 from conformance.estate import ControlledEstate, Estate
 from conformance.gateway import Gateway, Visit
 from conformance.parties import User
@@ -27,7 +28,7 @@ from conformance.wire.keyring import Keyring
 from conformance.wire.secret import Secret
 from conformance.wire.show import mention
 from conformance.wire.show import show as show_in_full
-from conformance.world import Clock, World
+from conformance.world import World
 from reports.exchanges import Shown
 from reports.redaction import Redactor
 

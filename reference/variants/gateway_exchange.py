@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -91,7 +92,18 @@ def _talkative(facts: token_claims.TokenFacts, tokens: token_claims.Tokens) -> J
     return dict(reversed([*answer.items(), *extra.items()]))
 
 
+def _living(seconds: int) -> Callable[[token_claims.TokenFacts], JsonObject]:
+    """Access tokens that live this long."""
+
+    def claims(facts: token_claims.TokenFacts) -> JsonObject:
+        return {**token_claims.access_token_claims(facts), "exp": int(facts.now) + seconds}
+
+    return claims
+
+
 VARIANTS: tuple[Variant, ...] = (
+    variant("access-tokens-of-a-minute", "an access token lives a minute", access_token_claims=_living(60)),
+    variant("access-tokens-of-a-day", "an access token lives a day", access_token_claims=_living(86_400)),
     variant("codes-for-ten-minutes", "a code lives for ten minutes", code_lifetime_s=600),
     variant(
         "wrong-clients-get-400",

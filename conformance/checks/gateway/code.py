@@ -61,7 +61,7 @@ def code_works_only_once_beside_another(world: World) -> None:
 def expired_code_is_refused(world: World) -> None:
     """A code that has outlived its time is refused with invalid_grant; one that has not was exchanged."""
     world, authorization = proven(world)
-    if world.control is not None and "control:advance_clock" in world.capabilities:
+    if world.moves_clock():
         world.advance_clock(CODES_ARE_OVER_S)
     else:
         _wait_out(world)

@@ -77,3 +77,12 @@ def test_projects_by_hand_and_a_control_that_makes_none(by_hand: Any) -> None:
     # A Project of the operator's stays as it is; Proxy clients that were made are gone at the end.
     assert "set_agent_policy" not in asked
     assert asked.count("create_proxy_client") == asked.count("revoke_proxy_client") > 0
+
+
+def test_control_that_neither_describes_itself_nor_moves_the_clock(by_hand: Any) -> None:
+    code, rules, asked = run(by_hand, "describe", "advance_clock", "set_agent_policy", "create_proxy_client")
+    assert (code, failures(rules)) == (0, {})
+    assert "create_project" not in asked
+    untested = {name: rule["reason"] for name, rule in rules.items() if rule["verdict"] == "not-testable"}
+    assert set(untested) == {"CODE-03", "PROXY-04", "PROXY-05", "REDEEM-06"}
+    assert "a code lifetime" in untested["CODE-03"]

@@ -1,0 +1,46 @@
+"""What time it is for the target, whose clock may have been moved."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from math import inf
+
+from conformance.wire.exchange import Exchange
+from conformance.wire.jose import read
+from conformance.wire.secret import Secret
+
+# Clocks on one machine agree; a larger difference means another machine, whose clock then counts.
+SKEW_S = 2.0
+
+
+@dataclass(kw_only=True, slots=True)
+class Clock:
+    """How far the target's clock was moved, as far as this worker knows, and whether it can be."""
+
+    offset_s: float = 0.0
+    moves: bool | None = None
+
+    def target_time(self, answer: Exchange) -> float:
+        wall = time.time()
+        skew = _date_of(answer, wall) - wall
+        own_clock_moved = abs(skew - self.offset_s) <= SKEW_S
+        return wall + self.offset_s + (0 if own_clock_moved or abs(skew) <= SKEW_S else skew)
+
+    def life_s(self, token: Secret, answer: Exchange) -> float:
+        """How long a token that came with this answer lives by its `exp`; without one, for ever."""
+        parsed = read(token.reveal())
+        exp = parsed.claims.get("exp") if parsed is not None else None
+        if isinstance(exp, bool) or not isinstance(exp, int | float):
+            return inf
+        return exp - self.target_time(answer)
+
+
+def _date_of(answer: Exchange, otherwise: float) -> float:
+    try:
+        date: datetime = parsedate_to_datetime(answer.header("Date") or "")
+    except ValueError:
+        return otherwise
+    return date.timestamp()
