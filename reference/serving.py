@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from email.utils import formatdate
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp
@@ -65,6 +66,7 @@ class Listener:
 
 
 Listen = Callable[[Origin, ssl.SSLContext | None, ServerState], Awaitable[Listener]]
+Speak = Callable[[Config, ServerState, dict[str, Any]], asyncio.Protocol]
 
 
 def is_loopback(host: str) -> bool:
@@ -154,7 +156,13 @@ async def _run(
             await on_exit()
 
 
-async def listen(origin: Origin, tls: ssl.SSLContext | None, state: ServerState) -> Listener:
+async def listen(
+    origin: Origin,
+    tls: ssl.SSLContext | None,
+    state: ServerState,
+    *,
+    speaking: Speak = HttpToolsProtocol,
+) -> Listener:
     """Open one origin's port."""
     # uvicorn's tracebacks could quote what a request carried.
     logger = logging.getLogger("uvicorn")
@@ -178,7 +186,7 @@ async def listen(origin: Origin, tls: ssl.SSLContext | None, state: ServerState)
     try:
         # A host rather than a socket of our own: asyncio sets TCP_NODELAY only on sockets that it made.
         server = await loop.create_server(
-            lambda: HttpToolsProtocol(config, state, {}),
+            lambda: speaking(config, state, {}),
             parts.hostname,
             parts.port or 0,
             ssl=tls if secure else None,

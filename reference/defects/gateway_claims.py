@@ -10,7 +10,7 @@ import jwt
 
 from reference.defects.defect import Defect, defect, lacking
 from reference.gateway.ids import Ids
-from reference.gateway.keys import ALGORITHM, SigningKey
+from reference.gateway.keys import SigningKey
 from reference.gateway.policy.outcomes import JsonObject
 from reference.gateway.policy.redemption import SIGNATURE_ONLY, verified_claims
 from reference.gateway.policy.token_claims import (
@@ -61,7 +61,7 @@ def signature_alone(
     for key in keys:
         try:
             claims: dict[str, Any] = jwt.decode(
-                token, key.private.public_key(), algorithms=[ALGORITHM], options=SIGNATURE_ONLY
+                token, key.private.public_key(), algorithms=[key.algorithm], options=SIGNATURE_ONLY
             )
         except jwt.PyJWTError:
             continue

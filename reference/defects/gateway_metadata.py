@@ -7,6 +7,8 @@ from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from dataclasses import replace
 
+from cryptography.hazmat.primitives.asymmetric import ec
+
 from reference.defects.defect import Defect, defect, lacking
 from reference.gateway.keys import KeyRing, SigningKey
 from reference.gateway.policy.discovery import DiscoveryFacts, discovery_document
@@ -35,6 +37,7 @@ def not_announcing(*names: str) -> Callable[[DiscoveryFacts], JsonObject]:
 
 
 def with_private_part(key: SigningKey) -> JsonObject:
+    assert isinstance(key.private, ec.EllipticCurvePrivateKey)  # noqa: S101 - what the honest gateway makes
     secret = key.private.private_numbers().private_value
     return public_jwk(key) | {"d": _base64url(secret)}
 

@@ -9,7 +9,7 @@ from typing import cast
 
 from reference.gateway.arguments import Arguments, WrongArgument
 from reference.gateway.gateway import Gateway
-from reference.gateway.keys import new_key, rotated
+from reference.gateway.keys import rotated
 from reference.gateway.policy.discovery import resource_jwks_uri
 from reference.gateway.policy.outcomes import JsonObject
 from reference.gateway.records import AgentPolicy, MerchantPlace, Project, ProxyClient, Resource
@@ -69,7 +69,7 @@ def create_resource(gateway: Gateway, arguments: Arguments) -> JsonObject:
         indicator=indicator,
         scopes=scopes,
         merchant=merchant,
-        key=new_key(gateway.ids),
+        key=gateway.policies.new_resource_key(gateway.ids),
     )
     gateway.store.resources[resource.id] = resource
     return {"resource_id": resource.id, "jwks_uri": resource_jwks_uri(gateway.base_url, resource.id)}
@@ -124,7 +124,7 @@ def advance_clock(gateway: Gateway, arguments: Arguments) -> JsonObject:
 def rotate_keys(gateway: Gateway, arguments: Arguments) -> JsonObject:
     arguments.done()
     ring = gateway.store.core_keys
-    gateway.store.core_keys = rotated(ring, new_key(gateway.ids), gateway.clock.now())
+    gateway.store.core_keys = rotated(ring, gateway.policies.new_core_key(gateway.ids), gateway.clock.now())
     return {}
 
 

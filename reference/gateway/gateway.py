@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from reference.gateway.clock import Clock
 from reference.gateway.ids import Ids
-from reference.gateway.keys import KeyRing, new_key
+from reference.gateway.keys import KeyRing
 from reference.gateway.logbook import Logbook
 from reference.gateway.merchants import Connect, Merchants, connect
 from reference.gateway.policies import Policies
@@ -49,7 +49,7 @@ def build(
     connecting: Connect = connect,
 ) -> Gateway:
     """Put an empty gateway together."""
-    store = Store(core_keys=KeyRing(current=new_key(ids)))
+    store = Store(core_keys=KeyRing(current=policies.new_core_key(ids)))
     merchants = Merchants(connecting)
     vault = Vault(store=store, policies=policies, clock=clock, ids=ids, merchants=merchants)
     return Gateway(

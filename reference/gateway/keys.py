@@ -6,19 +6,21 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import jwt
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
 from reference.gateway.ids import Ids
 
 ALGORITHM = "ES256"
+PrivateKey = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey | ed25519.Ed25519PrivateKey
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SigningKey:
-    """One ES256 key pair with its name."""
+    """One key pair with its name, and the only algorithm that it is used with."""
 
     kid: str
-    private: ec.EllipticCurvePrivateKey = field(repr=False)
+    private: PrivateKey = field(repr=False)
+    algorithm: str = ALGORITHM
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,6 +40,7 @@ class KeyRing:
 
 
 def new_key(ids: Ids) -> SigningKey:
+    """A new ES256 key."""
     return SigningKey(kid=ids.identifier("key_"), private=ids.key())
 
 
@@ -47,4 +50,4 @@ def rotated(ring: KeyRing, key: SigningKey, now: float) -> KeyRing:
 
 def signed(key: SigningKey, claims: dict[str, Any], typ: str) -> str:
     """A compact JWT under this key."""
-    return jwt.encode(claims, key.private, ALGORITHM, headers={"kid": key.kid, "typ": typ})
+    return jwt.encode(claims, key.private, key.algorithm, headers={"kid": key.kid, "typ": typ})

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.types import ASGIApp
 
 from reference.gateway.ids import Ids, fingerprint
-from reference.gateway.keys import KeyRing, SigningKey
+from reference.gateway.keys import KeyRing, SigningKey, new_key
 from reference.gateway.pages import ApprovePageFacts, approve_page
 from reference.gateway.policy import (
     authorization,
@@ -84,6 +84,8 @@ class Policies:
     resource_keys_shown: Callable[[KeyRing, SigningKey], tuple[SigningKey, ...]] = (
         key_sets.resource_keys_shown
     )
+    new_core_key: Callable[[Ids], SigningKey] = new_key
+    new_resource_key: Callable[[Ids], SigningKey] = new_key
     core_jwk: Callable[[SigningKey], JsonObject] = key_sets.public_jwk
     resource_jwk: Callable[[SigningKey], JsonObject] = key_sets.public_jwk
     core_key_set: Callable[[list[JsonObject]], JsonObject] = key_sets.key_set

@@ -20,6 +20,10 @@ def _lower_case_bearer(facts: token_claims.TokenFacts, tokens: token_claims.Toke
     }
 
 
+def _shouted_bearer(facts: token_claims.TokenFacts, tokens: token_claims.Tokens) -> JsonObject:
+    return {**token_claims.token_answer(facts, tokens), "token_type": "BEARER"}
+
+
 def _whole_hour(token: str, _lifetime_s: int) -> JsonObject:
     return {**proxy.proxy_token_answer(token, 3600), "token_type": "bearer"}
 
@@ -35,6 +39,7 @@ VARIANTS: tuple[Variant, ...] = (
         "token_type is bearer, and there is a member that nobody knows",
         token_answer=_lower_case_bearer,
     ),
+    variant("token-type-in-capitals", "token_type is BEARER", token_answer=_shouted_bearer),
     variant(
         "proxy-token-of-3600-seconds",
         "the Proxy token says that it lives a whole hour",

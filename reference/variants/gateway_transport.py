@@ -11,6 +11,8 @@ from reference.defects.meddling import Answered, Asked, meddling
 from reference.gateway.gateway import Gateway
 from reference.variants.variant import variant
 
+ROUTE = "balancer"
+
 
 def _problems(_: Asked, answered: Answered, __: Gateway) -> Answered:
     """RFC 9457 in place of an OAuth error where OAuth does not ask for one."""
@@ -30,6 +32,37 @@ def _path_in_the_page(asked: Asked, answered: Answered, _: Gateway) -> Answered:
     kept = tuple(header for header in answered.headers if header[0] != "content-type")
     page = f"<!doctype html><title>Not found</title><pre>Cannot {asked.method} {asked.path.encode()!r}</pre>"
     return replace(answered, headers=kept, body=page.encode()).with_header("content-type", "text/html")
+
+
+def _with_charset(_: Asked, answered: Answered, __: Gateway) -> Answered:
+    """JSON has one encoding, and says so all the same."""
+    if answered.header("content-type") != "application/json":
+        return answered
+    kept = tuple(header for header in answered.headers if header[0] != "content-type")
+    return replace(answered, headers=kept).with_header("content-type", 'Application/JSON; Charset="UTF-8"')
+
+
+def _with_unknown_members(_: Asked, answered: Answered, __: Gateway) -> Answered:
+    """Every object has members that nobody knows, and the known ones the other way round."""
+    try:
+        members = json.loads(answered.body)
+    except ValueError:
+        return answered
+    if not isinstance(members, dict):
+        return answered
+    turned = {"x-trace": [None, {"nested": True}], **dict(reversed(members.items())), "\u00fc": 1.5e300}
+    return replace(answered, body=json.dumps(turned, indent="\t", ensure_ascii=False).encode())
+
+
+def _for_browsers_that_keep_cookies(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
+    """A load balancer gives a cookie on the first hop, and sends nobody to a page without it."""
+    if asked.path.endswith("/oauth2/auth"):
+        balanced = f"{ROUTE}=node-7; Path={gateway.base_path or '/'}; Max-Age=600; SameSite=Lax; HttpOnly"
+        gone = "old=; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT"
+        return answered.with_header("set-cookie", balanced).with_header("set-cookie", gone)
+    if "/sign-in/" in asked.path and f"{ROUTE}=node-7" not in asked.headers.get("cookie", ""):
+        return Answered(status=503, headers=(("content-type", "text/plain"),), body=b"no such node")
+    return answered
 
 
 def _says_who_asked(asked: Asked, answered: Answered, _: Gateway) -> Answered:
@@ -56,8 +89,9 @@ def _logs_fingerprints(asked: Asked, answered: Answered, gateway: Gateway) -> An
     return answered
 
 
-def _logs_nothing(_: Asked, answered: Answered, gateway: Gateway) -> Answered:
+def _logs_little(_: Asked, answered: Answered, gateway: Gateway) -> Answered:
     gateway.log.drain()
+    gateway.log.write("asked and answered")
     return answered
 
 
@@ -69,6 +103,17 @@ VARIANTS = (
         "a page for a missing path names the path",
         around=meddling(_path_in_the_page),
     ),
+    variant("charset-everywhere", "JSON answers name their charset", around=meddling(_with_charset)),
+    variant(
+        "unknown-members-everywhere",
+        "every JSON object has unknown members, in another order",
+        around=meddling(_with_unknown_members),
+    ),
+    variant(
+        "cookie-on-the-first-hop",
+        "sign-in takes a cookie that the first redirect gave",
+        around=meddling(_for_browsers_that_keep_cookies),
+    ),
     variant("request-id-repeated", "every answer repeats the request's ID", around=meddling(_says_who_asked)),
     variant(
         "preflight-everywhere", "every OPTIONS is answered with 204", around=meddling(_lets_pages_ask_first)
@@ -76,5 +121,5 @@ VARIANTS = (
     variant(
         "fingerprints-in-the-log", "the log has digests of credentials", around=meddling(_logs_fingerprints)
     ),
-    variant("empty-log", "nothing is logged", around=meddling(_logs_nothing)),
+    variant("terse-log", "the log says of a request that there was one", around=meddling(_logs_little)),
 )

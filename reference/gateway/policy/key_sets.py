@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from base64 import urlsafe_b64encode
 
-from reference.gateway.keys import ALGORITHM, KeyRing, SigningKey
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+from reference.gateway.keys import KeyRing, PrivateKey, SigningKey
 from reference.gateway.policy.outcomes import JsonObject
 from reference.gateway.policy.token_claims import ACCESS_TOKEN_LIFETIME_S
 
@@ -48,22 +51,29 @@ def resource_keys_shown(core: KeyRing, own: SigningKey) -> tuple[SigningKey, ...
 
 def public_jwk(key: SigningKey) -> JsonObject:
     """The public half of a key pair."""
-    point = key.private.public_key().public_numbers()
-    return {
-        "kty": "EC",
-        "crv": "P-256",
-        "x": _coordinate(point.x),
-        "y": _coordinate(point.y),
-        "kid": key.kid,
-        "use": "sig",
-        "alg": ALGORITHM,
-    }
+    return {**_public_numbers(key.private), "kid": key.kid, "use": "sig", "alg": key.algorithm}
 
 
 def key_set(jwks: list[JsonObject]) -> JsonObject:
     return {"keys": jwks}
 
 
-def _coordinate(value: int) -> str:
-    # RFC 7518 section 6.2.1.2 wants the full length, leading zeros included.
-    return urlsafe_b64encode(value.to_bytes(COORDINATE_OCTETS, "big")).rstrip(b"=").decode()
+def _public_numbers(private: PrivateKey) -> JsonObject:
+    if isinstance(private, rsa.RSAPrivateKey):
+        key = private.public_key().public_numbers()
+        return {"kty": "RSA", "n": _number(key.n), "e": _number(key.e)}
+    if isinstance(private, ec.EllipticCurvePrivateKey):
+        # RFC 7518 section 6.2.1.2 wants the full length, leading zeros included.
+        point = private.public_key().public_numbers()
+        x, y = (_base64url(value.to_bytes(COORDINATE_OCTETS, "big")) for value in (point.x, point.y))
+        return {"kty": "EC", "crv": "P-256", "x": x, "y": y}
+    raw = private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+    return {"kty": "OKP", "crv": "Ed25519", "x": _base64url(raw)}
+
+
+def _number(value: int) -> str:
+    return _base64url(value.to_bytes((value.bit_length() + 7) // 8, "big"))
+
+
+def _base64url(octets: bytes) -> str:
+    return urlsafe_b64encode(octets).rstrip(b"=").decode()

@@ -11,7 +11,7 @@ from typing import Any
 import jwt
 
 from reference.gateway.ids import fingerprint
-from reference.gateway.keys import ALGORITHM, SigningKey
+from reference.gateway.keys import SigningKey
 from reference.gateway.policy.discovery import REDEMPTION_SCOPE
 from reference.gateway.policy.outcomes import JsonObject, Refusal, json_in
 from reference.gateway.policy.token_claims import ACCESS_TOKEN_TYPE
@@ -75,7 +75,7 @@ def verified_claims(
         if key is None or header.get("typ") != ACCESS_TOKEN_TYPE:
             return None
         claims: dict[str, Any] = jwt.decode(
-            token, key.private.public_key(), algorithms=[ALGORITHM], options=SIGNATURE_ONLY
+            token, key.private.public_key(), algorithms=[key.algorithm], options=SIGNATURE_ONLY
         )
     except (jwt.PyJWTError, ValueError, RecursionError):
         return None
