@@ -35,6 +35,7 @@ def basic_and_client_credentials_give_a_token(gateway: Gateway, world: World) ->
 def token_lives_an_hour(gateway: Gateway, world: World) -> None:
     """`expires_in` is an hour, less the moment that it took to answer."""
     answer = gateway.proxy_token(world.home().proxy_client)
+    require(answer).status(200)
     expires_in = require(answer).json_object().get("expires_in")
     require.that(
         isinstance(expires_in, int | float) and not isinstance(expires_in, bool),
@@ -171,6 +172,7 @@ def answer_is_not_to_be_stored(gateway: Gateway, world: World) -> None:
 def no_refresh_token_comes_along(gateway: Gateway, world: World) -> None:
     """A client that can always ask again gets no refresh token."""
     answer = require(gateway.proxy_token(world.home().proxy_client)).status(200)
+    require.text(answer.member("access_token"), "access_token")
 
     expect.that(
         answer.member("refresh_token") is None,
