@@ -66,6 +66,19 @@ def run(by_hand: Any, *without: str) -> tuple[int, dict[str, dict[str, Any]], li
     return code, {rule["id"]: rule for rule in report["rules"]}, asked
 
 
+def test_control_that_never_hands_over_a_log_shows_nothing(by_hand: Any) -> None:
+    class Mute:
+        def call(self, action: str, /, **arguments: Any) -> dict[str, Any]:
+            return {"text": ""} if action == "logs" else by_hand.control.call(action, **arguments)
+
+    with lacking(Mute(), (), []) as url:
+        by_hand.lines.insert(2, f'[control]\nurl = "{url}"')
+        _, report = by_hand.run("--only", "SECRET-05", "--only", "DISC-01")
+    logs = [rule for rule in report["rules"] if rule["id"] != "DISC-01"]
+    assert {rule["verdict"] for rule in logs} == {"not-testable"}
+    assert all("control action logs: expected a line" in rule["reason"] for rule in logs)
+
+
 def failures(rules: dict[str, dict[str, Any]]) -> dict[str, str]:
     return {name: rule["reason"] for name, rule in rules.items() if rule["verdict"] in {"failed", "error"}}
 
