@@ -113,6 +113,7 @@ def agent_gets_no_proxy_token(gateway: Gateway, world: World, case: str) -> None
 @check("PROXY-08")
 def agent_that_registers_for_it_gets_no_proxy_token(gateway: Gateway, world: World) -> None:
     """An agent that says client_credentials among its grant types is an agent all the same."""
+    _working_client(gateway, world)
     grant = world.grant()
     metadata = world.metadata()
     wanted = {**metadata, "grant_types": [*metadata["grant_types"], "client_credentials"]}
