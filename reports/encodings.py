@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from urllib.parse import quote, quote_plus
 
 
@@ -14,6 +15,16 @@ def whole(value: str) -> frozenset[str]:
         encoded = encode(raw).decode("ascii")
         forms |= {encoded, encoded.rstrip("=")}
     return frozenset(forms)
+
+
+def as_a_value(value: str) -> re.Pattern[str]:
+    """Finds the value where it is the whole of one: of a member, a parameter, a header, an element.
+
+    In running text a short secret may as well be a word.
+    """
+    before = r"""(^|["'=:>\x00]|[:,]\ )"""
+    behind = r"""(?=$|["'&<;,}\]\s\x00])"""
+    return re.compile(before + re.escape(value) + behind, re.MULTILINE)
 
 
 def embedded(value: str) -> frozenset[str]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from urllib.parse import unquote_plus
 
-from reports.encodings import whole
+from reports.encodings import as_a_value, whole
 
 # No credential of this field is shorter than 16 characters of these alphabets between two other characters.
 _RUN = re.compile(r"[A-Za-z0-9_\-+~]{16,}")
@@ -14,6 +14,8 @@ _RUN = re.compile(r"[A-Za-z0-9_\-+~]{16,}")
 _WORD = re.compile(r"[A-Z]?[a-z]{1,19}|[A-Z]{1,12}|[0-9]{1,5}|[a-z]{1,4}[0-9]{1,4}")
 _TIMESTAMP = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}[\d.Zz:+-]*")
 _SHORTEST = 16
+# A secret shorter than this is hidden where it is a whole value: everywhere, it would take words along.
+_SAFE = 6
 _JWT = re.compile(r"[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*")
 _LABEL = re.compile(r"⟨[^⟩]*⟩")
 
@@ -30,10 +32,13 @@ class Redactor:
         forms: dict[str, str] = {}
         for value, label in secrets.items():
             for form in whole(value):
-                if len(form) >= 6:
+                if len(form) >= _SAFE:
                     forms.setdefault(form, label)
         # Tried one by one, longest first: compiling one expression of them all takes longer than a check.
         self._forms = sorted(forms.items(), key=lambda form: len(form[0]), reverse=True)
+        self._short = [
+            (as_a_value(value), label) for value, label in secrets.items() if 0 < len(value) < _SAFE
+        ]
         self._public = {run for name in public for run in _RUN.findall(name)}
         self._marks: dict[str, str] = {}
 
@@ -76,6 +81,8 @@ class Redactor:
         for form, label in self._forms:
             if form in text:
                 text = text.replace(form, label)
+        for pattern, label in self._short:
+            text = pattern.sub(rf"\1{label}", text)
         return text
 
     def _masked(self, text: str) -> str:

@@ -71,8 +71,11 @@ class Survey:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Kept:
+    """An exchange, its check, and the Proxy client IDs that the check itself told the agent's side."""
+
     check: str
     exchange: Exchange
+    told: set[str]
 
 
 class Received:
@@ -95,12 +98,14 @@ class Received:
         self._others: set[str] = set()
         self._names: set[str] = set()
         self._clients: set[str] = set()
+        self._told = set[str]()
         for project in target.projects:
             for client in project.proxy_clients:
                 self.meet_client(client.id, client.secret.reveal())
 
     def begin(self, check: str) -> None:
         self._check = check
+        self._told = set()
 
     def meet_client(self, client_id: str, client_secret: str) -> None:
         """A Proxy client that exists from now on."""
@@ -117,7 +122,10 @@ class Received:
         if origin(exchange.request.url) not in self._origins:
             return
         self._learn(exchange)
-        self._kept.append(_Kept(check=self._check, exchange=exchange))
+        if leaks.party(exchange) != "backend":
+            asked = unquote_plus(leaks.sent(exchange))
+            self._told.update(client for client in self._clients if client in asked)
+        self._kept.append(self._keep(exchange))
         self._octets += sum(len(answer.body) for answer in (exchange.answer, *exchange.retries) if answer)
         if self._octets > _MOST_OCTETS:
             self._search_everything()
@@ -126,26 +134,27 @@ class Received:
         """Where a browser was sent that was somebody else's: its address is all that is seen of it."""
         request = Request(method="GET", url="")
         answer = Answer(status=0, headers=(("the address that the browser was sent to", url),))
-        self._kept.append(
-            _Kept(check=self._check, exchange=Exchange(step="browser", request=request, answer=answer))
-        )
+        self._kept.append(self._keep(Exchange(step="browser", request=request, answer=answer)))
+
+    def _keep(self, exchange: Exchange) -> _Kept:
+        return _Kept(check=self._check, exchange=exchange, told=self._told)
 
     def leaks_of(self, exchanges: Iterable[Exchange], *kinds: str) -> list[Leak]:
         """The secrets of these kinds in these exchanges, where they must not be."""
         hoards = self.hoards(*kinds)
-        kept = (_Kept(check=self._check, exchange=exchange) for exchange in exchanges)
+        kept = map(self._keep, exchanges)
         return [leak for each in kept if self._of_target(each.exchange) for leak in _leaks(hoards, each)]
 
     def minted(self, kind: str) -> int:
-        """How many secrets of this kind are known."""
+        """How many secrets of this kind can be looked for."""
         self._meet_minted()
-        return sum(known == kind for known, _ in self._secrets)
+        return sum(known == kind and leaks.is_distinct(value) for known, value in self._secrets)
 
     def _canaries(self, kinds: Iterable[str]) -> list[leaks.Canary]:
         """What a target made up: the names in it and the beginnings that it shares are left out."""
         wanted = frozenset(kinds)
         made = [
-            leaks.name(kind, value)
+            (None if self._is_in_a_name(value) else leaks.name(kind, value))
             if kind == "proxy_client_id"
             else leaks.canary(kind, value, public=self._names)
             for kind, value in self._secrets
@@ -154,11 +163,17 @@ class Received:
         own = {value for kind, value in self._secrets if kind not in self._merchants}
         return leaks.apart([each for each in made if each is not None], self._others | own)
 
+    def _is_in_a_name(self, client_id: str) -> bool:
+        """True for a short ID that other names have in them: it comes with them wherever they stand."""
+        return len(client_id) < leaks.RUN and any(
+            client_id in known and client_id != known for known in self._names
+        )
+
     def survey(self) -> Survey:
         """Searches what is left, and says what the whole of it came to."""
         self._search_everything()
-        for kind, _ in self._secrets:
-            self._survey.known[kind] = self._survey.known.get(kind, 0) + 1
+        for kind, value in self._secrets:
+            self._survey.known[kind] = self._survey.known.get(kind, 0) + leaks.is_distinct(value)
         return self._survey
 
     def _search_everything(self) -> None:
@@ -221,7 +236,7 @@ def _leaks(hoards: tuple[leaks.Hoard, ...], kept: _Kept) -> list[Leak]:
     exchange = kept.exchange
     parts = leaks.received(exchange)
     whole = leaks.search_all(hoards, "\n".join(text for _, text in parts))
-    bad = {found.value: found for found in whole if not _is_fine(exchange, found)}
+    bad = {found.value: found for found in whole if not _is_fine(kept, found)}
     return [
         Leak(
             kind=found.kind,
@@ -236,7 +251,11 @@ def _leaks(hoards: tuple[leaks.Hoard, ...], kept: _Kept) -> list[Leak]:
     ]
 
 
-def _is_fine(exchange: Exchange, found: leaks.Found) -> bool:
+def _is_fine(kept: _Kept, found: leaks.Found) -> bool:
+    exchange = kept.exchange
+    # An ID is no secret to a side that was told it: a session may bring it up later in the check.
+    if found.kind == "proxy_client_id" and found.value in kept.told:
+        return True
     if may_hold(exchange, found.kind, found.value):
         return True
     # What is near a secret and was sent like that comes back as somebody's input, not as a secret.

@@ -7,6 +7,9 @@ from collections.abc import Iterable
 from conformance.wire.secret import Secret
 from reports.redaction import Redactor
 
+_SETTINGS = frozenset({"target_header", "setting"})
+_SHORTEST_SETTING = 6
+
 
 class Keyring:
     """Collects the secrets that a check meets, and hands out the redactor that hides them."""
@@ -45,4 +48,10 @@ class Keyring:
         return [value for value, kind in self._kinds.items() if kind in kinds]
 
     def redactor(self) -> Redactor:
-        return Redactor(secrets=self._labels, public=self._public)
+        # A short setting is a flag or a number, and would take all flags and numbers along.
+        hidden = {
+            value: label
+            for value, label in self._labels.items()
+            if self._kinds[value] not in _SETTINGS or len(value) >= _SHORTEST_SETTING
+        }
+        return Redactor(secrets=hidden, public=self._public)

@@ -12,7 +12,7 @@ from conformance.wire.exchange import Answer, Exchange
 from conformance.wire.jose import read
 from conformance.wire.secret import Secret
 from reports.decodings import Reading, readings, text_of
-from reports.encodings import embedded
+from reports.encodings import as_a_value, embedded
 
 # As many consecutive characters of a secret as make a leak.
 RUN = 16
@@ -22,6 +22,8 @@ _STRIDE = RUN - _WINDOW + 1
 # Of a very long secret, its beginning and its end stand for the whole: that is what leaks have.
 _ENDS = 96
 _SHORTEST = 8
+# A shorter value with letters and digits in it may stand anywhere by chance.
+_SHORTEST_MIXED = 6
 # How a text is read that anybody reads who opens it.
 PLAIN = frozenset({"as it is", "percent-encoded", "JSON-escaped", "split by white space"})
 # A window without a digit in letters of one case: words read like that, and secrets hardly ever do.
@@ -32,12 +34,13 @@ _WORDS = re.compile(r"[a-z_\-. :/]{8}|[A-Z_\-. :/]{8}")
 class Canary:
     """A value that must not turn up, and the parts of it that nobody could know otherwise.
 
-    A canary without such parts is looked for as a whole.
+    A canary without such parts is looked for as a whole: one that is short where it is a whole value.
     """
 
     kind: str
     value: str = field(repr=False)
     parts: tuple[str, ...] = field(repr=False, default=())
+    is_name: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,8 +78,13 @@ def apart(canaries: Sequence[Canary], others: Iterable[str]) -> list[Canary]:
 
 def name(kind: str, value: str) -> Canary | None:
     """An identifier that is looked for as a whole; None for one that could stand anywhere by chance."""
-    distinct = len(value) >= 6 and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
-    return Canary(kind=kind, value=value) if distinct or len(value) >= RUN else None
+    return Canary(kind=kind, value=value, is_name=True) if is_distinct(value) else None
+
+
+def is_distinct(value: str) -> bool:
+    """True for what is no word: a value that can be looked for without taking something else for it."""
+    mixed = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+    return len(value) >= RUN or (len(value) >= _SHORTEST_MIXED and mixed)
 
 
 class Hoard:
@@ -95,9 +103,8 @@ class Hoard:
                 for piece in (part[:_ENDS], part[-_ENDS:]) if len(part) > 2 * _ENDS else (part,):
                     self._add(each, piece, "")
                 self._add(each, part[:_ENDS][::-1], "backwards")
-            if not each.parts and len(each.value) >= 6:
-                bounded = rf"(?<![A-Za-z0-9]){re.escape(each.value)}(?![A-Za-z0-9])"
-                self._wholes.append((each, each.value.lower(), re.compile(bounded, re.IGNORECASE)))
+            if not each.parts and is_distinct(each.value):
+                self._wholes.append((each, each.value.lower(), _whole(each)))
 
     def search(self, text: str) -> list[Found]:
         """Every canary in the text, once each, in whatever encoding."""
@@ -129,6 +136,12 @@ class Hoard:
             # Nearly every text lacks nearly every value, which takes a tenth of a pattern's time to see.
             if folded in text and pattern.search(reading.text):
                 yield each, ""
+
+
+def _whole(each: Canary) -> re.Pattern[str]:
+    if len(each.value) < RUN and not each.is_name:
+        return as_a_value(each.value)
+    return re.compile(rf"(?<![A-Za-z0-9]){re.escape(each.value)}(?![A-Za-z0-9])", re.IGNORECASE)
 
 
 def search_all(hoards: Iterable[Hoard], text: str) -> list[Found]:

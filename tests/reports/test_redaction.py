@@ -41,6 +41,14 @@ def test_longer_secret_is_not_shown_through_a_shorter_one_in_it() -> None:
     assert both.text("abcdef-and-more") == "⟨b#1⟩"
 
 
+def test_short_secret_is_hidden_where_it_is_a_value() -> None:
+    short = Redactor(secrets={"tiny": "⟨proxy_client_secret#1⟩"}, public=())
+    for shown in ('{"a": "tiny"}', "a=tiny&b=c", "X-Debug: tiny", "<b>tiny</b>", "tiny", "a:tiny"):
+        assert short.text(shown) == shown.replace("tiny", "⟨proxy_client_secret#1⟩")
+    assert short.value("tiny") == "⟨proxy_client_secret#1⟩"
+    assert short.text("a tiny little thing, tinyurl=x") == "a tiny little thing, tinyurl=x"
+
+
 @pytest.mark.parametrize(
     "unknown",
     [

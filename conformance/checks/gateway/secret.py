@@ -177,7 +177,7 @@ def _hidden(world: World, received: Received, *kinds: str) -> None:
     """Nothing that the target answered in this check holds a secret of these kinds where it must not."""
     what = kinds[0].replace("_", " ")
     known = received.minted(kinds[0])
-    require.that(known > 0, "this run", expected=f"a {what} to look for", got="none")
+    require.that(known > 0, "this run", expected=f"a {what} that is no word, to look for", got="none")
     exchanges = world.seen()
     found = received.leaks_of(exchanges, *kinds)
 
@@ -190,9 +190,9 @@ def _hidden(world: World, received: Received, *kinds: str) -> None:
 
 
 def _clean(survey: Survey, *kinds: str) -> None:
-    known = sum(survey.known.get(kind, 0) for kind in kinds)
+    known = survey.known.get(kinds[0], 0)
     what = kinds[0].replace("_", " ")
-    require.that(known > 0, "the run", expected=f"a {what} to look for", got="none")
+    require.that(known > 0, "the run", expected=f"a {what} that is no word, to look for", got="none")
     found = [leak for leak in survey.leaks if leak.kind in kinds]
     places = "; ".join(dict.fromkeys(f"{leak.check}: {leak.said()}" for leak in found[:4]))
 

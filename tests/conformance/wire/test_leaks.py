@@ -97,3 +97,16 @@ def test_an_identifier_is_looked_for_as_a_whole() -> None:
 def test_words_are_not_taken_for_secrets() -> None:
     hoard = Hoard([canary("proxy_client_secret", "token_endpoint_auth_method_9Z8Y7X6W5V4U3T2S")])
     assert hoard.search('{"token_endpoint_auth_method": "client_secret_post"}') == []
+
+
+def test_short_secret_is_found_where_it_is_a_value() -> None:
+    hoard = Hoard([canary("proxy_client_secret", "secret1")])
+    for text in ('{"a": {"b": "secret1"}}', "id=a&secret=secret1", "X-Debug: secret1", "proxy_1:secret1"):
+        assert [found.value for found in hoard.search(text)] == ["secret1"]
+    for text in ("see secret1 in the manual", "secret12", "/secret1/", '"secret1-or-more"', '"Secret1"'):
+        assert hoard.search(text) == []
+
+
+def test_word_is_not_looked_for() -> None:
+    hoard = Hoard([canary("proxy_client_secret", "password"), canary("proxy_client_secret", "abc1")])
+    assert hoard.search('<input type="password" name="abc1">') == []
