@@ -48,10 +48,14 @@ class LeftOut(Exception):
 
 @dataclass(slots=True)
 class Tally:
-    """How often a check claimed or observed something: one that did neither has shown nothing."""
+    """How often a check claimed or observed something: one that did neither has shown nothing.
+
+    What is `beside` a claim is for whoever reads that it does not hold.
+    """
 
     expected: int = 0
     observed: dict[str, Any] = field(default_factory=dict)
+    beside: dict[str, Any] = field(default_factory=dict)
 
 
 _TALLY: ContextVar[Tally] = ContextVar("gateproof_tally")
@@ -148,6 +152,11 @@ expect = Verb(Violated)
 def observe(**facts: object) -> None:
     """Records what the spec leaves open. Values must be safe to show: statuses, names, counts, yes or no."""
     _TALLY.get().observed.update({name: _plain(fact) for name, fact in facts.items()})
+
+
+def beside(**documents: object) -> None:
+    """Puts JSON beside the claims that follow: it is shown, redacted, if one of them does not hold."""
+    _TALLY.get().beside.update(documents)
 
 
 def _shown(value: object) -> str:

@@ -31,6 +31,7 @@ from reports.headline import (
     cut_short,
     decides,
     duration_s,
+    has_own_ca,
     identifier,
     of,
     started,
@@ -217,7 +218,15 @@ def _of_an_exchange(folder: _Folder, check: CheckResult, number: int, shown: Sho
     answered = f"{shown.status}" if shown.status is not None else one_line(shown.failure) or "no answer"
     start = folder.moment_ms(shown.at_s - folder.zero_s)
     text = "\n".join(
-        [request_text(shown), "", "--- answer", answer_text(shown), "", "--- by hand", curl(shown)]
+        [
+            request_text(shown),
+            "",
+            "--- answer",
+            answer_text(shown),
+            "",
+            "--- by hand",
+            curl(shown, own_ca=has_own_ca(folder.result)),
+        ]
     )
     return TestStepResult(
         name=one_line(f"{shown.step}: {shown.method} {shown.url} → {answered}"),

@@ -45,6 +45,11 @@ def request_text(shown: Shown) -> str:
     return _text(f"{shown.method} {shown.url}", shown.request_headers, shown.request_body)
 
 
+def outcome(shown: Shown) -> str:
+    """What came back, in a word."""
+    return str(shown.status) if shown.status is not None else shown.failure or "no answer"
+
+
 def answer_text(shown: Shown) -> str:
     """The answer as lines of text, or why there is none."""
     if shown.status is None:
@@ -52,9 +57,14 @@ def answer_text(shown: Shown) -> str:
     return _text(str(shown.status), shown.answer_headers, shown.answer_body)
 
 
-def curl(shown: Shown) -> str:
-    """A command that sends the request again, with shell variables for the secrets."""
+def curl(shown: Shown, *, own_ca: bool) -> str:
+    """A command that sends the request again, with shell variables for the secrets.
+
+    Where a CA file vouches for the target, the system's roots do not.
+    """
     words = ["curl -sS -i"]
+    if own_ca and shown.url.lower().startswith("https:"):
+        words.append('--cacert "${CA_FILE}"')
     if shown.method != "GET":
         words.append(f"-X {shown.method}")
     words.append(_quoted(shown.url))

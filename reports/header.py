@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import date, datetime
 from typing import Any
 
@@ -33,7 +33,10 @@ class Harness:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Target:
-    """What was asked; an empty text stands for what is not known, or does not exist in this role."""
+    """What was asked; an empty text stands for what is not known, or does not exist in this role.
+
+    ``own_ca`` tells that a CA file vouches for it, and not the system; ``lines`` where its file says what.
+    """
 
     name: str
     version: str
@@ -42,6 +45,8 @@ class Target:
     tls_key_digest: str
     discovery_digest: str
     configuration_digest: str
+    own_ca: bool = False
+    lines: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -35,6 +35,11 @@ def cut_short(result: RunResult) -> str:
     return one_line(str(result.run.get("cut_short") or result.reason)) or "no reason is known"
 
 
+def has_own_ca(result: RunResult) -> bool:
+    """True when whoever asks the target again has to name a CA file."""
+    return bool(result.target.get("own_ca"))
+
+
 def is_partial(result: RunResult) -> bool:
     """True when only a part of the rules was asked for: the verdict then speaks of that part."""
     return any((result.run.get("selection") or {}).values())

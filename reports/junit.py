@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from reports.escaping import attribute, one_line, xml
 from reports.exchanges import answer_text, curl, request_text
 from reports.families import FAMILIES, family_of
-from reports.headline import caveats, decides, duration_s, of, started, target_name, verdict_words
+from reports.headline import caveats, decides, duration_s, has_own_ca, of, started, target_name, verdict_words
 from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
 
 _BROKEN = {Verdict.FAILED: "failure", Verdict.ERROR: "error"}
@@ -144,7 +144,7 @@ def _of_a_rule(result: RunResult, rule: RuleResult) -> _Case:
         outcome=outcome,
         kind=rule.level if outcome == "failure" else rule.verdict.value if outcome == "error" else "",
         message=said if outcome else "",
-        text=_broken(rule) if rule.verdict in _BROKEN else _observed(rule),
+        text=_broken(rule, own_ca=has_own_ca(result)) if rule.verdict in _BROKEN else _observed(rule),
     )
 
 
@@ -164,7 +164,7 @@ def _observed(rule: RuleResult) -> str:
     return "\n".join(f"{key}: {one_line(str(value))}" for key, value in seen.items())
 
 
-def _broken(rule: RuleResult) -> str:
+def _broken(rule: RuleResult, *, own_ca: bool) -> str:
     """Everything that somebody needs to see what is wrong without opening another file."""
     standing = [
         f"{rule.title} [{rule.level}]",
@@ -173,11 +173,11 @@ def _broken(rule: RuleResult) -> str:
     ]
     blocks = ["\n".join([*standing, *([f"standard: {rule.standard}"] if rule.standard else [])])]
     blocks += [part.strip() for part in (rule.holds, rule.why) if part.strip()]
-    blocks += [_check(check) for check in rule.checks if check.verdict in _BROKEN]
+    blocks += [_check(check, own_ca=own_ca) for check in rule.checks if check.verdict in _BROKEN]
     return "\n\n".join(blocks)
 
 
-def _check(check: CheckResult) -> str:
+def _check(check: CheckResult, *, own_ca: bool) -> str:
     lines = [f"{check.verdict.value}: {check.id}", check.message]
     if check.expected:
         lines += [f"expected: {check.expected}", f"got: {check.got}"]
@@ -188,5 +188,5 @@ def _check(check: CheckResult) -> str:
     for exchange in shown:
         lines += ["", f"--- {exchange.step}", request_text(exchange), "", answer_text(exchange)]
     if shown:
-        lines += ["", "--- by hand", curl(shown[-1])]
+        lines += ["", "--- by hand", curl(shown[-1], own_ca=own_ca)]
     return "\n".join(lines)

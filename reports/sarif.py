@@ -13,7 +13,17 @@ from urllib.parse import quote
 from reports.escaping import json_bytes, one_line, visible
 from reports.exchanges import curl
 from reports.families import family_of
-from reports.headline import by_reason, caveats, decides, duration_s, identifier, of, started, target_name
+from reports.headline import (
+    by_reason,
+    caveats,
+    decides,
+    duration_s,
+    has_own_ca,
+    identifier,
+    of,
+    started,
+    target_name,
+)
 from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -109,6 +119,25 @@ def _descriptor(result: RunResult, rule: RuleResult) -> dict[str, Any]:
     }
 
 
+# What a family is about, as the target file calls it, the nearest first.
+_SUBJECTS = {
+    "KEYS": ("core_url",),
+    "CODE": ("core_url",),
+    "CLAIM": ("projects.resources", "core_url"),
+    "PROXY": ("projects.proxy_clients", "core_url"),
+    "REDEEM": ("projects.resources", "base_url"),
+    "VAULT": ("merchant", "base_url"),
+    "META": ("metadata_url", "service_url"),
+}
+
+
+def _line(result: RunResult, rule: RuleResult) -> int:
+    """The line of the target file that is nearest to what the rule is about; its first, where none is."""
+    lines = result.target.get("lines") or {}
+    subjects = (*_SUBJECTS.get(family_of(rule.id), ()), "base_url", "service_url", "target")
+    return next((lines[subject] for subject in subjects if subject in lines), 1)
+
+
 def _alert(
     result: RunResult, rule: RuleResult, check: CheckResult, index: int, file: dict[str, str]
 ) -> dict[str, Any]:
@@ -121,7 +150,7 @@ def _alert(
         "message": {"text": _message(f"{rule.title}. {check.message}")},
         "locations": [
             {
-                "physicalLocation": {"artifactLocation": file, "region": {"startLine": 1}},
+                "physicalLocation": {"artifactLocation": file, "region": {"startLine": _line(result, rule)}},
                 "logicalLocations": [{"fullyQualifiedName": visible(check.id), "kind": "function"}],
             }
         ],
@@ -131,7 +160,9 @@ def _alert(
             "check": check.id,
             "expected": visible(check.expected),
             "got": visible(check.got),
-            "byHand": visible(curl(check.exchanges[-1])) if check.exchanges else "",
+            "byHand": visible(curl(check.exchanges[check.decisive], own_ca=has_own_ca(result)))
+            if check.exchanges
+            else "",
             "decides": decides(result, rule),
         },
     }

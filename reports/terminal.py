@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sys
@@ -9,9 +10,11 @@ import textwrap
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TextIO
 
-from reports.exchanges import answer_text, curl, request_text
+from reports.exchanges import Shown, answer_text, curl, outcome, request_text
+from reports.headline import has_own_ca, is_partial
 from reports.signs import SIGNS
 from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict, many
 
@@ -21,7 +24,11 @@ _TONES = {
     Verdict.ERROR: "yellow",
     Verdict.NOT_TESTABLE: "yellow",
 }
-_SHOWN_EXCHANGES = 3
+# The path at which a Resource takes authorization requests.
+_AUTHORIZATION = "/oauth2/auth"
+_MOST_LINES = 24
+_MOST_STEPS = 10
+_LONGEST_LINE = 600
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,39 +112,93 @@ class Counting:
 
 
 def failures(screen: Screen, result: RunResult, *, again: str) -> None:
-    """One block for every check that failed or broke, worst first."""
+    """Every check that failed or broke, worst first; of a rule the first one in full, the others in short."""
     for verdict in (Verdict.FAILED, Verdict.ERROR):
         for rule in result.rules:
-            for check in rule.checks:
-                if check.verdict is verdict:
-                    _block(screen, rule, check, again)
+            broken = [check for check in rule.checks if check.verdict is verdict]
+            for check in broken[:1]:
+                _claim(screen, check)
+                _field(screen, "rule", f"{rule.title} [{rule.level}]")
+                _field(screen, "spec", rule.section)
+                _course(screen, check, own_ca=has_own_ca(result))
+                _field(screen, "again", f"{again} --only {rule.id}")
+                _field(screen, "more", f"gateproof explain {rule.id}")
+                screen.say()
+            for check in broken[1:]:
+                _claim(screen, check)
+            if broken[1:]:
+                _field(screen, "more", "report.html and junit.xml have the exchanges of each")
+                screen.say()
 
 
-def _block(screen: Screen, rule: RuleResult, check: CheckResult, again: str) -> None:
+def _claim(screen: Screen, check: CheckResult) -> None:
+    """What was expected and what came: the rest is for those who look for the cause."""
     sign, colour = SIGNS[check.verdict], _TONES[check.verdict]
     screen.say(screen.paint(f"{sign} {check.verdict.upper()}  {check.id}", colour, "bold"))
-    _field(screen, "rule", f"{rule.title} [{rule.level}]")
-    _field(screen, "spec", rule.section)
     if check.expected:
-        what = check.message.partition(": expected ")[0]
-        _field(screen, "where", what)
-        _field(screen, "expected", check.expected)
+        _field(screen, "expected", f"{check.what}: {check.expected}")
         _field(screen, "got", check.got)
+        _field(screen, "perhaps", check.question)
     else:
-        _field(screen, "what", check.message)
-    shown = check.exchanges[-_SHOWN_EXCHANGES:]
-    if len(check.exchanges) > len(shown):
-        _field(screen, "before", ", ".join(exchange.step for exchange in check.exchanges[: -len(shown)]))
-    for exchange in shown:
-        screen.say(screen.paint(f"    {exchange.step}", "bold"))
-        screen.say(textwrap.indent(request_text(exchange), "      > "))
-        screen.say(textwrap.indent(answer_text(exchange), "      < ", lambda _: True))
-    if shown:
-        screen.say(screen.paint("    by hand", "bold"))
-        screen.say(textwrap.indent(curl(shown[-1]), "      "))
-    _field(screen, "again", f"{again} --only {rule.id}")
-    _field(screen, "more", f"gateproof explain {rule.id}")
-    screen.say()
+        _field(screen, "what", check.what)
+
+
+def _course(screen: Screen, check: CheckResult, *, own_ca: bool) -> None:
+    """How it came to that: the documents it is about, the steps, and the last of them in full."""
+    for name, fact in check.observations.items():
+        for place, line in enumerate(_members(str(fact))):
+            _field(screen, name if place == 0 else "", line)
+    if not check.exchanges:
+        return
+    last, after = check.exchanges[check.decisive], check.exchanges[check.decisive + 1 :]
+    _field(screen, "before", _steps(check.exchanges[: check.decisive]))
+    _field(screen, "then", f"{last.step}: {outcome(last)}")
+    screen.say(_quoted(request_text(last), "      > "))
+    screen.say(_quoted(answer_text(last), "      < "))
+    _field(screen, "after", _steps(after))
+    asked = [shown for shown in check.exchanges if shown.url.partition("?")[0].endswith(_AUTHORIZATION)]
+    if last.step == "browser" and asked:
+        _field(screen, "by hand", "in a browser, with values of your own for what is hidden, open")
+        screen.say(f"      {asked[-1].url}")
+    else:
+        screen.say(screen.paint("    by hand", "faint"))
+        screen.say(textwrap.indent(curl(last, own_ca=own_ca), "      "))
+
+
+def _members(fact: str) -> list[str]:
+    """A JSON object member by member; anything else as it is."""
+    try:
+        document = json.loads(fact)
+    except ValueError:
+        return [fact]
+    if not isinstance(document, dict):
+        return [fact]
+    return [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in document.items()]
+
+
+def _steps(exchanges: Sequence[Shown]) -> str:
+    """Steps, each once with what came back each time that it was taken in a row; of many the last ones."""
+    told = [
+        f"{step} {' '.join(_times(list(same)))}" for step, same in groupby(exchanges, lambda each: each.step)
+    ]
+    left_out = [f"{many(len(told) - _MOST_STEPS, 'step')} left out"] if len(told) > _MOST_STEPS else []
+    return ", ".join([*left_out, *told[-_MOST_STEPS:]])
+
+
+def _times(exchanges: Sequence[Shown]) -> list[str]:
+    counted = [(answer, len(list(same))) for answer, same in groupby(map(outcome, exchanges))]
+    return [answer if times == 1 else f"{answer} ({times} times)" for answer, times in counted]
+
+
+def _quoted(text: str, mark: str) -> str:
+    """The text as far as a terminal has room for it; the report has all of it."""
+    lines = text.splitlines()
+    shown = [
+        line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…" for line in lines[:_MOST_LINES]
+    ]
+    if len(lines) > _MOST_LINES:
+        shown.append(f"… {many(len(lines) - _MOST_LINES, 'more line')}")
+    return textwrap.indent("\n".join(shown), mark, lambda _: True)
 
 
 def summary(screen: Screen, result: RunResult) -> None:
@@ -167,9 +228,11 @@ def _verdict(screen: Screen, result: RunResult) -> str:
 
 def partial(result: RunResult) -> str:
     """What is added to the verdict of a run that asked for a part of the rules only."""
-    selection = result.run.get("selection", {})
+    if not is_partial(result):
+        return ""
+    selection = result.run["selection"]
     chosen = [name for name in ("only", "skip", "shard") if selection.get(name)]
-    return f" (a part of the rules, by --{' and --'.join(chosen)})" if chosen else ""
+    return f" (a part of the rules, by --{' and --'.join(chosen)})"
 
 
 def ranges(ids: Sequence[str]) -> list[str]:
@@ -194,9 +257,11 @@ def _by_reason(rules: Sequence[RuleResult]) -> dict[str, list[str]]:
 
 
 def _field(screen: Screen, name: str, text: str) -> None:
-    label = f"    {name:<9}"
+    if not text:
+        return
+    label = f"    {name:<8} "
     lines = textwrap.wrap(
         text, max(screen.width - len(label), 40), break_long_words=False, break_on_hyphens=False
     )
-    for number, line in enumerate(lines or [""]):
+    for number, line in enumerate(lines):
         screen.say((screen.paint(label, "faint") if number == 0 else " " * len(label)) + line)

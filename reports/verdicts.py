@@ -106,6 +106,36 @@ class CheckResult:
         if not self.reason:
             object.__setattr__(self, "reason", _USUAL_REASON[self.verdict])
 
+    @property
+    def what(self) -> str:
+        """What the message is about, without what was expected of it."""
+        return self.message.partition(": expected ")[0] if self.expected else self.message
+
+    @property
+    def question(self) -> str:
+        """What the message adds to that: whether something else than the target is to blame."""
+        _, found, rest = self.message.partition(f"expected {self.expected}, got {self.got}; ")
+        return rest if found else ""
+
+    @property
+    def decisive(self) -> int:
+        """The place of the exchange that the claim is about.
+
+        That is the last one whose step and outcome the claim names, or the only one that it mentions, or
+        simply the last: a positive twin may come after what it belongs to.
+        """
+        shown = self.exchanges
+        named = [
+            place
+            for place, each in enumerate(shown)
+            if each.step == self.what and self.got in {f"status {each.status}", each.failure}
+        ]
+        named = named or [place for place, each in enumerate(shown) if each.step == self.what]
+        mentioned = [place for place, each in enumerate(shown) if f"({each.step}, " in self.got]
+        if not named and len(mentioned) != 1:
+            return len(shown) - 1
+        return (named or mentioned)[-1]
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RuleResult:

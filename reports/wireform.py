@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from reports.exchanges import answer_text, curl, request_text, shown_from_dict
+from reports.headline import has_own_ca
 from reports.verdicts import CheckResult, Reason, RuleResult, RunResult, Verdict
 
 SCHEMA = "gateproof/report/1"
@@ -42,13 +43,13 @@ def report(result: RunResult) -> dict[str, Any]:
         "verdict": result.verdict.value,
         "reason": result.reason,
         "counts": result.counts,
-        "rules": [_rule(rule) for rule in result.rules],
+        "rules": [_rule(rule, own_ca=has_own_ca(result)) for rule in result.rules],
         "target": dict(result.target),
         "run": dict(result.run),
     }
 
 
-def _rule(rule: RuleResult) -> dict[str, Any]:
+def _rule(rule: RuleResult, *, own_ca: bool) -> dict[str, Any]:
     return {
         "id": rule.id,
         "level": rule.level,
@@ -56,12 +57,12 @@ def _rule(rule: RuleResult) -> dict[str, Any]:
         "section": rule.section,
         "verdict": rule.verdict.value,
         "reason": rule.reason,
-        "checks": [_check(check) for check in rule.checks],
+        "checks": [_check(check, own_ca=own_ca) for check in rule.checks],
         **({"baselined": rule.baselined} if rule.baselined else {}),
     }
 
 
-def _check(check: CheckResult) -> dict[str, Any]:
+def _check(check: CheckResult, *, own_ca: bool) -> dict[str, Any]:
     """A check without what says nothing: no empty text, no list of exchanges that nobody has to read."""
     kept = {
         "id": check.id,
@@ -74,7 +75,7 @@ def _check(check: CheckResult) -> dict[str, Any]:
             "step": shown.step,
             "request": request_text(shown),
             "answer": answer_text(shown),
-            "curl": curl(shown),
+            "curl": curl(shown, own_ca=own_ca),
         }
         # What passed can be read in the record; a program that reads this wants to know what went wrong.
         for shown in check.exchanges

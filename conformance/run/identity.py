@@ -27,6 +27,7 @@ from conformance.checks import index
 from conformance.run.embedded import Embedded
 from conformance.run.options import RunOptions
 from conformance.run.prepare import Prepared, target_place
+from conformance.target.lines import lines_of
 from conformance.target.model import GatewayTarget, Target
 from conformance.wire.place import trust
 from conformance.wire.secret import Secret
@@ -127,7 +128,19 @@ def _target(target: Target | Embedded, prepared: Prepared | None) -> header.Targ
         tls_key_digest=_tls_key(gateway) if gateway is not None and prepared is not None else "",
         discovery_digest=prepared.discovery_digest if prepared is not None else "",
         configuration_digest=_configuration(target),
+        own_ca=gateway is not None and gateway.reach.ca_file is not None,
+        lines=_lines(target),
     )
+
+
+def _lines(target: Target | Embedded) -> dict[str, int]:
+    """Where the target file says what; a file that has gone meanwhile says it nowhere."""
+    if isinstance(target, Embedded) or target.file is None:
+        return {}
+    try:
+        return lines_of(target.file.read_text(encoding="utf-8-sig"))
+    except (OSError, UnicodeDecodeError):
+        return {}
 
 
 def _configuration(target: Target | Embedded) -> str:

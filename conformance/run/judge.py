@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 import traceback
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from conformance.target.control import ControlFailed, Unsupported
 from conformance.target.doubts import doubt
 from conformance.target.model import GatewayTarget
 from conformance.wire.client import RateLimited, TargetSilent
+from reports import parts
 from reports.exchanges import Shown
 from reports.redaction import Redactor
 from reports.verdicts import CheckResult, Reason, Verdict
@@ -71,7 +73,10 @@ def judge(check_id: str, check: Check, run: Callable[[], None], bench: Workplace
         blocking=blocking,
         duration_s=round(time.monotonic() - started, 4),
         observations={
-            name: redact(fact) if isinstance(fact, str) else fact for name, fact in tally.observed.items()
+            **{
+                name: redact(fact) if isinstance(fact, str) else fact for name, fact in tally.observed.items()
+            },
+            **(_beside(tally, redactor) if verdict is Verdict.FAILED else {}),
         },
         exchanges=bench.shown(redactor, in_full=verdict in {Verdict.FAILED, Verdict.ERROR}),
         public=tuple(sorted(redactor.public)),
@@ -135,6 +140,14 @@ def _meaning(
             return broke, cause, {"message": str(error)}, True
         case _:
             return broke, Reason.HARNESS_BROKE, {"message": f"the harness broke: {_where(error)}"}, True
+
+
+def _beside(tally: Tally, redactor: Redactor) -> dict[str, str]:
+    """The documents that a failure is about, every value of them redacted by itself."""
+    return {
+        name: parts.body(json.dumps(document, ensure_ascii=False), redactor)
+        for name, document in tally.beside.items()
+    }
 
 
 def _said(error: Broken, target: GatewayTarget) -> str:

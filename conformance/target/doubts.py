@@ -6,6 +6,7 @@ Where nothing of the target file took part in a request, there is nothing to ask
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from urllib.parse import urlsplit
 
 from conformance.claims import Broken
@@ -22,7 +23,7 @@ _SUCCESS = "status 200"
 def doubt(target: GatewayTarget, broken: Broken) -> str:
     """What in the target file may be the cause; empty where it is the target's own doing."""
     answered = _about(target, broken.exchange, broken.expected) if broken.exchange is not None else ()
-    return _question(target, [*answered, *_quoted(target, broken.expected)])
+    return _question(target, chain(answered, _quoted(target, broken.expected)))
 
 
 def about(target: GatewayTarget, exchange: Exchange) -> str:
@@ -31,8 +32,10 @@ def about(target: GatewayTarget, exchange: Exchange) -> str:
 
 
 def _question(target: GatewayTarget, keys: Iterable[str]) -> str:
-    key = next(iter(keys), "") if target.file is not None else ""
-    return f"or is {key} wrong in {target.file.name}?" if key and target.file is not None else ""
+    if target.file is None:
+        return ""
+    key = next(iter(keys), "")
+    return f"or is {key} wrong in {target.file.name}?" if key else ""
 
 
 def unreachable(target: GatewayTarget, key: str, failure: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reports.exchanges import Shown
+from reports.exchanges import Shown, outcome
 from reports.html_page.markup import attribute
 from reports.html_page.parties import ORDER, UNDER_TEST, parties, path
 from reports.verdicts import RunResult
@@ -18,10 +18,12 @@ _NARROW, _WIDE = 6.7, 6.3
 _BREAKS = "✗ breaks the rule"
 
 
-def diagram(exchanges: Sequence[Shown], result: RunResult, *, name: str, first: int, violation: bool) -> str:
+def diagram(
+    exchanges: Sequence[Shown], result: RunResult, *, name: str, first: int, guilty: int | None
+) -> str:
     """The exchanges from top to bottom, numbered from `first`; `name` is unique on the page.
 
-    With `violation` the last answer is the one that broke the rule.
+    `guilty` is the place of the one whose answer broke the rule.
     """
     ways = [parties(shown, result) for shown in exchanges]
     lanes = _lanes(ways)
@@ -32,11 +34,11 @@ def diagram(exchanges: Sequence[Shown], result: RunResult, *, name: str, first: 
     pieces = [
         f'<svg {size} role="img" aria-labelledby="{name}-t {name}-d">',
         f'<title id="{name}-t">Who sent what to whom</title>',
-        f'<desc id="{name}-d">{_described(exchanges, ways, first, violation=violation)}</desc>',
+        f'<desc id="{name}-d">{_described(exchanges, ways, first, guilty)}</desc>',
         *(_lane(party, x_of[party], height, UNDER_TEST.get(result.role)) for party in lanes),
     ]
     for number, (shown, (sender, receiver)) in enumerate(zip(exchanges, ways, strict=True)):
-        marked = violation and number == len(exchanges) - 1
+        marked = number == guilty
         y = _TOP + _ROW * number + 16
         pieces.append(_row(shown, x_of[sender], x_of[receiver], y, first + number, marked=marked))
     return "".join([*pieces, "</svg>"])
@@ -69,7 +71,7 @@ def _row(shown: Shown, start: int, end: int, y: int, number: int, *, marked: boo
     asked = _short(f"{shown.method} {path(shown.url)}", room, _WIDE)
     kind = " bad" if marked else ""
     word = f'<text class="word" x="{middle}" y="{back + 15}">{_BREAKS}</text>' if marked else ""
-    answer = _short(_outcome(shown), room, _WIDE)
+    answer = _short(outcome(shown), room, _WIDE)
     return (
         f'<text class="step" x="{middle}" y="{y - 4}">{attribute(step)}</text>'
         f'<text class="asked" x="{middle}" y="{y + 9}">{attribute(asked)}</text>'
@@ -89,21 +91,17 @@ def _tip(start: int, end: int, y: int) -> str:
     return f"M{end + back} {y - 4}L{end} {y}L{end + back} {y + 4}"
 
 
-def _outcome(shown: Shown) -> str:
-    return str(shown.status) if shown.status is not None else (shown.failure or "no answer")
-
-
 def _described(
-    exchanges: Sequence[Shown], ways: Sequence[tuple[str, str]], first: int, *, violation: bool
+    exchanges: Sequence[Shown], ways: Sequence[tuple[str, str]], first: int, guilty: int | None
 ) -> str:
     """The diagram for those who hear it."""
     told = [
         f"{number}. {sender} to {receiver}, {shown.step}: {_cut(f'{shown.method} {path(shown.url)}', 120)};"
-        f" the answer is {_cut(_outcome(shown), 120)}."
+        f" the answer is {_cut(outcome(shown), 120)}."
         for number, (shown, (sender, receiver)) in enumerate(zip(exchanges, ways, strict=True), first)
     ]
-    if violation:
-        told.append("The last answer breaks the rule.")
+    if guilty is not None:
+        told.append(f"Answer {first + guilty} breaks the rule.")
     return attribute(" ".join(told))
 
 

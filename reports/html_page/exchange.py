@@ -1,10 +1,11 @@
-"""The exchanges of a check: a diagram, each request with its answer, and the last one as a command."""
+"""The exchanges of a check: a diagram, each request with its answer, and the one it is about as a command."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 from reports.exchanges import Shown, answer_text, curl, request_text
+from reports.headline import has_own_ca
 from reports.html_page.diagram import diagram
 from reports.html_page.markup import block, counted, cut, foreign, text
 from reports.html_page.parties import parties, path
@@ -21,39 +22,39 @@ class Detail:
 
 
 def exchanges_of(check: CheckResult, result: RunResult, detail: Detail, *, name: str) -> str:
-    """What was sent and what came back, the last exchange open; the earliest ones give way."""
+    """What was sent and what came back; the exchange that the check is about is open."""
     if not check.exchanges:
         return ""
     violation = check.verdict is Verdict.FAILED
-    kept = (
-        [_fitted(shown, detail) for shown in check.exchanges[-detail.exchanges :]] if detail.exchanges else []
-    )
-    left_out = len(check.exchanges) - len(kept)
+    guilty = check.decisive
+    left_out = max(0, min(len(check.exchanges) - detail.exchanges, guilty)) if detail.exchanges else 0
+    window = check.exchanges[left_out : left_out + detail.exchanges]
+    kept = [_fitted(shown, detail) for shown in window]
     parts = []
-    if left_out:
-        what = counted(left_out, "earlier exchange" if kept else "exchange")
+    if len(kept) < len(check.exchanges):
+        what = counted(len(check.exchanges) - len(kept), "other exchange" if kept else "exchange")
         parts.append(f"<p class=note>{what} left out here; <code>report.json</code> has every one.</p>")
     if not kept:
         return "".join(parts)
-    drawn = diagram(kept, result, name=name, first=left_out + 1, violation=violation)
+    drawn = diagram(
+        kept, result, name=name, first=left_out + 1, guilty=guilty - left_out if violation else None
+    )
     parts.append(
         f'<figure class=drawing tabindex=0 role=group aria-label="Sequence of the exchanges">{drawn}</figure>'
     )
     for number, shown in enumerate(kept, left_out + 1):
-        last = number == len(check.exchanges)
-        parts.append(_exchange(shown, result, number, open_=last, violation=violation and last))
-    parts.append(_by_hand(check.exchanges[-1], kept[-1]))
+        meant = number == guilty + 1
+        parts.append(_exchange(shown, result, number, open_=meant, violation=violation and meant))
+    parts.append(_by_hand(check.exchanges[guilty], kept[guilty - left_out], own_ca=has_own_ca(result)))
     return "".join(parts)
 
 
-def _by_hand(whole: Shown, fitted: Shown) -> str:
-    """The last request as a command, unless it had to be shortened: half a command is none."""
-    command = curl(whole)
-    if command != curl(fitted):
-        return (
-            "<p class=note>The last request is too long for this page; <code>report.json</code> has it.</p>"
-        )
-    return f"<p class=label>The last request by hand</p>{block(command, 'command')}"
+def _by_hand(whole: Shown, fitted: Shown, *, own_ca: bool) -> str:
+    """The request as a command, unless it had to be shortened: half a command is none."""
+    command = curl(whole, own_ca=own_ca)
+    if command != curl(fitted, own_ca=own_ca):
+        return "<p class=note>The request is too long for this page; <code>report.json</code> has it.</p>"
+    return f"<p class=label>The request by hand</p>{block(command, 'command')}"
 
 
 def _exchange(shown: Shown, result: RunResult, number: int, *, open_: bool, violation: bool) -> str:

@@ -95,11 +95,12 @@ def _check(check: CheckResult, rule: RuleResult, result: RunResult, detail: Deta
     if check.verdict is Verdict.FAILED:
         kind = kind_of(rule, result)
     if check.expected or check.got:
-        where = check.message.partition(": expected ")[0]
+        question = f"<p class=note>{foreign(cut(check.question, detail.text))}</p>" if check.question else ""
         said = (
-            f"<p>{foreign(cut(where, detail.text))}</p><div class=versus>"
+            f"<p>{foreign(cut(check.what, detail.text))}</p><div class=versus>"
             f"<div><p class=label>Expected</p>{block(cut(check.expected, detail.text))}</div>"
             f"<div class=got><p class=label>Observed</p>{block(cut(check.got, detail.text))}</div></div>"
+            f"{question}"
         )
     else:
         said = f"<p>{foreign(cut(check.message, detail.text))}</p>"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from conformance.check import check
-from conformance.claims import expect, require
+from conformance.claims import beside, expect, require
 from conformance.documents import keys_in, strings_in
 from conformance.parties import Grant, User
 from conformance.wire.jose import read, verifying
@@ -247,7 +247,9 @@ def refresh_token_is_opaque(world: World) -> None:
 
 
 def _claims(world: World, grant: Grant) -> Mapping[str, Any]:
-    return world.jwt(grant.access_token, "gateway access token").claims
+    claims = world.jwt(grant.access_token, "gateway access token").claims
+    beside(claims=claims)
+    return claims
 
 
 def _ext(world: World, grant: Grant) -> Mapping[str, Any]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from conformance.check import check
-from conformance.claims import LeftOut, expect, require
+from conformance.claims import LeftOut, beside, expect, require
 from conformance.gateway import Gateway
 from conformance.near_misses import changed, cut_short, in_other_case, longer
 from conformance.parties import ProxyClient
@@ -172,6 +172,9 @@ def _refused(answer: Exchange) -> None:
 
 
 def _with_bearer(gateway: Gateway, good: Redeemable, bearer: str) -> Exchange:
+    parsed = read(bearer)
+    if parsed is not None:
+        beside(header=parsed.header, claims=parsed.claims)
     forged = gateway.keyring.secret("forged_token", bearer) if len(bearer) > 16 else Secret("forged", bearer)
     return gateway.redeem(forged, good.proxy_token, good.indicator)
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
 from conformance.check import Check
-from conformance.claims import LeftOut, Unavailable, expect, observe, require
+from conformance.claims import LeftOut, Unavailable, beside, expect, observe, require
 from conformance.run.bench import Bench
 from conformance.run.judge import judge
 from conformance.target.control import ControlFailed, Unsupported
@@ -139,3 +141,14 @@ def test_own_frames_of_a_harness_error_are_named() -> None:
     result = judged(run)
     assert result.verdict is Verdict.ERROR
     assert "run/judge.py" in result.message
+
+
+def test_documents_beside_a_claim_are_kept_where_it_does_not_hold() -> None:
+    def run(holds: bool) -> None:
+        beside(claims={"sub": SECRET, "exp": 3600})
+        expect.that(holds, "exp", expected="later", got=3600)
+
+    failed, passed = (judged(partial(run, holds)) for holds in (False, True))
+    assert passed.observations == {}
+    assert json.loads(failed.observations["claims"])["exp"] == 3600
+    assert SECRET not in str(failed)

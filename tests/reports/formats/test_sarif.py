@@ -84,3 +84,21 @@ def test_hostile_text_is_neither_a_placeholder_nor_a_link(runs: dict[str, RunRes
     text = alert["message"]["text"]
     assert "{{0}}" in text
     assert "](" not in text
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ({}, 1),
+        ({"target": 2}, 2),
+        ({"target": 2, "base_url": 4}, 4),
+        ({"target": 2, "base_url": 4, "projects.resources": 30}, 30),
+    ],
+)
+def test_alert_points_to_the_line_that_is_nearest_to_what_the_rule_is_about(
+    lines: dict[str, int], expected: int, runs: dict[str, RunResult]
+) -> None:
+    result = replace(runs["mixed"], target={**runs["mixed"].target, "lines": lines})
+    log = json.loads(render("sarif", result)["gateproof.sarif"])
+    alert = next(each for each in log["runs"][0]["results"] if each["ruleId"].startswith("REDEEM"))
+    assert alert["locations"][0]["physicalLocation"]["region"]["startLine"] == expected

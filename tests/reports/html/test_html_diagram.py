@@ -53,26 +53,29 @@ def test_backend_of_a_service_under_test_is_the_service(result: RunResult) -> No
     assert parties(exchange("redemption"), replace(result, role="service")) == ("Service", "Gateway")
 
 
-def drawn(result: RunResult, *exchanges: Shown, violation: bool = True) -> LexborHTMLParser:
-    return LexborHTMLParser(diagram(exchanges, result, name="d", first=3, violation=violation))
+def drawn(result: RunResult, *exchanges: Shown, guilty: int | None) -> LexborHTMLParser:
+    return LexborHTMLParser(diagram(exchanges, result, name="d", first=3, guilty=guilty))
 
 
-def test_only_the_last_answer_of_a_failure_is_marked(result: RunResult) -> None:
-    page = drawn(result, exchange("browser"), exchange("redemption"), exchange("redemption", status=401))
+def test_only_the_answer_that_broke_the_rule_is_marked(result: RunResult) -> None:
+    exchanges = exchange("browser"), exchange("redemption", status=401), exchange("redemption")
+    page = drawn(result, *exchanges, guilty=1)
 
     assert len(page.css("path.back")) == 3
     assert len(page.css("path.back.bad")) == 1
     assert [each.text() for each in page.css("text.got.bad")] == ["401"]
     assert [each.text() for each in page.css("text.word")] == ["✗ breaks the rule"]
-    assert page.css("path.back")[-1].attributes["class"] == "back bad"
+    assert page.css("path.back")[1].attributes["class"] == "back bad"
 
 
 def test_nothing_is_marked_where_no_rule_was_broken(result: RunResult) -> None:
-    assert drawn(result, exchange("redemption"), violation=False).css(".bad, .word") == []
+    assert drawn(result, exchange("redemption"), guilty=None).css(".bad, .word") == []
 
 
 def test_parties_stand_in_one_order_and_the_one_under_test_is_named(result: RunResult) -> None:
-    page = drawn(result, exchange("redemption"), exchange("merchant API", MERCHANT), exchange("discovery"))
+    page = drawn(
+        result, exchange("redemption"), exchange("merchant API", MERCHANT), exchange("discovery"), guilty=2
+    )
 
     assert [each.text() for each in page.css("text.who")] == [
         "Agent",
@@ -83,19 +86,19 @@ def test_parties_stand_in_one_order_and_the_one_under_test_is_named(result: RunR
 
 
 def test_diagram_can_be_heard(result: RunResult) -> None:
-    page = drawn(result, exchange("discovery"), exchange("redemption", status=None))
+    page = drawn(result, exchange("discovery"), exchange("redemption", status=None), guilty=1)
 
     description = page.css_first("desc").text()
     assert description == (
         "3. Agent to Gateway, discovery: GET /somewhere; the answer is 200. "
         "4. Backend to Gateway, redemption: GET /somewhere; the answer is no answer. "
-        "The last answer breaks the rule."
+        "Answer 4 breaks the rule."
     )
     assert page.css_first("svg").attributes["aria-labelledby"] == "d-t d-d"
 
 
 def test_long_addresses_keep_their_beginning_and_their_end(result: RunResult) -> None:
-    page = drawn(result, exchange("redemption", f"https://127.0.0.1:8443/begin{'x' * 400}end"))
+    page = drawn(result, exchange("redemption", f"https://127.0.0.1:8443/begin{'x' * 400}end"), guilty=0)
 
     asked = page.css_first("text.asked").text()
     assert len(asked) < 60

@@ -1,0 +1,130 @@
+"""What a user reads of a failure: the claim first, the exchange it is about, and a command that works."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+
+import pytest
+
+from reports.exchanges import Shown, curl
+from reports.terminal import Screen, failures
+from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
+
+
+def exchange(step: str = "redemption", status: int | None = 200, **more: object) -> Shown:
+    values = {"method": "POST", "url": "https://127.0.0.1:8443/api", "failure": "" if status else "reset"}
+    return Shown(step=step, status=status, **{**values, **more})
+
+
+def failed(
+    *exchanges: Shown, what: str = "redemption", got: str = "status 502", **more: object
+) -> CheckResult:
+    values = {
+        "id": "REDEEM-10/a",
+        "rule": "REDEEM-10",
+        "verdict": Verdict.FAILED,
+        "message": f"{what}: expected status 404, got {got}",
+        "expected": "status 404",
+        "got": got,
+        "exchanges": exchanges,
+    }
+    return CheckResult(**{**values, **more})
+
+
+def block(*checks: CheckResult, own_ca: bool = True) -> str:
+    rule = RuleResult(
+        id="REDEEM-10", level="spec", title="T", section="Errors", verdict=Verdict.FAILED, checks=checks
+    )
+    result = RunResult(
+        role="gateway",
+        verdict=RunVerdict.NOT_CONFORMANT,
+        reason="",
+        rules=(rule,),
+        target={"own_ca": own_ca},
+        run={},
+    )
+    out = io.StringIO()
+    failures(Screen(out=out, colour=False, live=False, width=100), result, again="gateproof run --seed 7")
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("exchanges", "what", "got", "place"),
+    [
+        ([exchange(status=502), exchange("browser"), exchange()], "redemption", "status 502", 0),
+        ([exchange(status=502), exchange(status=502), exchange()], "redemption", "status 502", 1),
+        ([exchange(status=None), exchange()], "redemption", "reset", 0),
+        ([exchange("a"), exchange("b"), exchange("c")], "b", "status 200 with JSON list", 1),
+        ([exchange("a"), exchange("b"), exchange("c")], "aud", "['x']", 2),
+        ([exchange("a"), exchange("b"), exchange("c")], "3 answers", "a token in the body (b, as it is)", 1),
+        ([exchange("a"), exchange("a"), exchange("c")], "3 answers", "a token in the body (a, as it is)", 2),
+    ],
+)
+def test_exchange_that_a_claim_is_about_is_found(
+    exchanges: list[Shown], what: str, got: str, place: int
+) -> None:
+    assert failed(*exchanges, what=what, got=got).decisive == place
+
+
+def test_claim_stands_before_everything_else() -> None:
+    lines = block(failed(exchange("registration", 201), exchange(status=502), exchange())).splitlines()
+    assert [line.split()[0] for line in lines[:4]] == ["✗", "expected", "got", "rule"]
+    assert "    then     redemption: 502" in lines
+    assert "    after    redemption 200" in lines
+
+
+def test_question_about_the_target_file_is_told_apart() -> None:
+    check = failed(
+        exchange(status=502), message="redemption: expected status 404, got status 502; or is x wrong?"
+    )
+    assert "    perhaps  or is x wrong?" in block(check).splitlines()
+    assert check.what == "redemption"
+
+
+def test_steps_are_folded_and_the_earliest_give_way() -> None:
+    many = [exchange(f"step {number}") for number in range(40)]
+    said = block(failed(*many, exchange("poll", 404), exchange("poll", 404), exchange(status=502)))
+    before = said.partition("before")[2].partition("then")[0]
+    assert "31 steps left out" in before
+    assert "poll 404 (2 times)" in before
+    assert "step 5 " not in before
+
+
+def test_other_checks_of_the_rule_are_told_in_short() -> None:
+    said = block(failed(exchange(status=502)), failed(exchange(status=502), id="REDEEM-10/b"))
+    assert said.count("curl") == 1
+    assert said.count("expected redemption: status 404") == 2
+
+
+def test_claims_are_told_one_by_one() -> None:
+    said = block(
+        failed(exchange("code exchange"), observations={"claims": json.dumps({"exp": 3600, "aud": []})})
+    )
+    assert "    claims   exp: 3600\n             aud: []\n" in said
+
+
+def test_long_pages_are_cut_on_a_terminal() -> None:
+    said = block(failed(exchange(status=502, answer_body="\n".join(["line"] * 90 + ["x" * 2000]))))
+    assert "more lines" in said
+    assert len(said) < 2000
+
+
+def test_step_of_a_browser_is_repeated_in_a_browser() -> None:
+    asked = exchange(
+        "browser", 302, method="GET", url="https://127.0.0.1:8443/res_1/oauth2/auth?state=⟨opaque~1⟩"
+    )
+    said = block(failed(asked, exchange("browser", 302), what="authorization", got="a code"))
+    assert "in a browser" in said
+    assert asked.url in said
+    assert "curl" not in said
+
+
+def test_command_names_the_ca_file_where_there_is_one() -> None:
+    shown = exchange(request_headers=(("Authorization", "Bearer ⟨access_token#1⟩"),))
+    assert '--cacert "${CA_FILE}"' in curl(shown, own_ca=True)
+    assert '"Authorization: Bearer ${ACCESS_TOKEN_1}"' in curl(shown, own_ca=True)
+    assert "--cacert" not in curl(shown, own_ca=False)
+    assert "--cacert" not in curl(replace(shown, url="http://127.0.0.1:8443/"), own_ca=True)
+    assert "--cacert" not in block(failed(exchange(status=502)), own_ca=False)
