@@ -75,7 +75,7 @@ class Redactor:
         )
         if harmless and (_reads_as_words(unnamed) or _TIMESTAMP.fullmatch(value)):
             return value
-        return self._mark("jwt" if _JWT.fullmatch(value) else "opaque", value)
+        return self._mark(value)
 
     def _labelled(self, text: str) -> str:
         for form, label in self._forms:
@@ -86,7 +86,7 @@ class Redactor:
         return text
 
     def _masked(self, text: str) -> str:
-        text = _JWT.sub(lambda found: self._mark("jwt", found.group()), text)
+        text = _JWT.sub(lambda found: self._mark(found.group()), text)
         return "".join(
             piece if piece.startswith("⟨") else _RUN.sub(self._judge, piece)
             for piece in re.split(r"(⟨[^⟩]*⟩)", text)
@@ -94,18 +94,18 @@ class Redactor:
 
     def _judge(self, found: re.Match[str]) -> str:
         run = found.group()
-        return run if self._open(run) else self._mark("opaque", run)
+        return run if self._open(run) else self._mark(run)
 
     def _open(self, run: str) -> bool:
         """True for what may be seen by everybody."""
         return run in self._public or _reads_as_words(run)
 
-    def _mark(self, kind: str, value: str) -> str:
-        """Says that something was hidden and whether it is the same as elsewhere; not how long it was.
+    def _mark(self, value: str) -> str:
+        """Says that something was hidden and whether it is the same as elsewhere, not what it looks like.
 
         Only what is shown is counted: a number that skips would tell of what the value is made of.
         """
-        return self._marks.setdefault(value, f"⟨{kind}~{len(self._marks) + 1}⟩")
+        return self._marks.setdefault(value, f"⟨opaque~{len(self._marks) + 1}⟩")
 
 
 def runs(texts: Iterable[str]) -> set[str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from conformance.check import Check, check_of
 from conformance.checks import index, modules
 from conformance.run.context import RunContext
-from conformance.run.judge import judge
+from conformance.run.judge import harness_error, judge
 from conformance.run.received import Survey
 from conformance.wire.keyring import Keyring
 from reports.exchanges import Shown
@@ -39,12 +39,14 @@ def asks_afterwards(rules: Iterable[str], role: str) -> bool:
 
 
 def conclude(context: RunContext, rules: Iterable[str], survey: Survey) -> Iterable[CheckResult]:
-    """The results of the checks about the whole run."""
+    """The results of the checks about the whole run; what was not searched cannot be said to be clean."""
     role, place = context.target.role, Afterwards(context=context)
     questions = _questions(role)
     for rule in rules:
         for check in index(role).get(rule, ()):
-            if check.whole_run:
+            if check.whole_run and survey.lost:
+                yield harness_error(check.ids()[0], check, survey.lost)
+            elif check.whole_run:
                 yield judge(check.ids()[0], check, _asking(questions[check.name], survey), place)
 
 

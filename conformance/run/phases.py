@@ -61,8 +61,8 @@ class _Controller:
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         handed = getattr(node, "workeroutput", {}).get("gateproof_survey")
-        if handed is not None:
-            self.survey.add(Survey.from_json(handed))
+        lost = Survey(lost="a worker process died with answers that nobody has searched for secrets")
+        self.survey.add(Survey.from_json(handed) if handed is not None else lost)
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -85,7 +85,10 @@ class _Controller:
         self.interrupted = excinfo.type is KeyboardInterrupt
 
     def pytest_internalerror(self, excinfo: pytest.ExceptionInfo[BaseException]) -> bool:
-        self.fault = f"pytest broke: {excinfo.typename}"
+        # xdist wraps what a worker says in an exception of its own; what follows from the first comes after.
+        of_worker = excinfo.traceback[-1].name == "worker_internal_error"
+        said = "pytest broke in a worker" if of_worker else f"pytest broke: {excinfo.typename}"
+        self.fault = self.fault or said
         return True
 
 

@@ -47,12 +47,16 @@ class Leak:
 
 @dataclass(kw_only=True, slots=True)
 class Survey:
-    """What a whole run has received, how many secrets it was searched for, and what was found."""
+    """What a whole run has received, how many secrets it was searched for, and what was found.
+
+    `lost` says why a part of what was received was not searched, if that is so.
+    """
 
     answers: int = 0
     known: dict[str, int] = field(default_factory=dict)
     redeemed: int = 0
     leaks: list[Leak] = field(default_factory=list)
+    lost: str = ""
 
     def add(self, other: Survey) -> None:
         self.answers += other.answers
@@ -60,6 +64,7 @@ class Survey:
         for kind, number in other.known.items():
             self.known[kind] = self.known.get(kind, 0) + number
         self.leaks += other.leaks
+        self.lost = self.lost or other.lost
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -104,8 +104,13 @@ def test_value_that_everybody_may_see_is_shown(value: str) -> None:
     assert redactor().value(value) == value
 
 
-# A code of one piece, of many, and a much longer one; the last value is hidden after each of them.
-CODES = ("kV3tQ9zLw8Rb2Np5Xc7Yd1Mf4", "kV3tQ9zLw8Rb2Np5.Xc7Yd1Mf4hJ6sG0uT/e3Ka8Vz2Wq5Bn9Pr7", "Z9y8" * 300)
+# A code of one piece, of many, a much longer one, and a JWT; the last value is hidden after each of them.
+CODES = (
+    "kV3tQ9zLw8Rb2Np5Xc7Yd1Mf4",
+    "kV3tQ9zLw8Rb2Np5.Xc7Yd1Mf4hJ6sG0uT/e3Ka8Vz2Wq5Bn9Pr7",
+    "Z9y8" * 300,
+    "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJzdWJfMSJ9.c2lnbmF0dXJl",
+)
 
 
 @pytest.mark.parametrize(

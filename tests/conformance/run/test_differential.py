@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import html
 import json
 import re
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from difflib import unified_diff
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 from urllib.parse import quote
 
@@ -17,132 +21,214 @@ import pytest
 
 from conformance import rules
 from conformance.cli.outputs import write_all
-from conformance.gateway import Gateway
 from conformance.run.embedded import Embedded
 from conformance.run.options import RunOptions
-from conformance.run.session import carry_out
-from conformance.run.subjects import Subject
+from conformance.run.session import Sink, carry_out
+from reports import seal
+from reports.exchanges import Shown
 from reports.files import rendered
 from reports.formats import FORMATS
-from reports.record import FILE, read, result_of
+from reports.record import FILE
 from reports.signing import signing_key
-from reports.verdicts import RunResult
+from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
 
-RULES = (
-    "DISC-0[1-3]",
-    "KEYS-02",
-    "REG-01",
-    "REG-10",
-    "CLAIM-0[1-3]",
-    "AUTHZ-01",
-    "CODE-0[12]",
-    "REDEEM-0[1-5]",
-)
-# What differs between two honest runs: times, ports, names that the target or the run made up, digests.
+BROKEN = Path(__file__).resolve().parents[2] / "broken_gateway.py"
+DEFECTS = "aud-as-a-string+tokens-may-be-cached+merchant-token-beside-the-agents+proxy-token-type-mac"
+BREAKING = ("DISC-01", "REG-01", "REDEEM-0[12]")
+PASSING = ("DISC-0[1-3]", "KEYS-02", "REG-01", "CLAIM-0[13]", "AUTHZ-01", "CODE-0[12]", "REDEEM-0[1-5]")
+FAILING = ("CLAIM-02", "CODE-01", "REDEEM-01", "PROXY-04", "PROXY-10", "KEYS-04", "ROBUST-04", "DISC-07")
+
+# What differs between two honest runs: times, places, and names that the target or the run made up.
 VOLATILE = [
     (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)?", "TIME"),
     (r"\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT", "DATE"),
-    (r"127\.0\.0\.1(:|%3A)\d+", "HOST"),
-    (r"(prj|res|proxy|agent|grant|sub|gateway)[_-][0-9a-f]{8,}", r"\1_ID"),
-    (r"/v[12]/[0-9a-f]{8}-[0-9a-f]{12}", "/INDICATOR"),
+    (r"127\.0\.0\.1(:|%3A)\d{4,5}\b", "HOST"),
+    (r"(prj|res|proxy|agent|grant|sub)_([0-9a-f]{32}\b|[0-9a-f]+…)", r"\1_ID"),
+    (r"\bgateway-[0-9a-f]{16}\b", "gateway_ID"),
+    (r"\bRUN-[0-9a-f]{12}\b", "INDICATOR"),
     (r"\bg[0-9a-f]{12}\b", "UNIQUE"),
-    (r"\b[0-9a-f]{64}\b", "DIGEST"),
-    (r"\b[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", "UUID"),
-    (r"\b[0-9a-f]{8}\b", "RUN"),
-    (r"sha256-[A-Za-z0-9+/=]{44}", "HASH"),
-    (r"\b\d+(\.\d+)? m?s\b", "TOOK"),
-    (r"\b\d+\.\d+\b", "SECONDS"),
-    (r"\b1[0-9]{12}\b", "MILLISECONDS"),
-    # The fake merchant varies shape and length of its tokens with the client, whose name is made up anew.
-    (r"(opaque|jwt)~\d+(:|%3A)\d+", "MARK"),
+    (r"\b[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b", "UUID"),
+    (r"\b\d+(\.\d+)?\s(m?s|min)\b", "TOOK"),
+    (r'\btime="\d+\.\d+"', "TOOK"),
     (r"\b1[7-9]\d{8}\b", "EPOCH"),
-    (r'"workers": \d+', "WORKERS"),
-    # Where a long address was cut depends on the length of what stands in it.
-    (r"[^\s>]*…[^\s<]*", "CUT"),
-    (r"content-length: \d+", "content-length"),
-    (r"later than \d{10}", "later than NOW"),
-    (r"got \d{10}\b", "got NOW"),
 ]
+# Members of JSON documents that hold how long something took, when it was, or how many workers there were.
+TIMES = {"at_s", "elapsed_s", "duration_s", "time", "wait", "start", "stop", "clock_skew_s", "workers"}
+# Where each line stands in the record, and the digest that follows from it.
+PLACES = {"n", "prev", "exchanges"}
 
 
-def normalised(path: Path) -> list[str]:
+def breaking() -> ModuleType:
+    path = Path(__file__).with_name("breaking.py")
+    spec = spec_from_file_location("breaking", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def run(
+    folder: Path,
+    selection: Sequence[str],
+    *,
+    workers: int = 1,
+    program: tuple[str, ...] = (),
+    sink: Sink = lambda _: None,
+) -> dict[str, list[str]]:
+    """Everything that a run leaves, in every format, without what differs between two honest runs."""
+    selected = rules.select(rules.load().for_role("gateway"), selection)
+    target = Embedded(program=program) if program else Embedded()
+    options = RunOptions(seed=5, workers=workers)
+    result = carry_out(target, selected, options, sink, folder)
+    result = replace(result, run={**result.run, "workers": 0})
+    write_all(result, folder, list(FORMATS), signing_key(None, {}))
+    names = made_up(folder)
+    left: dict[str, list[str]] = {}
+    for path in sorted(path for path in folder.rglob("*") if path.is_file() and path.name != seal.PUBLIC_KEY):
+        left.setdefault(calm(str(path.relative_to(folder)), names), []).append("\n".join(lines(path, names)))
+    return {name: "\n".join(sorted(files)).splitlines() for name, files in left.items()}
+
+
+def made_up(folder: Path) -> dict[str, str]:
+    """The names and digests that are this run's own, by what stands for each."""
+    raw = (folder / FILE).read_bytes()
+    header = json.loads(raw.partition(b"\n")[0])
+    target = header["target"]
+    own = {"RUN": header["run_id"], "RECORD": hashlib.sha256(raw).hexdigest()}
+    own |= {name: target[name] for name in ("tls_key_digest", "discovery_digest", "configuration_digest")}
+    return {value: name for name, value in own.items() if value}
+
+
+def lines(path: Path, names: dict[str, str]) -> list[str]:
+    """A file line by line: what is JSON in one form, and in one order where workers decide about it."""
     text = path.read_text(encoding="utf-8")
     if path.name == FILE:
-        return sorted(_without_order(json.loads(line)) for line in text.splitlines())
-    return sorted(
-        line
-        for line in _calm(text).replace("><", ">\n<").replace("}, {", "},\n{").splitlines()
-        if line.strip(" ,")
-    )
+        found = [json.loads(line) for line in text.splitlines()]
+        told = [{key: value for key, value in line.items() if key not in PLACES} for line in found]
+        # Those of one check stay in their order.
+        told.sort(key=lambda line: (str(line.get("check", line.get("id", ""))), line["type"] == "check"))
+        return [json.dumps(settled(line, names), ensure_ascii=False, sort_keys=True) for line in told]
+    if path.name.endswith(".dsse.json"):
+        payload = json.loads(base64.b64decode(json.loads(text)["payload"]))
+        return json.dumps(settled(_unsigned(payload), names), indent=1, ensure_ascii=False).splitlines()
+    if path.suffix in {".json", ".har", ".sarif"}:
+        document = json.loads(text)
+        if path.suffix == ".har":
+            document["log"]["pages"].sort(key=lambda page: page["id"])
+            document["log"]["entries"].sort(key=lambda entry: entry["pageref"])
+        return json.dumps(settled(document, names), indent=1, ensure_ascii=False).splitlines()
+    return calm(text, names).replace("><", ">\n<").splitlines()
 
 
-def differences(one: list[str], other: list[str]) -> list[str]:
-    """The first lines in which two outputs differ: a whole diff of them helps nobody."""
-    unlike = [line for line in unified_diff(one, other, lineterm="", n=0) if line[:3] not in {"---", "+++"}]
-    return [line[:300] for line in unlike if not line.startswith("@@")][:4]
+def settled(value: Any, names: dict[str, str], under: str = "") -> Any:
+    """A JSON value without what differs; names that were made up stand in no order."""
+    if isinstance(value, str):
+        return calm(value, names)
+    if isinstance(value, list):
+        each = [settled(one, names, under) for one in value]
+        return sorted(set(each)) if under == "public" else each
+    if isinstance(value, dict):
+        return {calm(key, names): settled(one, names, key) for key, one in value.items()}
+    return "VOLATILE" if under in TIMES else value
 
 
-def _without_order(line: dict[str, Any]) -> str:
-    unordered = {"n", "prev", "exchanges", "at_s", "elapsed_s", "duration_s", "public", "workers"}
-    return _calm(
-        json.dumps(
-            {key: value for key, value in line.items() if key not in unordered},
-            sort_keys=True,
-            ensure_ascii=False,
-        )
-    )
+def _unsigned(statement: Any) -> Any:
+    """A statement of the seal without the digests of files that are compared anyway, and without its key."""
+    for file in statement["predicate"].get("files", ()):
+        del file["digest"]
+        file["name"] = "/".join(re.sub(r"[0-9a-f-]{36}", "UUID", file["name"]).split("/"))
+    statement["predicate"].get("files", []).sort(key=lambda file: (file["format"], file["name"]))
+    statement["predicate"].pop("signer", None)
+    return statement
 
 
-def _calm(text: str) -> str:
+def calm(text: str, names: dict[str, str]) -> str:
+    for value, name in names.items():
+        text = text.replace(value, name)
     for pattern, name in VOLATILE:
         text = re.sub(pattern, name, text)
     return text
 
 
-def run(folder: Path, *, subject: Subject | None, workers: int) -> dict[str, list[str]]:
-    target = Embedded() if subject is None else Embedded(program=subject.program("gateway"))
-    selected = rules.select(rules.load().for_role("gateway"), RULES)
-    options = RunOptions(seed=5, workers=workers)
-    result = carry_out(target, selected, options, lambda _: None, folder)
-    write_all(
-        replace(result, run={**result.run, "workers": 0}),
-        folder,
-        ["json", "html", "junit", "summary"],
-        signing_key(None, {}),
-    )
-    kept = [path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("seal.")]
-    return {str(path.relative_to(folder)): normalised(path) for path in kept}
+def differences(one: dict[str, list[str]], other: dict[str, list[str]]) -> dict[str, list[str]]:
+    """The first lines in which two runs' outputs differ: a whole diff of them helps nobody."""
+    found = {name: _unlike(one.get(name, []), other.get(name, [])) for name in one.keys() | other.keys()}
+    return {name: unlike for name, unlike in found.items() if unlike}
 
 
-def a_defect() -> Subject:
-    from conformance.run.subjects import subjects  # noqa: PLC0415
-
-    return next(subject for subject in subjects("gateway") if "CLAIM-02" in subject.rules[:1])
-
-
-@pytest.mark.parametrize("broken", [False, True], ids=["conformant", "broken"])
-def test_outputs_of_two_runs_are_the_same(broken: bool, tmp_path: Path) -> None:
-    subject = a_defect() if broken else None
-    one = run(tmp_path / "one", subject=subject, workers=1)
-    other = run(tmp_path / "other", subject=subject, workers=2)
-    assert one.keys() == other.keys()
-    for name, lines in one.items():
-        assert differences(lines, other[name]) == [], name
+def _unlike(one: list[str], other: list[str]) -> list[str]:
+    unlike = [line for line in unified_diff(one, other, lineterm="", n=0) if line[:3] not in {"---", "+++"}]
+    return [line[:600] for line in unlike if not line.startswith("@@")][:4]
 
 
-def test_outputs_of_two_runs_with_a_broken_check_are_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def everything(left: dict[str, list[str]]) -> str:
+    return "\n".join(line for file in left.values() for line in file)
+
+
+@pytest.mark.parametrize(
+    ("selection", "program"),
+    [(PASSING, ()), (FAILING, (sys.executable, str(BROKEN), DEFECTS))],
+    ids=["passing", "failing"],
+)
+def test_outputs_of_two_runs_are_the_same(
+    selection: Sequence[str], program: tuple[str, ...], tmp_path: Path
 ) -> None:
-    def breaking(self: Gateway, *arguments: object, **named: object) -> None:
-        raise RuntimeError(f"a library's text with {arguments} {named} in it")
-
-    monkeypatch.setattr(Gateway, "redeem", breaking)
-    outputs = [run(tmp_path / name, subject=None, workers=1) for name in ("one", "other")]
-    assert any("RuntimeError" in line for line in outputs[0]["report.json"])
-    for name, lines in outputs[0].items():
-        assert differences(lines, outputs[1][name]) == [], name
+    one, other = (
+        run(tmp_path / str(workers), selection, workers=workers, program=program) for workers in (1, 2)
+    )
+    assert differences(one, other) == {}
+    assert all(row.files_in(tmp_path / "1") for row in FORMATS.values())
 
 
+@pytest.mark.parametrize(
+    ("where", "runs", "said"),
+    [
+        ("a check", (1, 2), "RuntimeError"),
+        ("the bench", (1, 2), "RuntimeError"),
+        ("the judge", (1, 2), "RuntimeError"),
+        ("the collection", (2, 2), "pytest broke in a worker"),
+        # What a worker keeps from check to check depends on which checks it gets.
+        ("the end of a phase", (1, 1), "RuntimeError"),
+        ("the end of a phase", (2,), "RuntimeError"),
+        ("a worker", (2,), "answers that nobody has searched for secrets"),
+    ],
+)
+def test_fault_of_the_harness_shows_nothing_that_it_met(
+    where: str,
+    runs: tuple[int, ...],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    faults = breaking()
+    monkeypatch.setattr(*faults.FAULTS[where])
+    monkeypatch.setenv("PYTHONPATH", faults.in_workers(where, tmp_path / "site"))
+    selection = (*BREAKING, "SECRET-03") if where in {"the end of a phase", "a worker"} else BREAKING
+    left = [run(tmp_path / str(number), selection, workers=workers) for number, workers in enumerate(runs)]
+    assert any(said in line for line in left[0]["report.json"])
+    assert faults.TEXT not in everything(left[0]) + "".join(capfd.readouterr())
+    assert differences(left[0], left[-1]) == {}
+
+
+def test_fault_of_whoever_listens_shows_nothing_that_it_met(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    faults, heard = breaking(), []
+
+    def listening(result: CheckResult) -> None:
+        heard.append(result)
+        if len(heard) % 3 == 0:
+            faults.broken(result)
+
+    one, other = (run(tmp_path / name, BREAKING, sink=listening) for name in ("one", "other"))
+    assert any("RuntimeError" in line for line in one["report.json"])
+    assert faults.TEXT not in everything(one) + "".join(capfd.readouterr())
+    assert differences(one, other) == {}
+
+
+# Encodings in which a secret may get into an output, each of which has to show as a difference.
 ENCODINGS: dict[str, Callable[[str], str]] = {
     "raw": str,
     "percent": lambda text: quote(text, safe="").replace("-", "%2D"),
@@ -153,27 +239,68 @@ ENCODINGS: dict[str, Callable[[str], str]] = {
     "reversed": lambda text: text[::-1],
     "HTML": lambda text: html.escape("".join(f"&#{ord(char)};" for char in text)),
 }
+# Of 32 characters, so that hexadecimal looks like a digest.
+SECRETS = ("kV3tQ9zLw8Rb2Np5Xc7Yd1Mf4hJ6sG0u", "hJ6sG0uTe3Ka8Vz2Wq5Bn9Pr7kV3tQ9z")
+
+
+def leaking(leaked: str) -> RunResult:
+    """A run that failed, and shows something wherever a run can show anything."""
+    shown = Shown(
+        step="redeem",
+        method="GET",
+        url=f"https://127.0.0.1:8443/?a={leaked}",
+        status=401,
+        answer_headers=(("X-Debug", leaked),),
+        answer_body=leaked,
+    )
+    check = CheckResult(
+        id="REDEEM-05/a",
+        rule="REDEEM-05",
+        verdict=Verdict.FAILED,
+        message=f"it said {leaked}",
+        got=leaked,
+        exchanges=(shown,),
+    )
+    rule = RuleResult(
+        id="REDEEM-05",
+        level="spec",
+        title="t",
+        section="s",
+        verdict=Verdict.FAILED,
+        reason=f"it said {leaked}",
+        checks=(check,),
+    )
+    return RunResult(
+        role="gateway",
+        verdict=RunVerdict.NOT_CONFORMANT,
+        reason=f"it said {leaked}",
+        rules=(rule,),
+        target={"name": "n", "version": "1"},
+        run={"started": "2026-11-21T10:00:00+00:00", "seed": 1, "run_id": "0a1b2c3d"},
+    )
 
 
 @pytest.mark.parametrize("encode", ENCODINGS.values(), ids=ENCODINGS)
-def test_planted_leak_shows_as_a_difference(encode: Callable[[str], str], tmp_path: Path) -> None:
-    """The same result with one secret or the other in it gives other outputs, whatever was done to it."""
-    selected = rules.select(rules.load().for_role("agent"), ["AGENT-01"])
-    honest = carry_out(Embedded(), selected, RunOptions(role="agent"), lambda _: None, tmp_path)
-    assert result_of(read(tmp_path / FILE)) == honest
-
-    def leaking(secret: str) -> RunResult:
-        rule = replace(honest.rules[0], reason=f"it said {encode(secret)}")
-        return replace(honest, rules=(rule,))
-
-    secrets = ("kV3tQ9zLw8Rb2Np5Xc7Yd1Mf4", "hJ6sG0uTe3Ka8Vz2Wq5Bn9Pr7")
-    drawn = [rendered(leaking(secret), ["json", "html", "junit", "summary"]) for secret in secrets]
-    for name in drawn[0]:
-        for path in drawn[0][name]:
-            (tmp_path / "a").write_bytes(drawn[0][name][path])
-            (tmp_path / "b").write_bytes(drawn[1][name][path])
-            assert normalised(tmp_path / "a") != normalised(tmp_path / "b"), path
+@pytest.mark.parametrize("name", FORMATS)
+def test_planted_leak_shows_as_a_difference(name: str, encode: Callable[[str], str], tmp_path: Path) -> None:
+    """The same run with one secret or the other in it gives other outputs, whatever was done to it."""
+    drawn: list[dict[str, list[str]]] = []
+    for secret in SECRETS:
+        files = rendered(leaking(encode(secret)), [name])[name]
+        drawn.append({})
+        for path, content in files.items():
+            (tmp_path / Path(path).name).write_bytes(content)
+            drawn[-1][path] = lines(tmp_path / Path(path).name, {})
+    assert differences(*drawn) != {}
 
 
-def test_every_format_is_known_here() -> None:
-    assert {"json", "html", "junit", "summary"} <= set(FORMATS)
+@pytest.mark.parametrize("encode", ENCODINGS.values(), ids=ENCODINGS)
+def test_planted_leak_shows_in_a_record(encode: Callable[[str], str], tmp_path: Path) -> None:
+    line = {"type": "check", "id": "REDEEM-05/a", "message": "", "public": []}
+    for place in ("message", "public"):
+        read = []
+        for secret in SECRETS:
+            said = [encode(secret)] if place == "public" else encode(secret)
+            (tmp_path / FILE).write_text(json.dumps({**line, place: said}), encoding="utf-8")
+            read.append(lines(tmp_path / FILE, {}))
+        assert read[0] != read[1]
