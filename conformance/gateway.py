@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 from urllib.parse import parse_qsl, urlsplit
 
@@ -103,6 +103,7 @@ class Gateway:
     keyring: Keyring
     sign_in: SignIn
     new_browser: Callable[[], Browsing] | None = None
+    spelling: backend_wire.Spelling = field(default_factory=backend_wire.Spelling)
 
     def browser(self) -> Browsing:
         """A new browser that keeps its cookies."""
@@ -184,10 +185,19 @@ class Gateway:
         self._note(exchange, "access_token", "id_token", "refresh_token")
         return exchange
 
+    def basic(self, client: ProxyClient) -> tuple[str, str]:
+        """The client's credentials as a header that this gateway reads."""
+        return self.spelling.basic(client.id, client.secret.reveal())
+
     def proxy_token(self, client: ProxyClient) -> Exchange:
+        """A Proxy token request; credentials that can be written in two ways are, until one is understood."""
         endpoint = agent_wire.token_endpoint(self.core_url)
-        request = backend_wire.proxy_token(endpoint, client.id, client.secret)
-        exchange = self.wire.send("Proxy token request", request)
+        usual, *other = backend_wire.proxy_token(endpoint, client.id, client.secret, self.spelling)
+        exchange = self.wire.send("Proxy token request", usual)
+        if other and exchange.status in {400, 401}:
+            second = self.wire.send("Proxy token request", other[0])
+            if second.status == 200:
+                exchange, self.spelling.encoded = second, not self.spelling.encoded
         token = exchange.member("access_token")
         if isinstance(token, str) and token:
             self.keyring.secret("proxy_token", token)

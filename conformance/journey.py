@@ -31,11 +31,12 @@ def operator_service(gateway: Gateway, world: World) -> Iterator[OperatorService
         return (answer.status, answer.body) if answer is not None else (0, b"")
 
     client = project.proxy_client
+    require(gateway.proxy_token(client)).status(200)
     surroundings = Surroundings(
         ask=ask,
         authorization_server=f"{gateway.base_url}/{project.resource.id}",
         token_endpoint=agent_wire.token_endpoint(gateway.core_url),
-        token_request_headers=dict([backend_wire.basic(client.id, client.secret.reveal())]),
+        token_request_headers=dict([gateway.basic(client)]),
         redemption_endpoint=backend_wire.redemption_endpoint(gateway.base_url),
         indicator=project.resource.indicator,
         scopes=project.resource.scopes,

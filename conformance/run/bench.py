@@ -22,6 +22,7 @@ from conformance.standing import Standing
 from conformance.static_estate import StaticEstate
 from conformance.target.connect import connect_control
 from conformance.target.control import ControlFailed, Unsupported
+from conformance.wire.backend import Spelling
 from conformance.wire.client import Wire
 from conformance.wire.exchange import Exchange, Request
 from conformance.wire.keyring import Keyring
@@ -54,6 +55,7 @@ class Bench:
         )
         self._clock = Clock(offset_s=context.clock_offset_s)
         self._standing = Standing()
+        self._spelling = Spelling()
         self._estate = self._make_estate()
         self._sign_in = make_sign_in(
             target, send=self._send_page, may_visit=self._wire.may_reach, control=self._control
@@ -133,6 +135,7 @@ class Bench:
             wire=self._wire,
             keyring=self._keyring,
             sign_in=self._visit,
+            spelling=self._spelling,
             new_browser=self._new_browser if isinstance(self._sign_in, FormsSignIn) else None,
         )
         world = World(

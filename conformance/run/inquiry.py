@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from conformance.run.prepare import target_place
 from conformance.target import doubts
@@ -17,9 +17,10 @@ def inquire(target: GatewayTarget) -> list[str]:
     wire = Wire((target_place(target),), timeout_s=target.limits.request_timeout_s, record=lambda _: None)
     found: list[str] = []
     try:
-        for what, request in _listed(target):
-            exchange = wire.send(what, request)
-            if exchange.status != 200:
+        for what, requests in _listed(target):
+            exchanges = [wire.send(what, request) for request in requests]
+            exchange = exchanges[0]
+            if all(each.status != 200 for each in exchanges):
                 found.append(f"{what}: {exchange.outcome()}; {doubts.about(target, exchange)}".rstrip("; "))
     except (RateLimited, TargetSilent) as reason:
         found.append(str(reason))
@@ -28,12 +29,15 @@ def inquire(target: GatewayTarget) -> list[str]:
     return found
 
 
-def _listed(target: GatewayTarget) -> Iterator[tuple[str, Request]]:
+def _listed(target: GatewayTarget) -> Iterator[tuple[str, Sequence[Request]]]:
+    """What is asked, and the requests of which one is to work."""
     for project in target.projects:
         for resource in project.resources:
-            yield f"discovery of {resource.id}", agent.get(agent.discovery_url(target.base_url, resource.id))
-            yield f"key set of {resource.id}", agent.get(resource.jwks_uri)
+            discovery = agent.discovery_url(target.base_url, resource.id)
+            yield f"discovery of {resource.id}", [agent.get(discovery)]
+            yield f"key set of {resource.id}", [agent.get(resource.jwks_uri)]
         for client in project.proxy_clients:
             if client.state == "active":
-                request = backend.proxy_token(agent.token_endpoint(target.core_url), client.id, client.secret)
-                yield f"Proxy token for {client.id}", request
+                endpoint = agent.token_endpoint(target.core_url)
+                asked = backend.proxy_token(endpoint, client.id, client.secret, backend.Spelling())
+                yield f"Proxy token for {client.id}", asked

@@ -212,7 +212,7 @@ class Received:
         values = [value for value in issued if isinstance(value, str) and value]
         if leaks.is_redemption(exchange):
             return
-        if leaks.is_proxy_token_request(exchange) and _claimed_client(exchange) in self._clients:
+        if leaks.is_proxy_token_request(exchange) and self._clients.intersection(_claimed_clients(exchange)):
             self._secrets.update({("proxy_token", value): None for value in values})
         else:
             self._others.update(values)
@@ -232,7 +232,7 @@ def may_hold(exchange: Exchange, kind: str, value: str) -> bool:
         case "proxy_client_id":
             # An identifier that the asker named itself is no news to it.
             named = leaks.party(exchange) == "backend" or value in leaks.sent(exchange)
-            return named or _claimed_client(exchange) == value
+            return named or value in _claimed_clients(exchange)
         case _:
             return False
 
@@ -273,10 +273,10 @@ def _holds(hoards: tuple[leaks.Hoard, ...], text: str, found: leaks.Found) -> bo
     return any(each.value == found.value for each in leaks.search_all(hoards, text))
 
 
-def _claimed_client(exchange: Exchange) -> str | None:
-    """The client that a request to the token endpoint says it comes from."""
-    basic = _decoded_basic(exchange)
-    return unquote_plus(basic.partition(":")[0]) if basic else None
+def _claimed_clients(exchange: Exchange) -> tuple[str, ...]:
+    """The client that a request to the token endpoint says it comes from, read in either way."""
+    name = _decoded_basic(exchange).partition(":")[0]
+    return (name, unquote_plus(name)) if name else ()
 
 
 def _decoded_basic(exchange: Exchange) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
@@ -12,17 +13,35 @@ from conformance.wire.exchange import Request
 from conformance.wire.secret import Secret
 
 
+@dataclass(slots=True)
+class Spelling:
+    """How a gateway reads the parts of a Basic header.
+
+    The specification writes them as they are; RFC 6749 section 2.3.1 form-encodes them first. Where a part
+    has letters that this changes, a gateway understands one of the two.
+    """
+
+    encoded: bool = False
+
+    def other(self) -> Spelling:
+        return Spelling(encoded=not self.encoded)
+
+    def basic(self, client_id: str, client_secret: str) -> tuple[str, str]:
+        """An HTTP Basic header."""
+        parts = (quote(part, safe="") if self.encoded else part for part in (client_id, client_secret))
+        return "Authorization", "Basic " + base64.b64encode(":".join(parts).encode()).decode("ascii")
+
+
 def basic(client_id: str, client_secret: str) -> tuple[str, str]:
-    """An HTTP Basic header of form-encoded parts, as RFC 6749 section 2.3.1 builds it."""
-    pair = f"{quote(client_id, safe='')}:{quote(client_secret, safe='')}".encode()
-    return "Authorization", "Basic " + base64.b64encode(pair).decode("ascii")
+    """An HTTP Basic header as the specification writes it."""
+    return Spelling().basic(client_id, client_secret)
 
 
-def proxy_token(endpoint: str, client_id: str, client_secret: Secret) -> Request:
-    """A Proxy client asks for its Proxy token."""
-    return form_post(
-        endpoint, [("grant_type", "client_credentials")], basic(client_id, client_secret.reveal())
-    )
+def proxy_token(endpoint: str, client_id: str, client_secret: Secret, known: Spelling) -> tuple[Request, ...]:
+    """A Proxy client asks for its Proxy token; in both spellings where they differ, the known one first."""
+    headers = (each.basic(client_id, client_secret.reveal()) for each in (known, known.other()))
+    grant = [("grant_type", "client_credentials")]
+    return tuple(form_post(endpoint, grant, header) for header in dict.fromkeys(headers))
 
 
 def redemption_endpoint(base_url: str) -> str:

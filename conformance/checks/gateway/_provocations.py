@@ -144,7 +144,7 @@ def backends_side(gateway: Gateway, client: ProxyClient, proxy_token: Secret) ->
     """What a backend can ask with its Proxy client's credentials, most of it wrong in one thing."""
     endpoint = agent_wire.token_endpoint(gateway.core_url)
     secret = client.secret.reveal()
-    basic = backend_wire.basic(client.id, secret)
+    basic = gateway.basic(client)
     pair = [("client_id", client.id), ("client_secret", secret)]
     asks = [("grant_type", "client_credentials")]
     good = agent_wire.form_post(endpoint, asks, basic)

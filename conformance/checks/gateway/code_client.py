@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from conformance.check import check
 from conformance.checks.gateway._exchanges import TOKENS, no_tokens, proven, works
-from conformance.claims import LeftOut
+from conformance.claims import LeftOut, require
 from conformance.gateway import Gateway
 from conformance.near_misses import changed, changed_at_the_end, cut_short, in_other_case, longer
 from conformance.parties import Authorization
@@ -96,8 +96,9 @@ def code_of_one_agent_gets_another_client_no_tokens(world: World, case: str) -> 
     gateway = world.gateway
     if case == "proxy-client":
         client = world.home().proxy_client
-        header = basic(client.id, client.secret.reveal())
-        answer = gateway.token_request(_form(gateway, authorization, without=CREDENTIALS), header)
+        require(gateway.proxy_token(client)).status(200)
+        form = _form(gateway, authorization, without=CREDENTIALS)
+        answer = gateway.token_request(form, gateway.basic(client))
         no_tokens(answer, "an agent's code, by a Proxy client")
         return
     thief = world.agent()
