@@ -71,6 +71,20 @@ class Visit:
         return f"the browser was sent to {parts.scheme}://{parts.netloc}{parts.path} with {names}"
 
 
+class BeyondReach(Unavailable):
+    """The browser was sent on to where this run may not follow, and with nothing that belongs to the agent.
+
+    On the way to a code that is a sign-in somewhere else, of which nothing more can be seen. For a request
+    that is to give none, it is an end like any other.
+    """
+
+    def __init__(self, host: str, visit: Visit) -> None:
+        super().__init__(
+            "address", f"the sign-in goes on at {host}, which is not the target's nor the fakes'"
+        )
+        self.visit = visit
+
+
 class SignIn(Protocol):
     """Opens an authorization URL as this user, who approves or declines."""
 
@@ -136,14 +150,21 @@ class Gateway:
         approve: bool = True,
         endpoint: str | None = None,
         pairs: agent_wire.Pairs | None = None,
+        wherever: bool = False,
     ) -> Visit:
         """Opens the Resource's authorization endpoint in a browser and lets the user act.
 
-        `pairs` stand in for the attempt's parameters where a mapping cannot say what is to be sent.
+        `pairs` stand in for the attempt's parameters where a mapping cannot say what is to be sent. With
+        `wherever`, an end beyond this run's reach is an end: an error page on another host, for example.
         """
         url = self.authorization_url(attempt, pairs=pairs, endpoint=endpoint)
         redirect_uri = attempt.parameters.get("redirect_uri", CALLBACK)
-        return self.noted(self.sign_in(url, redirect_uri, attempt.user, approve=approve))
+        try:
+            return self.noted(self.sign_in(url, redirect_uri, attempt.user, approve=approve))
+        except BeyondReach as end:
+            if not wherever:
+                raise
+            return end.visit
 
     def authorization_url(
         self, attempt: Attempt, *, pairs: agent_wire.Pairs | None = None, endpoint: str | None = None

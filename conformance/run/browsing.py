@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import parse_qsl, urlsplit
 
-from conformance.claims import Unavailable
-from conformance.gateway import CALLBACK, Visit
+from conformance.gateway import CALLBACK, BeyondReach, Visit
 from conformance.parties import User
 from conformance.signin.forms import FormsSignIn
 from conformance.signin.landing import Landing, SignInRequest
@@ -45,17 +44,16 @@ def visit_of(landing: Landing, redirect_uri: str) -> Visit:
     """
     host = urlsplit(landing.left_to or "").hostname
     meant = {urlsplit(url).hostname for url in (redirect_uri, CALLBACK)}
-    if landing.left_to and host is not None and host not in meant and not _ANSWERS & _names(landing.left_to):
-        raise Unavailable(
-            "address", f"the sign-in goes on at {host}, which is not the target's nor the fakes'"
-        )
-    return Visit(
+    visit = Visit(
         sent_to=landing.sent_to,
         page=landing.outcome(),
         status=landing.status,
         acts=landing.acts,
         declined=landing.declined,
     )
+    if landing.left_to and host is not None and host not in meant and not _ANSWERS & _names(landing.left_to):
+        raise BeyondReach(host, visit)
+    return visit
 
 
 def _names(url: str) -> set[str]:

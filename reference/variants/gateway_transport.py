@@ -79,6 +79,14 @@ def _lets_pages_ask_first(asked: Asked, answered: Answered, _: Gateway) -> Answe
     return replace(answered, status=204, headers=headers, body=b"")
 
 
+def _explains_elsewhere(_: Asked, answered: Answered, __: Gateway) -> Answered:
+    """Whoever cannot go on, for a bad request or a Pending agent, reads why on the operator's own site."""
+    stuck = b"<form" not in answered.body and answered.header("content-type").startswith("text/html")
+    if not stuck or answered.status in range(300, 400):
+        return answered
+    return Answered(status=303, headers=(("location", "https://help.operator.example/why"),), body=b"")
+
+
 def _logs_fingerprints(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
     """The log tells credentials apart without holding them."""
     sent = [asked.headers.get(name, "") for name in ("authorization", "x-proxy-token")]
@@ -113,6 +121,11 @@ VARIANTS = (
         "cookie-on-the-first-hop",
         "sign-in takes a cookie that the first redirect gave",
         around=meddling(_for_browsers_that_keep_cookies),
+    ),
+    variant(
+        "reasons-on-another-site",
+        "a browser that cannot go on is sent to the operator's own site",
+        around=meddling(_explains_elsewhere),
     ),
     variant("request-id-repeated", "every answer repeats the request's ID", around=meddling(_says_who_asked)),
     variant(

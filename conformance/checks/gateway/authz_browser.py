@@ -9,7 +9,7 @@ from conformance.check import check
 from conformance.checks.gateway._visits import no_code
 from conformance.claims import LeftOut, expect, require
 from conformance.entropy import apparent_bits, steady_steps
-from conformance.gateway import Browsing, Gateway, Visit
+from conformance.gateway import BeyondReach, Browsing, Gateway, Visit
 from conformance.parties import Agent, User
 from conformance.signin.markup import read_page
 from conformance.wire.exchange import Answer, Exchange
@@ -68,15 +68,15 @@ def code_is_carried_by_the_redirect_alone(world: World) -> None:
     """The code is in the answer that sends the browser away, and in no cookie and no other answer."""
     code = world.authorization().code.reveal()
     received = [(exchange, exchange.answer) for exchange in world.seen() if exchange.answer is not None]
-    away = next((index for index, (_, answer) in enumerate(received) if _leads_away(answer, code)), None)
-    if away is None:
+    if not any(_leads_away(answer, code) for _, answer in received):
         raise LeftOut("this way to sign in does not show the redirect that carries the code")
 
-    for index, (exchange, answer) in enumerate(received):
+    for exchange, answer in received:
         cookies = any(code in cookie for cookie in answer.headers_named("Set-Cookie"))
         where = f"answer at {exchange.request.url.partition('?')[0]}"
         expect.that(not cookies, where, expected="no code in a cookie", got="the code in Set-Cookie")
-        if index != away:
+        # A code may be relayed from host to host of the gateway's before it leaves.
+        if not _leads_away(answer, code):
             expect.that(code not in answer.text(), where, expected="no code in the body", got="the code")
 
 
@@ -110,7 +110,7 @@ def user_who_declines_gives_no_code(world: World, case: str) -> None:
     signed_in = world.in_one_browser()
     signed_in.authorization()
     asker = signed_in if case == "signed-in" else world
-    visit = asker.gateway.visit(asker.attempt(), approve=False)
+    visit = asker.gateway.visit(asker.attempt(), approve=False, wherever=True)
     require.that(
         visit.declined is not False,
         "the user's refusal",
@@ -180,7 +180,10 @@ def forms_work_only_in_the_browser_that_opened_them(gateway: Gateway, world: Wor
     require.that(acts > 0, "authorization", expected="a form on the way", got="none")
     for act in range(1, acts + 1):
         url = gateway.authorization_url(world.attempt(user=user))
-        visit = gateway.browser().hand_over(act, url, user)
+        try:
+            visit = gateway.browser().hand_over(act, url, user)
+        except BeyondReach as end:
+            visit = end.visit
         what = f"form {act} of {acts}, sent by another browser"
         require.that(visit is not None, what, expected="that form", got="a shorter way than before")
         if visit is not None:

@@ -158,7 +158,7 @@ def _leads_home(uri: str) -> bool:
 
 def _refused(world: World, agent: Agent, registered: str, asked_for: str) -> None:
     world.show(asked_for)
-    visit = world.gateway.visit(world.attempt(agent, redirect_uri=asked_for))
+    visit = world.gateway.visit(world.attempt(agent, redirect_uri=asked_for), wherever=True)
 
     what = f"authorization with the redirect URI {asked_for}, where {registered} is registered"
     no_code(visit, what)

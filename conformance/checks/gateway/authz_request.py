@@ -89,7 +89,8 @@ def request_without_it_gives_no_code(world: World, case: tuple[str, ...]) -> Non
     world, attempt = good(world)
     pairs = [(name, value) for name, value in attempt.parameters.items() if name not in case]
 
-    no_code(world.gateway.visit(attempt, pairs=pairs), f"authorization without {' and '.join(case)}")
+    visit = world.gateway.visit(attempt, pairs=pairs, wherever=True)
+    no_code(visit, f"authorization without {' and '.join(case)}")
 
 
 @check("AUTHZ-04", cases=METHODS)
@@ -117,7 +118,8 @@ def challenge_without_a_method_gives_no_code(world: World) -> None:
     world, attempt = good(world)
     pairs = [(name, value) for name, value in attempt.parameters.items() if name != PKCE[1]]
 
-    no_code(world.gateway.visit(attempt, pairs=pairs), "authorization without a method")
+    visit = world.gateway.visit(attempt, pairs=pairs, wherever=True)
+    no_code(visit, "authorization without a method")
 
 
 @check("AUTHZ-04")
@@ -183,7 +185,8 @@ def doubled_parameter_gives_no_code(world: World, case: tuple[str, Callable[[str
     pairs = list(attempt.parameters.items())
     added = (name, other(attempt.parameters[name]))
 
-    visit = world.gateway.visit(attempt, pairs=[added, *pairs] if first else [*pairs, added])
+    pairs = [added, *pairs] if first else [*pairs, added]
+    visit = world.gateway.visit(attempt, pairs=pairs, wherever=True)
 
     no_code(visit, f"authorization with {name} doubled")
 

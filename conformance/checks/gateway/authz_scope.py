@@ -46,7 +46,7 @@ def record_of_when_the_policy_is_applied(gateway: Gateway, world: World) -> None
     agent = world.agent()
     world.set_agent_policy(project, "hold")
 
-    visit = gateway.visit(world.attempt(agent, resource=project.resource))
+    visit = gateway.visit(world.attempt(agent, resource=project.resource), wherever=True)
 
     observe(registered_before_the_project_held=_kind(visit))
 

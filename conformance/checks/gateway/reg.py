@@ -190,7 +190,7 @@ def client_secret_basic_obtains_no_token(gateway: Gateway, world: World, case: s
         expect(registered).not_granted("a client", "client_id", "client_secret")
         return
     attempt = world.attempt(world.agent_of(registered))
-    visit = gateway.visit(attempt)
+    visit = gateway.visit(attempt, wherever=True)
     code = visit.parameter("code")
     if not code:
         expect.that(True, "authorization", expected="no code", got=visit.outcome())

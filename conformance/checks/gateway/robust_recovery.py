@@ -72,7 +72,7 @@ def normal_flow_works_after_the_merchant_broke(world: World, case: str) -> None:
     alone.script(provisioning=case)
     # Best effort: what comes of this sign-in is judged elsewhere.
     gateway = world.gateway
-    gateway.visit(world.attempt(resource=alone.resource, user=alone.user))
+    gateway.visit(world.attempt(resource=alone.resource, user=alone.user), wherever=True)
     try:
         alone.require_outcome(case)
     except Unmet as unmet:

@@ -82,7 +82,7 @@ def access_token_is_not_in_a_second_sign_in(world: World, received: Received) ->
     authorization = world.authorization(user=first.user)
     require(world.gateway.exchange(authorization)).status(200)
     world.gateway.exchange(authorization)
-    world.gateway.visit(world.attempt(user=first.user), approve=False)
+    world.gateway.visit(world.attempt(user=first.user), approve=False, wherever=True)
 
     _hidden(world, received, ACCESS_TOKEN)
 

@@ -35,9 +35,10 @@ def no_address_holds_a_token_or_secret(gateway: Gateway, world: World, received:
     attempt = world.attempt(grant.agent)
     if case == "a refused sign-in":
         attempt = world.attempt(grant.agent)
-        gateway.visit(attempt, pairs=[*attempt.parameters.items(), ("scope", "openid no:such")])
+        refused = [*attempt.parameters.items(), ("scope", "openid no:such")]
+        gateway.visit(attempt, pairs=refused, wherever=True)
     else:
-        gateway.visit(attempt, approve=case == "a sign-in")
+        gateway.visit(attempt, approve=case == "a sign-in", wherever=True)
 
     found = _in_addresses(gateway, received, world.seen(), (*NEVER, *MERCHANT))
     expect.that(not found, f"addresses of {case}", expected="no token and no secret", got="; ".join(found))
