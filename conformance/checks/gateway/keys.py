@@ -199,7 +199,7 @@ def _rsa_bits(key: Mapping[str, Any]) -> int | None:
 
 
 def _malformed(key: Mapping[str, Any]) -> str:
-    """What is wrong with a JWK; keys of an unknown type or curve are not judged."""
+    """What is wrong with a JWK; keys of an unknown type are not judged."""
     kty, crv = key.get("kty"), key.get("crv")
     if not isinstance(kty, str):
         return "a key without kty"

@@ -151,8 +151,11 @@ def revoking_one_leaves_the_others(gateway: Gateway, world: World) -> None:
 
 
 def _working_client(gateway: Gateway, world: World) -> ProxyClient:
-    """Home's Proxy client, which gets its token in this very check."""
-    client = world.home().proxy_client
+    """A Proxy client that gets its token in this very check, apart from home's where one can be made.
+
+    A gateway may lose patience with a client after a number of wrong secrets.
+    """
+    client = world.project_apart().proxy_client
     require(gateway.proxy_token(client)).status(200)
     return client
 
