@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, cast
@@ -121,20 +121,27 @@ class CheckResult:
     def decisive(self) -> int:
         """The place of the exchange that the claim is about.
 
-        That is the last one whose step and outcome the claim names, or the only one that it mentions, or
-        simply the last: a positive twin may come after what it belongs to.
+        It is the last one that the claim names, by its step and outcome at best; where it names none, simply
+        the last: a positive twin may come after what it belongs to.
         """
-        shown = self.exchanges
-        named = [
-            place
-            for place, each in enumerate(shown)
-            if each.step == self.what and self.got in {f"status {each.status}", each.failure}
-        ]
-        named = named or [place for place, each in enumerate(shown) if each.step == self.what]
-        mentioned = [place for place, each in enumerate(shown) if f"({each.step}, " in self.got]
-        if not named and len(mentioned) != 1:
-            return len(shown) - 1
-        return (named or mentioned)[-1]
+        for names in _NAMING:
+            if named := [place for place, each in enumerate(self.exchanges) if names(self, each)]:
+                return named[-1]
+        return len(self.exchanges) - 1
+
+
+def _names_alone(check: CheckResult, shown: Shown) -> bool:
+    """The finding mentions the step, and only one was called so."""
+    return f"({shown.step}, " in check.got and [each.step for each in check.exchanges].count(shown.step) == 1
+
+
+# How a claim names an exchange, the surest way first.
+_NAMING: tuple[Callable[[CheckResult, Shown], bool], ...] = (
+    lambda check, shown: shown.step == check.what and check.got in {f"status {shown.status}", shown.failure},
+    lambda check, shown: shown.step == check.what,
+    lambda check, shown: shown.url.partition("?")[0] in check.what.split(" "),
+    _names_alone,
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

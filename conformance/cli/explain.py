@@ -67,6 +67,10 @@ def page(rule: Rule, *, width: int) -> Iterator[str]:
     yield "By hand"
     yield indent(rule.by_hand, "  ")
     meanings = variables(rule.by_hand)
+    if "curl " in rule.by_hand and "CA_FILE" not in meanings:
+        meanings["CURL_CA_BUNDLE"] = (
+            "exported, for curl itself: ca_file of the target file, where there is one"
+        )
     if meanings:
         yield ""
         yield "  where"

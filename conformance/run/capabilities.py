@@ -51,7 +51,7 @@ class Offer:
 _OTHERS: Mapping[str, tuple[Callable[[Offer], bool], str]] = {
     "merchant": (
         lambda offer: offer.controlled or offer.target.merchant is not None,
-        "the gateway has to use the harness's merchant: offer [control], or name it under [merchant]",
+        "offer [control], or let the gateway use the harness's merchant, and say where under [merchant]",
     ),
     "users:2": (lambda offer: len(offer.target.users) > 1, "name a second user under [[users]]"),
     "two-projects": (
@@ -99,21 +99,26 @@ def makes_projects(offered: frozenset[str]) -> bool:
     return offered.issuperset(f"control:{action}" for action in MAKING)
 
 
+def remedy(need: str) -> str:
+    """What would meet a need of a gateway."""
+    return (
+        _OTHERS[need][1] if need in _OTHERS else f"offer the control action {need.removeprefix('control:')}"
+    )
+
+
 def capabilities(offer: Offer) -> tuple[frozenset[str], dict[str, str]]:
     """The needs that the target meets, and for each other one what would meet it."""
     met: set[str] = set()
     missing: dict[str, str] = {}
     for need in NEEDS:
         if need.startswith("control:"):
-            action = need.removeprefix("control:")
-            holds, remedy = offer.may(action), f"offer the control action {action}"
+            holds = offer.may(need.removeprefix("control:"))
         elif need in _OTHERS:
-            question, remedy = _OTHERS[need]
-            holds = question(offer)
+            holds = _OTHERS[need][0](offer)
         else:
             continue  # a need of another role
         if holds:
             met.add(need)
         else:
-            missing[need] = f"needs {NEEDS[need]}: {remedy}"
+            missing[need] = f"needs {NEEDS[need]}: {remedy(need)}"
     return frozenset(met), missing

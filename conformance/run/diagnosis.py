@@ -8,7 +8,7 @@ from typing import Any
 
 from conformance import rules
 from conformance.checks import index
-from conformance.run.capabilities import Offer, capabilities
+from conformance.run.capabilities import Offer, capabilities, remedy
 from conformance.run.context import RunContext
 from conformance.run.prospects import Gain, Prospect, gain, prospects
 from conformance.target.control import Described
@@ -105,10 +105,9 @@ def _advice(context: RunContext) -> list[Advice]:
         with_all, _ = capabilities(Offer(target=target, described=_ABLE))
         text = f"offer these control actions under [control], as docs/control.md says: {', '.join(actions)}"
         found.append(Advice(text=text, gain=gain(now, _prospects(with_all))))
-    for need, reason in context.missing.items():
+    for need in context.missing:
         if not need.startswith("control:"):
             brought = gain(now, _prospects(context.capabilities | {need}))
-            # The reason says what is needed, and behind the colon what would meet it.
-            text = reason.partition(": ")[2].removeprefix("offer [control], or ")
+            text = remedy(need).removeprefix("offer [control], or ")
             found.append(Advice(text=f"or {text}" if actions else text, gain=brought))
     return [advice for advice in found if advice.gain.rules or advice.gain.completed]

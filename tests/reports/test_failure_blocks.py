@@ -58,6 +58,7 @@ def block(*checks: CheckResult, own_ca: bool = True) -> str:
         ([exchange(status=None), exchange()], "redemption", "reset", 0),
         ([exchange("a"), exchange("b"), exchange("c")], "b", "status 200 with JSON list", 1),
         ([exchange("a"), exchange("b"), exchange("c")], "aud", "['x']", 2),
+        ([exchange("a", url="https://x.test/p?q"), exchange("b")], "page at https://x.test/p", "nothing", 0),
         ([exchange("a"), exchange("b"), exchange("c")], "3 answers", "a token in the body (b, as it is)", 1),
         ([exchange("a"), exchange("a"), exchange("c")], "3 answers", "a token in the body (a, as it is)", 2),
     ],
