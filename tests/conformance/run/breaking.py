@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
+import pytest
+
 from conformance import plugin
 from conformance.gateway import Gateway
 from conformance.run.bench import Bench
@@ -53,8 +55,9 @@ def survey(received: Received) -> NoReturn:
     broken(*received._secrets)
 
 
-def touches_whole_target(*_: object) -> NoReturn:
-    broken(dict(os.environ))
+def collected(config: pytest.Config, items: list[pytest.Item]) -> NoReturn:
+    """pytest knows a hook by its name in the plug-in."""
+    broken(dict(os.environ), config, items)
 
 
 def die(check_id: str, check: Any, run: Callable[[], None], bench: Any) -> Any:
@@ -68,7 +71,7 @@ FAULTS: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     "a check": (Gateway, "redeem", redeem),
     "the bench": (Bench, "begin", begin),
     "the judge": (plugin, "judge", judge),
-    "the collection": (plugin, "touches_whole_target", touches_whole_target),
+    "the collection": (plugin, "pytest_collection_modifyitems", collected),
     "the end of a phase": (Received, "survey", survey),
     "a worker": (plugin, "judge", die),
 }
