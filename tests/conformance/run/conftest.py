@@ -1,4 +1,4 @@
-"""A gateway that an operator set up by hand, with the harness's merchant behind it."""
+"""A gateway that an operator set up by hand, and a suite that judges one target after the other."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import secrets
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +23,29 @@ from conformance.target import actions
 from conformance.target.connect import connect_control
 from conformance.target.control import ControlPlane
 from conformance.target.readiness import any_answers
+
+# A target file, and rules; without rules, all of them.
+Judged = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture(scope="session")
+def judged() -> Iterator[Judged]:
+    """What the suite says of a target file, in a process that stays for the next one."""
+    program = Path(__file__).with_name("judging.py")
+    with subprocess.Popen(
+        [sys.executable, str(program)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+
+        def judge(target: Path, *only: str) -> dict[str, Any]:
+            print(json.dumps({"target": str(target), "only": only}), file=process.stdin, flush=True)
+            answer: dict[str, Any] = json.loads(process.stdout.readline())
+            return answer
+
+        yield judge
+        process.stdin.close()
+        assert process.wait(30) == 0
 
 
 @dataclass

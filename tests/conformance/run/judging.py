@@ -1,0 +1,45 @@
+"""`python judging.py` reads the path of a target file a line, and says by line what the suite finds there.
+
+Many small runs in one process: what a run costs before its first check, a test of many targets pays once.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from conformance import rules
+from conformance.run.options import RunOptions
+from conformance.run.prepare import set_stage
+from conformance.run.session import carry_out
+from conformance.target.file import load
+from reports import report_json
+
+SEED = 7
+
+
+def main() -> None:
+    everything = rules.load().for_role("gateway")
+    with TemporaryDirectory() as folder, ExitStack() as stack:
+        stage = set_stage(Path(folder), SEED, stack)
+        for line in sys.stdin:
+            asked = json.loads(line)
+            file = Path(asked["target"])
+            options = RunOptions(seed=SEED, only=tuple(asked["only"]))
+            result = carry_out(
+                load(file),
+                rules.select(everything, options.only),
+                options,
+                lambda _: None,
+                file.parent,
+                stage,
+            )
+            report = json.loads(next(iter(report_json.render(result).values())))
+            print(json.dumps(report | {"exit_code": result.verdict.exit_code}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
