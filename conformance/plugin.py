@@ -17,17 +17,18 @@ import pytest
 from conformance.check import Check, check_of
 from conformance.gateway import Gateway
 from conformance.generating import Draw
-from conformance.needs import touches_whole_target
 from conformance.run.afterwards import asks_afterwards
 from conformance.run.bench import Bench
 from conformance.run.context import RunContext
 from conformance.run.interruption import Interruption
 from conformance.run.judge import harness_error, judge
+from conformance.run.plan import Plan
 from conformance.run.received import Received, Survey
 from conformance.world import World
 from reports.verdicts import CheckResult
 from reports.wireform import check_result_to_dict
 
+PLAN = pytest.StashKey[Plan]()
 CONTEXT = pytest.StashKey[RunContext]()
 SURVEY = pytest.StashKey[Survey]()
 INTERRUPTION = pytest.StashKey[Interruption]()
@@ -35,19 +36,12 @@ _BENCH = pytest.StashKey[Bench]()
 _FOUND = pytest.StashKey[CheckResult]()
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    group = parser.getgroup("gateproof")
-    group.addoption("--gateproof-rules", default="", help="the selected rules, separated by commas")
-    group.addoption("--gateproof-phase", default="parallel", help="parallel or serial")
-    group.addoption("--gateproof-shuffle", action="store_true", help="an order drawn from the run's seed")
-    group.addoption("--gateproof-fatal", default="", help="rules of which a failure ends the phase")
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     handed = getattr(config, "workerinput", None)
     if handed is not None:
-        config.stash[CONTEXT] = pickle.loads(handed["gateproof_context"])  # noqa: S301 - from our own parent
+        # From our own parent.
+        config.stash[PLAN], config.stash[CONTEXT] = pickle.loads(handed["gateproof"])  # noqa: S301
         config.stash[INTERRUPTION] = interruption = Interruption()
         holding = ExitStack()
         holding.enter_context(interruption.held_back())
@@ -80,8 +74,7 @@ def pytest_internalerror() -> bool:
 
 
 def _asks_afterwards(config: pytest.Config) -> bool:
-    selected = config.getoption("--gateproof-rules").split(",")
-    return asks_afterwards(selected, config.stash[CONTEXT].target.role)
+    return asks_afterwards(config.stash[PLAN].rules, config.stash[CONTEXT].target.role)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -91,24 +84,18 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pycollect_makeitem(collector: Any, obj: object) -> list[pytest.Item] | None:
-    """Collects checks and nothing else: what a module imports is not its own."""
+    """Collects the checks of the plan and nothing else: what a module imports is not its own."""
     own = getattr(obj, "__module__", None) == collector.obj.__name__
-    return None if own and check_of(obj) is not None else []
+    check = check_of(obj) if own else None
+    return None if check is not None and collector.config.stash[PLAN].takes(check) else []
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keeps the checks of the selected rules that belong to the phase at hand."""
-    selected = frozenset(config.getoption("--gateproof-rules").split(","))
-    serial = config.getoption("--gateproof-phase") == "serial"
-    items[:] = [
-        item
-        for item in items
-        if _check(item).rule in selected
-        and not _check(item).whole_run
-        and touches_whole_target(_check(item)) is serial
-    ]
-    if config.getoption("--gateproof-shuffle"):
+    """Keeps the cases of the plan."""
+    plan = config.stash[PLAN]
+    items[:] = [item for item in items if plan.takes_case(_id(item))]
+    if plan.shuffle:
         random.Random(config.stash[CONTEXT].seed).shuffle(items)  # noqa: S311 - an order, not a secret
 
 
@@ -171,7 +158,7 @@ def pytest_runtest_makereport(
             kind = call.excinfo.typename if call.excinfo is not None else "an unknown fault"
             found = harness_error(_id(item), _check(item), f"{kind} in {report.when}")
         report.gateproof = check_result_to_dict(found)  # type: ignore[attr-defined]
-        fatal = found.rule in item.config.getoption("--gateproof-fatal").split(",")
+        fatal = found.rule in item.config.stash[PLAN].fatal
         report.outcome = "failed" if fatal and found.verdict == "failed" else "passed"
     report.longrepr = None
     report.sections.clear()

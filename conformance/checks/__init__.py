@@ -15,10 +15,15 @@ from conformance.check import Check, checks_in
 def index(role: str) -> Mapping[str, tuple[Check, ...]]:
     """The checks of a role by rule."""
     found: dict[str, list[Check]] = {}
-    for name in modules(role):
-        for check in checks_in(importlib.import_module(name)):
-            found.setdefault(check.rule, []).append(check)
+    for check in (check for checks in homes(role).values() for check in checks):
+        found.setdefault(check.rule, []).append(check)
     return {rule: tuple(checks) for rule, checks in found.items()}
+
+
+@cache
+def homes(role: str) -> Mapping[str, tuple[Check, ...]]:
+    """The checks of a role by the module in which they stand."""
+    return {name: tuple(checks_in(importlib.import_module(name))) for name in modules(role)}
 
 
 def modules(role: str) -> list[str]:

@@ -38,4 +38,6 @@ class RunOptions:
     fail_fast: bool = False
     shuffle: bool = False
     baseline: tuple[Entry, ...] = ()
+    # Single checks of the selected rules; None: all of them.
+    chosen: frozenset[str] | None = None
     command: str = "gateproof run"

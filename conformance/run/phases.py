@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from conformance.checks import index, modules
-from conformance.plugin import CONTEXT, INTERRUPTION, SURVEY
+from conformance.checks import index
+from conformance.plugin import CONTEXT, INTERRUPTION, PLAN, SURVEY
 from conformance.run.context import RunContext
 from conformance.run.interruption import Interruption
+from conformance.run.plan import Plan
 from conformance.run.received import Survey
 from reports.verdicts import CheckResult, Reason, Verdict
 from reports.wireform import check_result_from_dict
@@ -42,7 +43,8 @@ class PhaseFailed(Exception):
 class _Controller:
     """Receives what the checks found, in this process or in a worker, and hands workers their context."""
 
-    def __init__(self, context: RunContext, sink: Sink) -> None:
+    def __init__(self, plan: Plan, context: RunContext, sink: Sink) -> None:
+        self._plan = plan
         self._context = context
         self._sink = sink
         self.fault = ""
@@ -51,12 +53,13 @@ class _Controller:
         self.interruption = Interruption()
 
     def pytest_configure(self, config: pytest.Config) -> None:
+        config.stash[PLAN] = self._plan
         config.stash[CONTEXT] = self._context
         config.stash[INTERRUPTION] = self.interruption
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        node.workerinput["gateproof_context"] = pickle.dumps(self._context)
+        node.workerinput["gateproof"] = pickle.dumps((self._plan, self._context))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
@@ -92,21 +95,12 @@ class _Controller:
         return True
 
 
-def run_phase(
-    phase: str,
-    context: RunContext,
-    sink: Sink,
-    *,
-    rules: Sequence[str],
-    workers: int,
-    shuffle: bool,
-    fatal: frozenset[str],
-) -> Survey:
-    """Runs the checks of one phase; every result goes to the sink as soon as it is there.
-
-    A failure of a rule in `fatal` ends the phase.
-    """
-    controller = _Controller(context, sink)
+def run_phase(plan: Plan, context: RunContext, sink: Sink, *, workers: int) -> Survey:
+    """Runs the checks of one phase; every result goes to the sink as soon as it is there."""
+    modules = plan.modules(context.target.role)
+    if not modules:
+        return Survey()
+    controller = _Controller(plan, context, sink)
     arguments = [
         *(
             "-c",
@@ -118,20 +112,16 @@ def run_phase(
         ),
         *("-o", "python_files=*.py", "-o", "python_functions=*", "-p", "conformance.plugin"),
         *(part for name in _WITHOUT for part in ("-p", f"no:{name}")),
-        f"--gateproof-rules={','.join(rules)}",
-        f"--gateproof-phase={phase}",
-        f"--gateproof-fatal={','.join(sorted(fatal))}",
-        *(["--gateproof-shuffle"] if shuffle else []),
-        *(["--maxfail=1"] if fatal else []),
+        *(["--maxfail=1"] if plan.fatal else []),
         *(["-p", "xdist.plugin", "-n", str(workers), "--maxprocesses", str(workers)] if workers > 1 else []),
-        *("--pyargs", *modules(context.target.role)),
+        *("--pyargs", *modules),
     ]
     # With workers there is no check in this process, and pytest can be interrupted anywhere.
     with _own_pytest(), nullcontext() if workers > 1 else controller.interruption.held_back():
         try:
             status = pytest.main(arguments, plugins=[controller])
         except Exception as broken:
-            raise PhaseFailed(f"{type(broken).__name__} at the end of the {phase} phase") from broken
+            raise PhaseFailed(f"{type(broken).__name__} at the end of a phase") from broken
     if controller.interrupted or controller.interruption.asked:
         raise KeyboardInterrupt
     if controller.fault or status in {pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR}:

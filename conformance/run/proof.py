@@ -19,6 +19,7 @@ from conformance.run.embedded import Embedded
 from conformance.run.options import RunOptions
 from conformance.run.prepare import Stage, set_stage
 from conformance.run.session import carry_out
+from conformance.run.standby import standby
 from conformance.run.subjects import Subject
 from reports.verdicts import RunResult, Verdict
 
@@ -122,22 +123,22 @@ def prove(
 
 
 @cache
-def _own_stage(seed: int) -> Stage:
-    """The stage of this process: starting a merchant for every subject would take longer than the checks."""
+def _own_place(seed: int) -> tuple[Stage, tuple[str, ...]]:
+    """The stage of this process and its way to start gateways: both take longer than most trials."""
     stack = ExitStack()
     atexit.register(stack.close)
-    return set_stage(Path(stack.enter_context(TemporaryDirectory(prefix="gateproof-stage-"))), seed, stack)
+    folder = Path(stack.enter_context(TemporaryDirectory(prefix="gateproof-stage-")))
+    return set_stage(folder, seed, stack), standby(stack)
 
 
 def _try(subject: Subject, role: str, quick: bool, seed: int) -> Trial:
     wanted = (*subject.rules, *SMOKE) if quick else ()
     selected = rules.select(rules.load().for_role(role), wanted)
     options = RunOptions(role=role, seed=seed)
-    embedded = Embedded(name=f"{subject.kind} {subject.name}", program=subject.program(role))
+    stage, runner = _own_place(seed)
+    embedded = Embedded(name=f"{subject.kind} {subject.name}", program=subject.program(role, runner))
     with TemporaryDirectory(prefix="gateproof-proof-") as folder:
-        return _trial(
-            subject, carry_out(embedded, selected, options, lambda _: None, Path(folder), _own_stage(seed))
-        )
+        return _trial(subject, carry_out(embedded, selected, options, lambda _: None, Path(folder), stage))
 
 
 def _trial(subject: Subject, result: RunResult) -> Trial:

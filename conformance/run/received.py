@@ -183,11 +183,12 @@ class Received:
 
     def _search_everything(self) -> None:
         hoards = self.hoards(*(kind for kind, _ in self._secrets), *MERCHANT_KINDS.values())
+        clean = set[str]()
         for each in self._kept:
             self._survey.answers += each.exchange.answer is not None
             self._survey.redeemed += leaks.is_redemption(each.exchange) and each.exchange.status == 200
             if len(self._survey.leaks) < _MOST_LEAKS:
-                self._survey.leaks += _leaks(hoards, each)
+                self._survey.leaks += _leaks(hoards, each, clean)
         self._kept.clear()
         self._octets = 0
 
@@ -237,10 +238,14 @@ def may_hold(exchange: Exchange, kind: str, value: str) -> bool:
             return False
 
 
-def _leaks(hoards: tuple[leaks.Hoard, ...], kept: _Kept) -> list[Leak]:
-    exchange = kept.exchange
+def _leaks(hoards: tuple[leaks.Hoard, ...], kept: _Kept, clean: set[str] | None = None) -> list[Leak]:
+    """What was found in an answer; parts that these hoards found clean before are not read again."""
+    exchange, clean = kept.exchange, set() if clean is None else clean
     parts = leaks.received(exchange)
-    whole = leaks.search_all(hoards, "\n".join(text for _, text in parts))
+    fresh = [text for _, text in parts if text not in clean]
+    whole = leaks.search_all(hoards, "\n".join(fresh))
+    if not whole:
+        clean.update(fresh)
     bad = {found.value: found for found in whole if not _is_fine(kept, found)}
     return [
         Leak(

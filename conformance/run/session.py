@@ -18,6 +18,7 @@ from conformance.run.context import RunContext
 from conformance.run.embedded import Embedded
 from conformance.run.identity import header_of
 from conformance.run.options import RunOptions
+from conformance.run.plan import Plan
 from conformance.run.prepare import CannotRun, Prepared, Stage, prepare
 from conformance.target.model import GatewayTarget, Target
 from reports import leaks
@@ -122,17 +123,16 @@ class _Run:
         known = {entry.rule for entry in options.baseline}
         ends = {rule for rule, level in self._levels.items() if level in deciding and rule not in known}
         fatal = frozenset(ends if options.fail_fast else ())
-        for phase, workers in (("parallel", options.workers), ("serial", 1)):
+        for serial in (False, True):
+            plan = Plan(
+                rules=list(self._levels),
+                serial=serial,
+                shuffle=options.shuffle,
+                fatal=fatal,
+                chosen=options.chosen,
+            )
             try:
-                received = run_phase(
-                    phase,
-                    context,
-                    note,
-                    rules=list(self._levels),
-                    workers=workers,
-                    shuffle=options.shuffle,
-                    fatal=fatal,
-                )
+                received = run_phase(plan, context, note, workers=1 if serial else options.workers)
             except PhaseFailed as fault:
                 raise CutShort(f"the harness broke: {fault}") from fault
             survey.add(received)

@@ -35,9 +35,9 @@ class Subject:
     rules: tuple[str, ...]
     decides: frozenset[str] = frozenset()
 
-    def program(self, role: str) -> tuple[str, ...]:
+    def program(self, role: str, runner: Sequence[str] = (sys.executable, "-m")) -> tuple[str, ...]:
         """The command that starts it, up to the arguments that the honest reference takes too."""
-        return (sys.executable, "-m", _KINDS[self.kind], role, self.name)
+        return (*runner, _KINDS[self.kind], role, self.name)
 
 
 def subjects(role: str, only: Sequence[str] = ()) -> list[Subject]:

@@ -1,0 +1,138 @@
+"""What stands by starts the reference like a fresh interpreter would, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be forked here")
+
+
+@contextmanager
+def standing_by() -> Iterator[tuple[list[str], subprocess.Popen[bytes]]]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "reference.standby"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        yield json.loads(process.stdout.readline()), process
+    finally:
+        process.stdin.close()
+        process.stdout.close()
+        assert process.wait(10) == 0
+
+
+@pytest.fixture(scope="module")
+def runner() -> Iterator[list[str]]:
+    with standing_by() as (command, _):
+        yield command
+
+
+def port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        found: int = free.getsockname()[1]
+        return found
+
+
+def addresses() -> tuple[list[str], int]:
+    base, core = port(), port()
+    urls = [f"http://127.0.0.1:{number}" for number in (base, core)]
+    return ["--base-url", urls[0], "--core-url", urls[1]], base
+
+
+def eventually(holds: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        if holds():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def answers(number: int) -> bool:
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", number)) == 0
+
+
+def test_a_module_runs_with_the_callers_arguments_streams_and_exit_code(runner: list[str]) -> None:
+    done = subprocess.run(
+        [*runner, "reference.defects", "gateway", "--list"], capture_output=True, timeout=30, check=False
+    )
+    assert done.returncode == 0
+    assert len(json.loads(done.stdout)) > 100
+    wrong = subprocess.run(
+        [*runner, "reference.variants", "gateway", "nothing"],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert wrong.returncode == 2
+    assert "there is no variant nothing" in wrong.stderr
+
+
+def test_a_module_runs_in_the_callers_folder_with_its_variables(runner: list[str], tmp_path: Path) -> None:
+    given, _ = addresses()
+    missing = [*given, "--tls-cert", "no.pem", "--tls-key", "no.key"]
+    done = subprocess.run(
+        [*runner, "reference.gateway", *missing],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "no.pem" in done.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_gateway_ends_with_its_caller(runner: list[str], number: signal.Signals) -> None:
+    given, base = addresses()
+    with subprocess.Popen([*runner, "reference.gateway", *given], stdin=subprocess.PIPE) as caller:
+        assert eventually(lambda: answers(base))
+        caller.send_signal(number)
+        assert caller.wait(20) == (0 if number == signal.SIGTERM else -signal.SIGKILL)
+    assert eventually(lambda: not answers(base))
+
+
+def test_a_gateway_ends_with_its_stdin(runner: list[str]) -> None:
+    given, base = addresses()
+    command = [*runner, "reference.gateway", "--exit-with-stdin", *given]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as caller:
+        assert eventually(lambda: answers(base))
+        assert caller.stdin is not None
+        caller.stdin.close()
+        assert caller.wait(20) == 0
+    assert not answers(base)
+
+
+def test_everything_ends_with_what_stood_by() -> None:
+    given, base = addresses()
+    with standing_by() as (command, _):
+        caller = subprocess.Popen([*command, "reference.gateway", *given], stdin=subprocess.PIPE)
+        assert eventually(lambda: answers(base))
+    with caller:
+        assert caller.wait(20) != 0
+    assert eventually(lambda: not answers(base))
+    late = subprocess.run(
+        [*command, "reference.gateway", *given], capture_output=True, text=True, timeout=30, check=False
+    )
+    assert late.returncode == 127
+    assert "nobody stands by" in late.stderr
+
+
+def test_nothing_else_is_run(runner: list[str]) -> None:
+    done = subprocess.run([*runner, "http.server"], capture_output=True, timeout=30, check=False)
+    assert done.returncode == 1
