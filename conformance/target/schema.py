@@ -26,6 +26,7 @@ from conformance.target.model import (
     World,
 )
 from conformance.target.reading import At, Key, Keys, may, must, quoted, table, tables
+from conformance.wire.secret import Secret
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -115,7 +116,9 @@ def _operation(found: dict[str, Any], at: At) -> Operation:
 
 
 def _proxy_client(found: dict[str, Any], _at: At) -> ProxyClientRef:
-    return ProxyClientRef(secret=found.pop("secret_env"), **found)
+    given: Secret = found.pop("secret_env")
+    secret = Secret("proxy_client_secret", given.reveal(), variable=given.variable)
+    return ProxyClientRef(secret=secret, **found)
 
 
 def _project(found: dict[str, Any], at: At) -> Project:

@@ -28,7 +28,8 @@ def redemption(indicator):
 
 
 def proxy_token(client_id, secret):
-    return backend.proxy_token(agent.token_endpoint(CORE), client_id, Secret("proxy_client_secret", secret))
+    hidden = Secret("proxy_client_secret", secret)
+    return backend.proxy_token(agent.token_endpoint(CORE), client_id, hidden, backend.Spelling())[0]
 
 
 @pytest.mark.parametrize(
