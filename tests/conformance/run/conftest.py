@@ -48,6 +48,35 @@ def judged() -> Iterator[Judged]:
         assert process.wait(30) == 0
 
 
+@pytest.fixture
+def launched_target(tmp_path: Path) -> Callable[..., Path]:
+    """Writes a target file for a gateway that the harness starts, with its hosts where they are wanted."""
+
+    def write(
+        *program: str, secure: bool = True, base: str = "", core: str = "", shared: bool = False
+    ) -> Path:
+        ports = free_ports(3)
+        scheme = "https" if secure else "http"
+        base_url = f"{scheme}://127.0.0.1:{ports[0]}{base}"
+        core_url = f"{scheme}://127.0.0.1:{ports[0 if shared else 1]}{core}"
+        control_url = f"http://127.0.0.1:{ports[2]}/control"
+        command = [sys.executable, *program, "--base-url", base_url, "--core-url", core_url]
+        command += ["--control-url", control_url, "--exit-with-stdin"]
+        lines = ['[target]\nrole = "gateway"\nname = "launched"\nversion = "1"']
+        lines += [f'base_url = "{base_url}"\ncore_url = "{core_url}"']
+        if secure:
+            authority = Authority(tmp_path)
+            certificate = authority.issue("gateway")
+            command += ["--tls-cert", str(certificate.cert_file), "--tls-key", str(certificate.key_file)]
+            lines += [f"ca_file = {json.dumps(str(authority.ca_file))}"]
+        lines += [f"[launch]\ncommand = {json.dumps(command)}", f'[control]\nurl = "{control_url}"']
+        file = tmp_path / "target.toml"
+        file.write_text("\n".join(lines))
+        return file
+
+    return write
+
+
 @dataclass
 class ByHand:
     """The gateway's control, and the target file as far as it is written."""
