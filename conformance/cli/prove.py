@@ -6,14 +6,20 @@ import argparse
 import json
 import os
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from conformance.run.stopping import terminated_as_interrupted
+from reports.verdicts import many
+
 if TYPE_CHECKING:
-    from conformance.run.proof import Proof, Trial
+    from conformance.run.proof import Proof
+    from conformance.run.trials import Trial
     from reports.terminal import Screen
 
 WRONG_USAGE = 2
+INTERRUPTED = 3
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -26,8 +32,17 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument(
         "--only", action="append", default=[], metavar="GLOB", help="these defects and variants"
     )
+    effort = parser.add_mutually_exclusive_group()
+    effort.add_argument(
+        "--quick", action="store_true", help="the checks that are known to see a defect, and a smoke set"
+    )
+    effort.add_argument(
+        "--every-case", action="store_true", help="every case of every check, on every subject; takes hours"
+    )
     parser.add_argument(
-        "--quick", action="store_true", help="only the rules that a defect names, and a smoke set"
+        "--ship",
+        action="store_true",
+        help="keep a full proof that holds as the one that ships with gateproof",
     )
     parser.add_argument("--combinations", type=int, default=None, metavar="N", help="random sets of variants")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, metavar="N", help="at a time")
@@ -40,12 +55,16 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def handle(arguments: argparse.Namespace) -> int:
-    """Exit codes: 0 the proof holds, 1 it does not, 2 wrong usage."""
-    from conformance.run.proof import prove  # noqa: PLC0415 - these load pytest and HTTP
+    """Exit codes: 0 the proof holds, 1 it does not, 2 wrong usage, 3 it was interrupted."""
+    from conformance.run.proof import Proof, prove  # noqa: PLC0415 - these load pytest and HTTP
+    from conformance.run.scope import Effort  # noqa: PLC0415
     from conformance.run.subjects import NoRegistry, combinations, subjects  # noqa: PLC0415
     from reports.terminal import Counting, screen  # noqa: PLC0415
 
     shown = screen(no_color=arguments.no_color)
+    if arguments.ship and (arguments.only or arguments.quick):
+        print("gateproof: --ship keeps a full proof: leave out --only and --quick", file=sys.stderr)
+        return WRONG_USAGE
     try:
         found = subjects(arguments.role, arguments.only)
     except NoRegistry as missing:
@@ -54,30 +73,62 @@ def handle(arguments: argparse.Namespace) -> int:
     if not found:
         print(f"gateproof: no defect or variant matches {', '.join(arguments.only)}", file=sys.stderr)
         return WRONG_USAGE
-    count = arguments.combinations if arguments.combinations is not None else (0 if arguments.quick else 200)
+    effort = Effort.QUICK if arguments.quick else Effort.EVERY_CASE if arguments.every_case else Effort.FULL
+    partial = arguments.quick or bool(arguments.only)
+    count = arguments.combinations if arguments.combinations is not None else (0 if partial else 200)
     found += combinations([subject for subject in found if subject.kind == "variant"], count, arguments.seed)
     counting = Counting(shown, len(found), "gateways")
+    ended: list[Trial] = []
 
-    def ended(trial: Trial) -> None:
+    def note(trial: Trial) -> None:
+        ended.append(trial)
         counting.add(trial.subject.name, failed=bool(trial.fault()))
 
-    proof = prove(
-        arguments.role,
-        found,
-        quick=arguments.quick,
-        workers=max(1, arguments.workers),
-        seed=arguments.seed,
-        ended=ended,
-    )
+    started = time.monotonic()
+    try:
+        with terminated_as_interrupted():
+            trials = prove(
+                arguments.role,
+                found,
+                effort=effort,
+                workers=max(1, arguments.workers),
+                seed=arguments.seed,
+                ended=note,
+            )
+    except KeyboardInterrupt:
+        trials = ended
     counting.end()
+    proof = Proof(
+        role=arguments.role,
+        effort=effort,
+        seed=arguments.seed,
+        trials=tuple(trials),
+        complete=len(trials) == len(found),
+        took_s=round(time.monotonic() - started, 1),
+    )
     # A selection of defects says nothing of the checks that the others are for.
-    _print(shown, proof, whole=not arguments.only)
+    whole = not arguments.only
+    _print(shown, proof, whole=whole)
     arguments.out.mkdir(parents=True, exist_ok=True)
     path = arguments.out / "prove.json"
     path.write_text(json.dumps(proof.as_json(), indent=2) + "\n", encoding="utf-8")
     shown.say(f"proof: {path}")
-    holds = proof.holds if not arguments.only else not any(trial.fault() for trial in proof.trials)
-    return 0 if holds else 1
+    if not proof.complete:
+        shown.say(f"interrupted: {len(trials)} of {len(found)} gateways were tried")
+        return INTERRUPTED
+    if not proof.holds(whole=whole):
+        return 1
+    if arguments.ship:
+        _ship(proof)
+    return 0
+
+
+def _ship(proof: Proof) -> None:
+    from conformance.proven import place  # noqa: PLC0415
+
+    path = place(proof.role)
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(proof.to_ship(), indent=1) + "\n", encoding="utf-8")
 
 
 def _print(shown: Screen, proof: Proof, *, whole: bool) -> None:
@@ -99,8 +150,11 @@ def _print(shown: Screen, proof: Proof, *, whole: bool) -> None:
         if fault:
             shown.say(f"    {shown.paint(fault, 'red')}: {trial.subject.what}")
     figures = proof.as_json()["figures"]
-    shown.say(f"{figures['caught']} of {figures['defects']} defects caught by their right rule")
+    shown.say(f"{figures['caught']} of {figures['defects']} defects caught by their right rule, and no other")
     shown.say(f"{figures['left_alone']} of {figures['variants']} legal variants left alone")
     if whole:
         unseen = ", ".join(proof.unseen)
-        shown.say(f"{len(proof.unseen)} checks never seen failing" + (f": {unseen}" if unseen else ""))
+        shown.say(
+            f"{many(len(proof.unseen), 'check')} never seen failing" + (f": {unseen}" if unseen else "")
+        )
+    shown.say(f"took {proof.took_s:.0f} s")

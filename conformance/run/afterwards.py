@@ -38,16 +38,21 @@ def asks_afterwards(rules: Iterable[str], role: str) -> bool:
     return any(check.whole_run for rule in rules for check in found.get(rule, ()))
 
 
-def conclude(context: RunContext, rules: Iterable[str], survey: Survey) -> Iterable[CheckResult]:
+def conclude(
+    context: RunContext, rules: Iterable[str], survey: Survey, chosen: frozenset[str] | None = None
+) -> Iterable[CheckResult]:
     """The results of the checks about the whole run; what was not searched cannot be said to be clean."""
     role, place = context.target.role, Afterwards(context=context)
     questions = _questions(role)
-    for rule in rules:
-        for check in index(role).get(rule, ()):
-            if check.whole_run and survey.lost:
-                yield harness_error(check.ids()[0], check, survey.lost)
-            elif check.whole_run:
-                yield judge(check.ids()[0], check, _asking(questions[check.name], survey), place)
+    asked = [check for rule in rules for check in index(role).get(rule, ()) if check.whole_run]
+    for check in asked:
+        check_id = check.ids()[0]
+        if chosen is not None and check_id not in chosen:
+            continue
+        if survey.lost:
+            yield harness_error(check_id, check, survey.lost)
+        else:
+            yield judge(check_id, check, _asking(questions[check.name], survey), place)
 
 
 def _asking(question: Question, survey: Survey) -> Callable[[], None]:

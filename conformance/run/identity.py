@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import cache
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
@@ -75,12 +76,13 @@ def header_of(
         run_id=prepared.context.run_id if prepared is not None else secrets.token_hex(4),
         started=started.isoformat(timespec="seconds"),
         command=options.command,
-        planned=tuple(_planned(rule, options.role) for rule in selected),
+        planned=tuple(_planned(rule, options) for rule in selected),
     )
 
 
-def _planned(rule: rules.Rule, role: str) -> Planned:
+def _planned(rule: rules.Rule, options: RunOptions) -> Planned:
     place = list(rules.load()).index(rule.id)
+    ids = (check_id for check in index(options.role).get(rule.id, ()) for check_id in check.ids())
     return Planned(
         id=rule.id,
         place=place,
@@ -90,10 +92,11 @@ def _planned(rule: rules.Rule, role: str) -> Planned:
         holds=rule.holds,
         why=rule.why,
         standard=rule.standard or "",
-        checks=tuple(check_id for check in index(role).get(rule.id, ()) for check_id in check.ids()),
+        checks=tuple(check_id for check_id in ids if options.chosen is None or check_id in options.chosen),
     )
 
 
+@cache
 def _harness() -> header.Harness:
     """The harness's version, and the commit where it runs from a checkout of its own."""
     checkout = Path(__file__).parents[2]
@@ -112,6 +115,7 @@ def _git(checkout: Path, *arguments: str) -> str:
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
+@cache
 def _dependencies() -> str:
     names = sorted({f"{found.name.lower()}=={found.version}" for found in distributions()})
     return hashlib.sha256("\n".join(names).encode()).hexdigest()

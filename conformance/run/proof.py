@@ -2,174 +2,171 @@
 
 from __future__ import annotations
 
-import atexit
 import multiprocessing
-from collections.abc import Callable, Iterable, Sequence
+import os
+import threading
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from multiprocessing.connection import wait
 from typing import Any
 
-from conformance import rules
+from conformance import __version__, rules
 from conformance.checks import index
-from conformance.run.embedded import Embedded
-from conformance.run.options import RunOptions
-from conformance.run.prepare import Stage, set_stage
-from conformance.run.session import carry_out
-from conformance.run.standby import standby
+from conformance.proven import SCHEMA as PROVEN
+from conformance.run.scope import Effort
 from conformance.run.subjects import Subject
-from reports.verdicts import RunResult, Verdict
+from conformance.run.trials import Trial, attempt
 
-# The walk through a whole authorization: whatever a defect breaks, this shows whether it breaks everything.
-SMOKE = ("DISC-01", "REG-01", "AUTHZ-01", "CODE-01", "REDEEM-01")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Trial:
-    """What the suite found of one subject."""
-
-    subject: Subject
-    failed: tuple[str, ...]
-    failed_checks: tuple[str, ...]
-    broken: tuple[str, ...]
-    untested: tuple[str, ...]
-    reason: str
-    duration_s: float
-
-    def fault(self) -> str:
-        """Why the trial does not prove what it should; empty when it does."""
-        allowed = set(self.subject.rules)
-        undeclared = [rule for rule in self.failed if rule not in allowed]
-        if self.broken:
-            return f"the harness broke in {', '.join(self.broken)}"
-        if self.subject.kind == "defect" and self.subject.rules[0] not in self.failed:
-            seen = f"; failed instead: {', '.join(self.failed)}" if self.failed else ""
-            return f"not caught by {self.subject.rules[0]}{seen}"
-        if undeclared:
-            return (
-                f"{'undeclared' if self.subject.kind == 'defect' else 'false alarm'}: {', '.join(undeclared)}"
-            )
-        if self.subject.kind == "variant" and self.untested:
-            return f"left untested: {', '.join(self.untested)}"
-        return ""
+SCHEMA = "gateproof/proof/1"
+# Of what saw a defect, so many checks of its right rule are kept for a quick proof.
+_KEPT = 3
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Proof:
-    """All trials of one role, and the checks that none of them made fail."""
+    """All trials of one role that came to their end, and the checks that none of them made fail."""
 
     role: str
+    effort: Effort
+    seed: int
     trials: tuple[Trial, ...]
-    unseen: tuple[str, ...]
+    complete: bool
+    took_s: float
 
     @property
-    def holds(self) -> bool:
-        return not self.unseen and not any(trial.fault() for trial in self.trials)
+    def unseen(self) -> tuple[str, ...]:
+        """Checks of judged rules that no defect has made fail."""
+        seen = {_function(check_id) for trial in self._defects() for check_id in trial.failed_checks}
+        return tuple(name for name in _judged_checks(self.role) if name not in seen)
+
+    def holds(self, *, whole: bool) -> bool:
+        """True when no trial is at fault and, of a proof of everything, when no check was left unseen."""
+        faultless = self.complete and not any(trial.fault() for trial in self.trials)
+        return faultless and not (whole and self.unseen)
+
+    def figures(self) -> dict[str, int]:
+        defects = self._defects()
+        variants = [trial for trial in self.trials if trial.subject.kind == "variant"]
+        judged = _judged_checks(self.role)
+        return {
+            "defects": len(defects),
+            "caught": sum(not trial.fault() for trial in defects),
+            "variants": len(variants),
+            "left_alone": sum(not trial.fault() for trial in variants),
+            "checks": len(judged),
+            "checks_seen_failing": len(judged) - len(self.unseen),
+        }
 
     def as_json(self) -> dict[str, Any]:
         """The proof as prove.json has it."""
-        defects = [trial for trial in self.trials if trial.subject.kind == "defect"]
         return {
-            "schema": "gateproof/proof/1",
+            "schema": SCHEMA,
             "role": self.role,
-            "holds": self.holds,
-            "figures": {
-                "defects": len(defects),
-                "caught": sum(not trial.fault() for trial in defects),
-                "variants": len(self.trials) - len(defects),
-                "left_alone": sum(not trial.fault() for trial in self.trials if trial not in defects),
-                "checks_never_seen_failing": len(self.unseen),
-            },
+            "harness": __version__,
+            "catalogue_digest": rules.load().digest(),
+            "effort": self.effort.value,
+            "seed": self.seed,
+            "complete": self.complete,
+            "took_s": self.took_s,
+            "figures": self.figures(),
             "unseen": list(self.unseen),
-            "trials": [
-                {
-                    "kind": trial.subject.kind,
-                    "name": trial.subject.name,
+            "trials": [trial.as_json() for trial in self.trials],
+        }
+
+    def to_ship(self) -> dict[str, Any]:
+        """What a harness that was installed knows of the proof: each defect with some checks that saw it.
+
+        Every check that was seen failing is kept with at least one defect.
+        """
+        kept = {trial.subject.name: _first_to_see(trial) for trial in self._defects()}
+        covered = {_function(check_id) for checks in kept.values() for check_id in checks}
+        for trial in self._defects():
+            for check_id in trial.failed_checks:
+                if _function(check_id) not in covered:
+                    covered.add(_function(check_id))
+                    kept[trial.subject.name].append(check_id)
+        return {
+            "schema": PROVEN,
+            "role": self.role,
+            "harness": __version__,
+            "catalogue_digest": rules.load().digest(),
+            "figures": self.figures(),
+            "defects": {
+                trial.subject.name: {
                     "what": trial.subject.what,
                     "rules": list(trial.subject.rules),
-                    "failed": list(trial.failed),
-                    "failed_checks": list(trial.failed_checks),
-                    "fault": trial.fault(),
-                    "duration_s": trial.duration_s,
+                    "checks": kept[trial.subject.name],
                 }
-                for trial in self.trials
-            ],
+                for trial in self._defects()
+            },
         }
+
+    def _defects(self) -> list[Trial]:
+        return [trial for trial in self.trials if trial.subject.kind == "defect"]
 
 
 def prove(
     role: str,
     all_subjects: Sequence[Subject],
     *,
-    quick: bool,
+    effort: Effort,
     workers: int,
     seed: int,
     ended: Callable[[Trial], None],
-) -> Proof:
-    """Puts every subject to the test, several at a time; each has processes and fakes of its own."""
-    trials: dict[Subject, Trial] = {}
+) -> list[Trial]:
+    """Puts every subject to the test, several at a time; each has processes and fakes of its own.
+
+    Each trial is told as it ends; whoever is told may stop the whole by an exception, Ctrl-C for one.
+    """
     # Fresh interpreters: a process that was forked off a test runner would carry its state along.
     start = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=start) as pool:
-        waiting = {pool.submit(_try, subject, role, quick, seed): subject for subject in all_subjects}
-        for done in as_completed(waiting):
-            trials[waiting[done]] = done.result()
-            ended(done.result())
-    ordered = tuple(trials[subject] for subject in all_subjects)
-    return Proof(role=role, trials=ordered, unseen=_unseen(role, ordered))
+    trials: dict[Subject, Trial] = {}
+    with ProcessPoolExecutor(workers, mp_context=start, initializer=_end_with_parent) as pool:
+        try:
+            waiting = {pool.submit(attempt, subject, role, effort, seed): subject for subject in all_subjects}
+            for done in as_completed(waiting):
+                trials[waiting[done]] = done.result()
+                ended(done.result())
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return [trials[subject] for subject in all_subjects]
 
 
-@cache
-def _own_place(seed: int) -> tuple[Stage, tuple[str, ...]]:
-    """The stage of this process and its way to start gateways: both take longer than most trials."""
-    stack = ExitStack()
-    atexit.register(stack.close)
-    folder = Path(stack.enter_context(TemporaryDirectory(prefix="gateproof-stage-")))
-    return set_stage(folder, seed, stack), standby(stack)
+def _end_with_parent() -> None:
+    """A worker ends when whoever started it is gone, and what it started ends with the worker's pipes."""
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+
+    def watch() -> None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
-def _try(subject: Subject, role: str, quick: bool, seed: int) -> Trial:
-    wanted = (*subject.rules, *SMOKE) if quick else ()
-    selected = rules.select(rules.load().for_role(role), wanted)
-    options = RunOptions(role=role, seed=seed)
-    stage, runner = _own_place(seed)
-    embedded = Embedded(name=f"{subject.kind} {subject.name}", program=subject.program(role, runner))
-    with TemporaryDirectory(prefix="gateproof-proof-") as folder:
-        return _trial(subject, carry_out(embedded, selected, options, lambda _: None, Path(folder), stage))
+def _first_to_see(trial: Trial) -> list[str]:
+    """One case of each check of the right rule that failed, up to a few."""
+    right = f"{trial.subject.rules[0]}/"
+    by_check = {
+        _function(check_id): check_id
+        for check_id in reversed(trial.failed_checks)
+        if check_id.startswith(right)
+    }
+    return sorted(by_check.values())[:_KEPT]
 
 
-def _trial(subject: Subject, result: RunResult) -> Trial:
-    def ids(verdict: Verdict, levels: Iterable[str]) -> tuple[str, ...]:
-        return tuple(rule.id for rule in result.rules if rule.verdict is verdict and rule.level in levels)
-
-    judged = ("spec", "entailed", "rfc")
-    return Trial(
-        subject=subject,
-        failed=ids(Verdict.FAILED, judged),
-        failed_checks=tuple(
-            check.id for rule in result.rules for check in rule.checks if check.verdict is Verdict.FAILED
-        ),
-        broken=ids(Verdict.ERROR, (*judged, "silent")),
-        untested=tuple(
-            rule.id
-            for rule in result.rules
-            if rule.verdict is Verdict.NOT_TESTABLE and rule.level in judged and rule.checks
-        ),
-        reason=result.reason,
-        duration_s=float(result.run["duration_s"]),
-    )
+def _function(check_id: str) -> str:
+    return check_id.partition("[")[0]
 
 
-def _unseen(role: str, trials: Iterable[Trial]) -> tuple[str, ...]:
-    """Checks of judged rules that no defect has made fail."""
-    seen = {check_id.partition("[")[0] for trial in trials for check_id in trial.failed_checks}
+def _judged_checks(role: str) -> list[str]:
     levels = {rule.id: rule.level for rule in rules.load().for_role(role)}
-    return tuple(
+    return [
         f"{check.rule}/{check.name}"
         for checks in index(role).values()
         for check in checks
-        if levels[check.rule] != "silent" and f"{check.rule}/{check.name}" not in seen
-    )
+        if levels[check.rule] != "silent"
+    ]

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import secrets
-import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from types import FrameType
 
 from conformance.checks import index
 from conformance.rules import Rule
@@ -20,6 +18,7 @@ from conformance.run.identity import header_of
 from conformance.run.options import RunOptions
 from conformance.run.plan import Plan
 from conformance.run.prepare import CannotRun, Prepared, Stage, prepare
+from conformance.run.stopping import terminated_as_interrupted
 from conformance.target.model import GatewayTarget, Target
 from reports import leaks
 from reports.evidence import EvidenceWriter
@@ -138,7 +137,7 @@ class _Run:
             survey.add(received)
             if self._failed & fatal:
                 raise CutShort("--fail-fast stopped the run at the first failure")
-        for result in conclude(context, list(self._levels), survey):
+        for result in conclude(context, list(self._levels), survey, options.chosen):
             note(result)
 
 
@@ -147,20 +146,6 @@ def workplace() -> Iterator[tuple[Path, ExitStack]]:
     """A private folder, and a stack that stops what is started, in that order of going away."""
     with tempfile.TemporaryDirectory(prefix="gateproof-") as folder, ExitStack() as stack:
         yield Path(folder), stack
-
-
-@contextmanager
-def terminated_as_interrupted() -> Iterator[None]:
-    """A polite kill ends a run like Ctrl-C does: with its record, and with everything stopped."""
-
-    def interrupt(_signal: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def fresh_seed() -> int:

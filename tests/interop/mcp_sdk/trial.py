@@ -20,7 +20,8 @@ from conformance.run.authority import Authority, Certificate
 from conformance.run.embedded import Embedded
 from conformance.run.ports import free_ports
 from conformance.run.prepare import CannotRun, Started, launched, started
-from conformance.run.session import terminated_as_interrupted, workplace
+from conformance.run.session import workplace
+from conformance.run.stopping import terminated_as_interrupted
 from conformance.target import actions
 from conformance.target.connect import connect_control
 from conformance.target.launch import LaunchFailed

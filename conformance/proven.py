@@ -1,0 +1,62 @@
+"""The proof that ships with the harness: which check was seen failing on which defect."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+SCHEMA = "gateproof/proven/1"
+_FOLDER = Path(__file__).parent / "catalogue" / "proven"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Caught:
+    """A defect, the rules that it may be reported under, the right one first, and checks that saw it."""
+
+    name: str
+    what: str
+    rules: tuple[str, ...]
+    checks: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Proven:
+    """What the last full proof of a role came to; without one, nothing."""
+
+    digest: str = ""
+    figures: Mapping[str, int] = field(default_factory=dict)
+    defects: Mapping[str, Caught] = field(default_factory=dict)
+
+    def caught_by(self, rule: str) -> list[Caught]:
+        """The defects of which this is the right rule."""
+        return [defect for defect in self.defects.values() if defect.rules[0] == rule]
+
+
+@cache
+def proven(role: str) -> Proven:
+    """What ships for a role."""
+    path = place(role)
+    if not path.is_file():
+        return Proven()
+    octets = path.read_bytes()
+    said: dict[str, Any] = json.loads(octets)
+    return Proven(
+        digest=hashlib.sha256(octets).hexdigest(),
+        figures=said["figures"],
+        defects={
+            name: Caught(
+                name=name, what=each["what"], rules=tuple(each["rules"]), checks=tuple(each["checks"])
+            )
+            for name, each in said["defects"].items()
+        },
+    )
+
+
+def place(role: str) -> Path:
+    """Where the proof of a role ships."""
+    return _FOLDER / f"{role}.json"

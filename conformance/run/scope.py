@@ -1,0 +1,72 @@
+"""How much of the suite a subject is put under: all of it, a case of each check, or what is known to bite."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from enum import StrEnum
+
+from conformance import rules
+from conformance.check import Check
+from conformance.checks import index
+from conformance.proven import proven
+from conformance.run.subjects import Subject
+
+# The walk through a whole authorization: whatever a defect breaks, this shows whether it breaks everything.
+SMOKE = ("DISC-01", "REG-01", "AUTHZ-01", "CODE-01", "REDEEM-01")
+# So many checks beside the smoke set does a variant meet in a quick proof, others for every seed.
+_SAMPLE = 12
+
+
+class Effort(StrEnum):
+    """How much a proof asks of every subject."""
+
+    QUICK = "quick"
+    FULL = "full"
+    EVERY_CASE = "every-case"
+
+
+def checks_for(subject: Subject, role: str, effort: Effort, seed: int) -> frozenset[str] | None:
+    """The identifiers of the checks that a subject is put under; None for all of them.
+
+    In a full proof a defect meets every case of every rule that it may be reported under, and of each other
+    check one case, drawn anew for every seed and subject: a rule that reports it wrongly is seen by any.
+    A variant meets everything, and variants in combination a case of each check.
+    """
+    chance = random.Random(f"{seed}/{subject.kind}/{subject.name}")  # noqa: S311 - a choice, not a secret
+    found = index(role)
+    every = [check for checks in found.values() for check in checks]
+    if effort is Effort.EVERY_CASE:
+        return None
+    if effort is Effort.QUICK:
+        return _quick(subject, role, every, chance)
+    if subject.kind == "variant" and "+" not in subject.name:
+        return None
+    own = {case for rule in subject.rules for check in found.get(rule, ()) for case in check.ids()}
+    return frozenset(own | set(_one_case_each(every, chance)))
+
+
+def _quick(subject: Subject, role: str, every: list[Check], chance: random.Random) -> frozenset[str]:
+    smoke = _one_case_each((check for check in every if check.rule in SMOKE), chance)
+    if subject.kind == "variant":
+        return frozenset([*smoke, *_one_case_each(chance.sample(every, _SAMPLE), chance)])
+    known = proven(role).defects.get(subject.name)
+    there = {case for check in every for case in check.ids()}
+    mapped = there.intersection(known.checks if known is not None else ())
+    right = subject.rules[0]
+    if not any(case.startswith(f"{right}/") for case in mapped):
+        mapped |= {case for case in there if case.startswith(f"{right}/")}
+    return frozenset([*smoke, *mapped])
+
+
+def _one_case_each(checks: Iterable[Check], chance: random.Random) -> list[str]:
+    return [chance.choice(check.ids()) for check in checks]
+
+
+def rules_of(chosen: frozenset[str] | None, role: str) -> list[rules.Rule]:
+    """The rules to which the chosen checks belong."""
+    every = rules.load().for_role(role)
+    if chosen is None:
+        return list(every)
+    named = {check_id.partition("/")[0] for check_id in chosen}
+    return [rule for rule in every if rule.id in named]
