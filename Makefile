@@ -2,7 +2,7 @@
 # Every path here is relative, so that a folder with a space in its name is no trap.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run serve test lint types smoke matrix bench lock intercept mcp-sdk readers browser clean
+.PHONY: help run serve test lint types smoke matrix bench odd-targets lock intercept mcp-sdk readers browser clean
 
 ARGS ?=
 WORKERS ?= 2
@@ -47,6 +47,11 @@ matrix: ## lint, types and every test on each Python that is there (tox); one th
 bench: ## what starting costs, measured beside a bare interpreter
 	@$(install) .venv run
 	@$(PY) benchmarks/cold_start.py $(ARGS)
+
+odd-targets: ## every rule on gateways reached oddly, and on gateways that work half the way: half an hour
+	@$(install) .venv dev
+	@GATEPROOF_WHOLE=1 $(PY) -m pytest -o faulthandler_timeout=1800 --numprocesses $(WORKERS) --dist worksteal \
+		tests/conformance/run/test_odd_targets.py tests/conformance/run/test_half_targets.py $(ARGS)
 
 intercept: ## the intercepting proxy's own environment, .venv-intercept
 	@$(install) .venv-intercept intercept
