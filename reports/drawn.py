@@ -114,6 +114,7 @@ def run_facts(header: Header, footer: Footer | None, digest: str, took_s: float)
         "started": header.started,
         "command": header.command,
         "parts": [asdict(part) for part in header.parts],
+        "proof": asdict(header.proof) if header.proof is not None else None,
         "duration_s": footer.duration_s if footer is not None else took_s,
         "cut_short": footer.cut_short if footer is not None else INTERRUPTED,
         "complete": footer is not None and not footer.cut_short,

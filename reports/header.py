@@ -89,6 +89,14 @@ class Part:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Proof:
+    """What ships with the harness about its own checks: defects caught, variants left alone, by number."""
+
+    digest: str
+    figures: Mapping[str, int]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Header:
     """The first line of a record.
 
@@ -113,6 +121,7 @@ class Header:
     planned: tuple[Planned, ...]
     public: tuple[str, ...] = ()
     parts: tuple[Part, ...] = ()
+    proof: Proof | None = None
 
 
 def header_to_dict(header: Header) -> dict[str, Any]:

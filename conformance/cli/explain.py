@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from textwrap import indent, wrap
 from typing import TYPE_CHECKING
 
+from conformance.proven import proven
 from conformance.recipes import variables
 from conformance.rules import Needs, Rule, UnknownRuleError, load
 from conformance.vocabulary import LEVELS, NEEDS
@@ -63,6 +64,7 @@ def page(rule: Rule, *, width: int) -> Iterator[str]:
         yield ""
         yield heading
         yield from wrap(text, width, initial_indent="  ", subsequent_indent="  ")
+    yield from _seen(rule, width)
     yield ""
     yield "By hand"
     yield indent(rule.by_hand, "  ")
@@ -76,6 +78,16 @@ def page(rule: Rule, *, width: int) -> Iterator[str]:
         yield "  where"
         for name, meaning in meanings.items():
             yield from wrap(f"${name}: {meaning}", width, initial_indent="    ", subsequent_indent="      ")
+
+
+def _seen(rule: Rule, width: int) -> Iterator[str]:
+    """The defects that the last proof saw the rule catch; a rule that can fail nobody has none."""
+    caught = [defect for role in rule.roles for defect in proven(role).caught_by(rule.id)]
+    if caught:
+        yield ""
+        yield "Seen catching"
+    for defect in caught:
+        yield from wrap(f"{defect.name}: {defect.what}", width, initial_indent="  ", subsequent_indent="    ")
 
 
 def _needs(needs: Needs) -> str:

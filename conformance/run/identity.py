@@ -25,6 +25,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from conformance import __version__, rules, specification
 from conformance.checks import index
+from conformance.proven import proven
 from conformance.run.embedded import Embedded
 from conformance.run.options import RunOptions
 from conformance.run.prepare import Prepared, target_place
@@ -77,7 +78,13 @@ def header_of(
         started=started.isoformat(timespec="seconds"),
         command=options.command,
         planned=tuple(_planned(rule, options) for rule in selected),
+        proof=_proof(options.role),
     )
+
+
+def _proof(role: str) -> header.Proof | None:
+    shipped = proven(role)
+    return header.Proof(digest=shipped.digest, figures=shipped.figures) if shipped.digest else None
 
 
 def _planned(rule: rules.Rule, options: RunOptions) -> Planned:

@@ -88,6 +88,7 @@ def _identity(result: RunResult) -> str:
         ("Run", run.get("run_id")),
         ("Text of the specification", (run.get("spec") or {}).get("digest")),
         ("Catalogue of rules", run.get("catalogue_digest")),
+        ("Proof that its checks bite", _proof(run.get("proof"))),
         ("Harness", run.get("harness_commit")),
         ("Dependencies", run.get("dependencies")),
         ("Key of the target", target.get("tls_key_digest")),
@@ -99,6 +100,14 @@ def _identity(result: RunResult) -> str:
     )
     rows = [(what, f"<code>{foreign(cut(str(value), 2000))}</code>") for what, value in known if value]
     return f"<details><summary>Digests and surroundings</summary>{facts(rows)}</details>" if rows else ""
+
+
+def _proof(proof: Mapping[str, Any] | None) -> str:
+    """The digest of the proof that ships with the harness, and what it came to."""
+    if not proof:
+        return ""
+    figures = (f"{name.replace('_', ' ')} {number}" for name, number in proof["figures"].items())
+    return f"{proof['digest']} ({', '.join(figures)})"
 
 
 def _several(value: object) -> str:
