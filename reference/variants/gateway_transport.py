@@ -51,7 +51,7 @@ def _with_unknown_members(_: Asked, answered: Answered, __: Gateway) -> Answered
     if not isinstance(members, dict):
         return answered
     turned = {"x-trace": [None, {"nested": True}], **dict(reversed(members.items())), "\u00fc": 1.5e300}
-    return replace(answered, body=json.dumps(turned, indent="\t", ensure_ascii=False).encode())
+    return replace(answered, body=json.dumps(turned, indent="\t").encode())
 
 
 def _for_browsers_that_keep_cookies(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
@@ -61,7 +61,7 @@ def _for_browsers_that_keep_cookies(asked: Asked, answered: Answered, gateway: G
         gone = "old=; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT"
         return answered.with_header("set-cookie", balanced).with_header("set-cookie", gone)
     if "/sign-in/" in asked.path and f"{ROUTE}=node-7" not in asked.headers.get("cookie", ""):
-        return Answered(status=503, headers=(("content-type", "text/plain"),), body=b"no such node")
+        return Answered(status=400, headers=(("content-type", "text/plain"),), body=b"no such node")
     return answered
 
 
