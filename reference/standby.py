@@ -23,6 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _MODULES = ("reference.gateway", "reference.defects", "reference.variants")
+# The caller says it too: it loads nothing of ours.
+ADDRESS = "calls"
 _CALLER = Path(__file__).parent / "standby_caller.py"
 _MOST_OCTETS = 1024 * 1024
 _STREAMS = 3
@@ -64,7 +66,8 @@ class Standby:
                     if key.data == "end" and not os.read(sys.stdin.fileno(), 1):
                         return
                     if key.data == "call":
-                        self._take(self._listening.accept()[0])
+                        with suppress(ConnectionError):
+                            self._take(self._listening.accept()[0])
                     elif key.data == "child":
                         self._reap()
                     elif isinstance(key.data, int):
@@ -161,11 +164,17 @@ def main() -> int:
         _main(module)
     # Only its owner gets into a folder that is made like this.
     with tempfile.TemporaryDirectory(prefix="gateproof-standby-") as folder:
-        address = str(Path(folder) / "calls")
+        # The address of a socket may be some hundred octets long, the path of a folder much longer.
+        os.chdir(folder)
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
-            listening.bind(address)
+            listening.bind(ADDRESS)
             listening.listen(64)
-            print(json.dumps([sys.executable, "-I", "-S", str(_CALLER), address]), flush=True)
+            try:
+                print(json.dumps([sys.executable, "-I", "-S", str(_CALLER), folder]), flush=True)
+            except BrokenPipeError:
+                # Whoever started this is gone already; what is left in the buffer is for nobody.
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                return 0
             Standby(listening).serve()
     return 0
 

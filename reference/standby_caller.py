@@ -14,16 +14,17 @@ _NOBODY = 127
 
 
 def main() -> int:
-    address, module, *arguments = sys.argv[1:]
+    standing, module, *arguments = sys.argv[1:]
+    folder = os.getcwd()  # noqa: PTH109 - pathlib takes as long to load as all the rest
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as standby:
         try:
-            standby.connect(address)
+            os.chdir(standing)
+            standby.connect("calls")
         except OSError:
             print("reference standby: nobody stands by any more", file=sys.stderr)
             return _NOBODY
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda number, _: standby.send(bytes([number])))
-        folder = os.getcwd()  # noqa: PTH109 - pathlib takes as long to load as all the rest
         call = json.dumps([module, arguments, folder, dict(os.environ)]).encode() + b"\n"
         sent = socket.send_fds(standby, [call], [0, 1, 2])
         standby.sendall(call[sent:])

@@ -135,7 +135,7 @@ def _print(shown: Screen, proof: Proof, *, whole: bool) -> None:
     from reports.signs import SIGNS  # noqa: PLC0415 - loaded with the proof, not with the command line
     from reports.verdicts import Verdict  # noqa: PLC0415
 
-    width = max(len(trial.subject.name) for trial in proof.trials if "+" not in trial.subject.name)
+    width = max((len(each.subject.name) for each in proof.trials if "+" not in each.subject.name), default=0)
     for trial in proof.trials:
         fault = trial.fault()
         if "+" in trial.subject.name and not fault:

@@ -42,7 +42,7 @@ class Bench:
         target, merchant = context.target, context.merchant
         self._exchanges: list[Exchange] = []
         self._admin = merchant.admin() if merchant is not None else None
-        self.received = Received(target, self._admin)
+        self.received = Received(target, self._admin, minted_before=context.minted_before)
         self._wire = Wire(
             (target_place(target), *([merchant.place] if merchant is not None else [])),
             timeout_s=target.limits.request_timeout_s,

@@ -40,3 +40,5 @@ class RunContext:
     clock_offset_s: float
     ca_file: str
     service_certificate: tuple[str, str]
+    # What the merchant minted up to this ordinal belongs to runs before.
+    minted_before: int = 0

@@ -88,9 +88,11 @@ def prepare(
     first = _reach(world.target)
     offered, missing = capabilities(Offer(target=world.target, described=described))
     offset = described.clock_offset_s if described is not None else 0.0
+    minted_before = 0
     if world.merchant is not None:
         with closing(world.merchant.admin()) as admin:
             admin.set_clock_offset(offset)
+            minted_before = admin.last_minted()
     service = authority.issue("service")
     context = RunContext(
         target=world.target,
@@ -103,6 +105,7 @@ def prepare(
         clock_offset_s=offset,
         ca_file=str(authority.ca_file),
         service_certificate=(str(service.cert_file), str(service.key_file)),
+        minted_before=minted_before,
     )
     name = world.target.name or (described.name if described is not None else "")
     version = world.target.version or (described.version if described is not None else "")

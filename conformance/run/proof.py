@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
+import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import closing
 from dataclasses import dataclass
-from multiprocessing.connection import wait
+from multiprocessing.connection import Connection, wait
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from conformance import __version__, rules
@@ -122,26 +126,36 @@ def prove(
     # Fresh interpreters: a process that was forked off a test runner would carry its state along.
     start = multiprocessing.get_context("spawn")
     trials: dict[Subject, Trial] = {}
-    with ProcessPoolExecutor(workers, mp_context=start, initializer=_end_with_parent) as pool:
+    until, held = start.Pipe(duplex=False)
+    # Workers that are made to end clear nothing up.
+    with (
+        TemporaryDirectory(prefix="gateproof-prove-") as folder,
+        closing(held),
+        ProcessPoolExecutor(workers, mp_context=start, initializer=_begin, initargs=(until, folder)) as pool,
+    ):
         try:
             waiting = {pool.submit(attempt, subject, role, effort, seed): subject for subject in all_subjects}
             for done in as_completed(waiting):
                 trials[waiting[done]] = done.result()
                 ended(done.result())
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
+            held.close()
+            pool.shutdown(cancel_futures=True)
             raise
     return [trials[subject] for subject in all_subjects]
 
 
-def _end_with_parent() -> None:
-    """A worker ends when whoever started it is gone, and what it started ends with the worker's pipes."""
-    parent = multiprocessing.parent_process()
-    if parent is None:
-        return
+def _begin(until: Connection, folder: str) -> None:
+    """A worker ends when nobody holds the pipe any more, and what it started ends with the worker's pipes.
+
+    Signals are for whoever started it, who lets go of the pipe.
+    """
+    tempfile.tempdir = folder
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
 
     def watch() -> None:
-        wait([parent.sentinel])
+        wait([until])
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()

@@ -90,10 +90,10 @@ class Received:
     received before can hold. What this worker cannot know are Proxy tokens that another worker got.
     """
 
-    def __init__(self, target: GatewayTarget, mint: Mint | None) -> None:
+    def __init__(self, target: GatewayTarget, mint: Mint | None, *, minted_before: int = 0) -> None:
         self._origins = {origin(target.base_url), origin(target.core_url)}
         self._mint = mint
-        self._minted = 0
+        self._minted = minted_before
         self._check = ""
         self._kept: list[_Kept] = []
         self._octets = 0

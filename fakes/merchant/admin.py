@@ -75,6 +75,10 @@ class MerchantAdmin:
         """Every secret minted since the one with that ordinal, oldest first."""
         return self._pages("tokens", "tokens", MintedToken.from_json, after=after)
 
+    def last_minted(self) -> int:
+        """The ordinal of the youngest secret; 0 before the first."""
+        return int(self._call("last_minted"))
+
     def lookup(self, token: str) -> TokenState | None:
         """What the merchant knows of a token; None if it never minted it."""
         found = self._call("lookup", token=token)

@@ -125,6 +125,9 @@ def _questions(merchant: Merchant) -> list[Action]:
         minted, lost = merchant.ledger.tokens(after=_whole("after", after))
         return {"tokens": [token.to_json() for token in minted], "lost": lost}
 
+    def last_minted() -> Any:
+        return merchant.ledger.last_minted
+
     def lookup(token: str) -> Any:
         found = merchant.ledger.find(_text("token", token))
         if found is None:
@@ -144,7 +147,7 @@ def _questions(merchant: Merchant) -> list[Action]:
     def dropped() -> Any:
         return merchant.ledger.dropped()
 
-    return [journal, tokens, lookup, orders, fired, arrived, dropped]
+    return [journal, tokens, last_minted, lookup, orders, fired, arrived, dropped]
 
 
 def _text(key: str, value: object) -> str:

@@ -100,6 +100,11 @@ class Ledger:
             self._forget_oldest()
         return token
 
+    @property
+    def last_minted(self) -> int:
+        """The ordinal of the youngest secret; 0 before the first."""
+        return self._minted
+
     def find(self, value: str, *kinds: Kind) -> MintedToken | None:
         ordinal = self._by_value.get(value)
         token = None if ordinal is None else self._tokens[ordinal]

@@ -1,0 +1,94 @@
+"""What a proof makes of its trials: who is at fault, which checks were never seen failing, what ships."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from conformance.checks import index
+from conformance.run.proof import Proof
+from conformance.run.scope import Effort
+from conformance.run.subjects import Subject
+from conformance.run.trials import Trial
+
+
+def trial(
+    name: str,
+    *rules: str,
+    failed: Sequence[str] = (),
+    checks: Sequence[str] = (),
+    kind: str = "defect",
+    broken: Sequence[str] = (),
+    untested: dict[str, str] | None = None,
+) -> Trial:
+    return Trial(
+        subject=Subject(kind=kind, name=name, what="what it does", rules=tuple(rules)),  # type: ignore[arg-type]
+        failed=tuple(failed),
+        failed_checks=tuple(checks),
+        broken=tuple(broken),
+        untested=untested or {},
+        reason="",
+        duration_s=0.1,
+    )
+
+
+def proof(*trials: Trial, complete: bool = True) -> Proof:
+    return Proof(role="gateway", effort=Effort.FULL, seed=1, trials=trials, complete=complete, took_s=1.0)
+
+
+@pytest.mark.parametrize(
+    ("tried", "fault"),
+    [
+        (trial("a", "REG-01", failed=["REG-01"]), ""),
+        (trial("a", "REG-01", "REG-02", failed=["REG-01", "REG-02"]), ""),
+        (trial("a", "REG-01"), "not caught by REG-01"),
+        (trial("a", "REG-01", "REG-02", failed=["REG-02"]), "not caught by REG-01; failed instead: REG-02"),
+        (trial("a", "REG-01", failed=["REG-01", "REG-03"]), "undeclared: REG-03"),
+        (trial("a", "REG-01", failed=["REG-01"], broken=["TLS-01"]), "the harness broke in TLS-01"),
+        (trial("v", kind="variant"), ""),
+        (trial("v", kind="variant", failed=["REG-03"]), "false alarm: REG-03"),
+        (trial("v", "REG-03", kind="variant", failed=["REG-03"]), ""),
+        (trial("v", kind="variant", untested={"REG-03": "why"}), "left untested: REG-03: why"),
+    ],
+)
+def test_fault_of_a_trial(tried: Trial, fault: str) -> None:
+    assert tried.fault() == fault
+    assert proof(tried).holds(whole=False) is (fault == "")
+
+
+def test_check_that_no_defect_made_fail_is_named() -> None:
+    one = index("gateway")["REG-01"][0]
+    seen = proof(trial("a", "REG-01", failed=["REG-01"], checks=one.ids()))
+    assert f"REG-01/{one.name}" not in seen.unseen
+    assert len(seen.unseen) == seen.figures()["checks"] - 1
+    assert not seen.holds(whole=True)
+
+
+def test_variant_makes_no_check_seen() -> None:
+    one = index("gateway")["REG-01"][0]
+    seen = proof(trial("v", "REG-01", kind="variant", failed=["REG-01"], checks=one.ids()))
+    assert f"REG-01/{one.name}" in seen.unseen
+
+
+def test_interrupted_proof_holds_nothing() -> None:
+    good = trial("a", "REG-01", failed=["REG-01"])
+    assert not proof(good, complete=False).holds(whole=False)
+
+
+def test_what_ships_covers_every_check_that_was_seen() -> None:
+    checks = [f"REG-01/check_{letter}[case {number}]" for letter in "abcdef" for number in range(3)]
+    shipped = proof(
+        trial("one", "REG-01", failed=["REG-01"], checks=checks),
+        trial(
+            "two", "REG-02", failed=["REG-02", "REG-03"], checks=["REG-02/x", "REG-03/y[1]", "REG-03/y[2]"]
+        ),
+    ).to_ship()
+    kept = [check_id for defect in shipped["defects"].values() for check_id in defect["checks"]]
+    assert {check_id.partition("[")[0] for check_id in kept} == {
+        *(f"REG-01/check_{letter}" for letter in "abcdef"),
+        "REG-02/x",
+        "REG-03/y",
+    }
+    assert len(kept) == 8, "of each check one case"
+    assert shipped["figures"]["caught"] == 1, "a defect that fails an undeclared rule does not count"

@@ -1,0 +1,111 @@
+"""`gateproof prove` as it is typed: what it says, what it leaves, and that it leaves no process."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+COMMAND = [sys.executable, "-m", "conformance", "prove", "--workers", "2", "--no-color"]
+# Each is caught by its own rule within a second or two.
+DEFECTS = ["--only", "exp-as-a-string", "--only", "keys-share-a-kid"]
+
+
+def processes(folder: Path) -> list[int]:
+    """Every process that was started with this folder for temporary files."""
+    wanted = f"TMPDIR={folder}".encode()
+    found = []
+    for place in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if wanted in place.read_bytes().split(b"\0"):
+                found.append(int(place.parent.name))
+        except OSError:
+            continue
+    return found
+
+
+def eventually(holds: Callable[[], bool], within_s: float = 30) -> bool:
+    deadline = time.monotonic() + within_s
+    while time.monotonic() < deadline:
+        if holds():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_defects_are_caught_and_the_proof_is_kept(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [*COMMAND, "--quick", *DEFECTS],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 of 2 defects caught by their right rule" in done.stdout
+    kept = json.loads((tmp_path / "gateproof-proof" / "prove.json").read_text())
+    assert {each["name"]: each["failed"][0] for each in kept["trials"]} == {
+        "exp-as-a-string": "CLAIM-04",
+        "keys-share-a-kid": "KEYS-05",
+    }
+    assert kept["complete"]
+    assert kept["effort"] == "quick"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--only", "no-such-*"], "no defect or variant matches no-such-*"),
+        (["--quick", "--ship"], "--ship keeps a full proof"),
+        (["--quick", "--every-case"], "not allowed with"),
+    ],
+)
+def test_wrong_usage_is_said(arguments: list[str], said: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [*COMMAND, *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert not (tmp_path / "gateproof-proof").exists()
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="processes cannot be listed here")
+@pytest.mark.parametrize(
+    ("number", "to_group"),
+    [(signal.SIGINT, True), (signal.SIGTERM, False), (signal.SIGTERM, True), (signal.SIGKILL, False)],
+)
+def test_stopped_proof_leaves_no_process(number: signal.Signals, to_group: bool, tmp_path: Path) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    with (tmp_path / "output").open("w") as output:
+        process = subprocess.Popen(
+            [*COMMAND, "--only", "redirect-*"],
+            cwd=tmp_path,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+            env={**os.environ, "TMPDIR": str(scratch)},
+        )
+        try:
+            # Two workers, each with a merchant, a process that stands by, and a gateway.
+            assert eventually(lambda: len(processes(scratch)) >= 7 or process.poll() is not None)
+            (os.killpg if to_group else os.kill)(process.pid, number)
+            code = process.wait(60)
+        finally:
+            process.kill()
+    said = (tmp_path / "output").read_text()
+    assert eventually(lambda: not processes(scratch)), said
+    if number == signal.SIGKILL:
+        return
+    assert "Traceback" not in said
+    assert code == 3, said
+    kept = json.loads((tmp_path / "gateproof-proof" / "prove.json").read_text())
+    assert not kept["complete"]
