@@ -2,7 +2,7 @@
 # Every path here is relative, so that a folder with a space in its name is no trap.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run serve test lint types smoke matrix bench odd-targets lock intercept mcp-sdk readers browser clean
+.PHONY: help run serve prove test lint types smoke matrix bench odd-targets lock intercept mcp-sdk readers browser clean
 
 ARGS ?=
 WORKERS ?= 2
@@ -22,6 +22,10 @@ run: ## the suite against the embedded reference gateway; ARGS="service" or "--t
 serve: ## the reference world, until Ctrl-C
 	@$(install) .venv run
 	@.venv/bin/gateproof serve $(ARGS)
+
+prove: ## the suite against every shipped defect and legal variant; ARGS="--quick" takes minutes, all of it an hour
+	@$(install) .venv run
+	@.venv/bin/gateproof prove $(ARGS)
 
 test: lint types ## lint, strict types and every test, on the Python at hand (all Pythons: tox)
 	$(PY) -m pytest --numprocesses $(WORKERS) --dist worksteal $(ARGS)

@@ -88,6 +88,8 @@ class Bench:
 
     def shown(self, redactor: Redactor, /, *, in_full: bool) -> tuple[Shown, ...]:
         """What the check sent and received, as it may be shown: in full, or just that it was."""
+        if not self.context.shows_exchanges:
+            return ()
         show = show_in_full if in_full else mention
         return tuple(show(exchange, redactor) for exchange in self._exchanges)
 

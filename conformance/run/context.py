@@ -42,3 +42,5 @@ class RunContext:
     service_certificate: tuple[str, str]
     # What the merchant minted up to this ordinal belongs to runs before.
     minted_before: int = 0
+    # Whether results come with the exchanges that they rest on.
+    shows_exchanges: bool = True

@@ -40,4 +40,6 @@ class RunOptions:
     baseline: tuple[Entry, ...] = ()
     # Single checks of the selected rules; None: all of them.
     chosen: frozenset[str] | None = None
+    # Whether results come with the exchanges that they rest on; a proof reads verdicts alone.
+    exchanges: bool = True
     command: str = "gateproof run"

@@ -29,9 +29,9 @@ class Effort(StrEnum):
 def checks_for(subject: Subject, role: str, effort: Effort, seed: int) -> frozenset[str] | None:
     """The identifiers of the checks that a subject is put under; None for all of them.
 
-    In a full proof a defect meets every case of every rule that it may be reported under, and of each other
-    check one case, drawn anew for every seed and subject: a rule that reports it wrongly is seen by any.
-    A variant meets everything, and variants in combination a case of each check.
+    In a full proof a defect meets every case of every rule that it may be reported under, and one case of one
+    check of each other rule, drawn anew for every seed and subject: hundreds of defects then meet every check
+    many times. A variant meets everything, and variants in combination what a defect meets of other rules.
     """
     chance = random.Random(f"{seed}/{subject.kind}/{subject.name}")  # noqa: S311 - a choice, not a secret
     found = index(role)
@@ -43,7 +43,8 @@ def checks_for(subject: Subject, role: str, effort: Effort, seed: int) -> frozen
     if subject.kind == "variant" and "+" not in subject.name:
         return None
     own = {case for rule in subject.rules for check in found.get(rule, ()) for case in check.ids()}
-    return frozenset(own | set(_one_case_each(every, chance)))
+    others = [chance.choice(checks) for checks in found.values()]
+    return frozenset(own | set(_one_case_each(others, chance)))
 
 
 def _quick(subject: Subject, role: str, every: list[Check], chance: random.Random) -> frozenset[str]:

@@ -7,6 +7,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -96,8 +97,9 @@ class _Run:
                     raise
                 return str(reason)
             self._begin(writer, prepared)
+            context = replace(prepared.context, shows_exchanges=self._options.exchanges)
             try:
-                self._phases(prepared.context, writer)
+                self._phases(context, writer)
             except CutShort as reason:
                 return str(reason)
         return ""

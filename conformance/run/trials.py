@@ -71,7 +71,7 @@ class Trial:
 def attempt(subject: Subject, role: str, effort: Effort, seed: int) -> Trial:
     """Puts a subject under as much of the suite as the effort wants."""
     chosen = checks_for(subject, role, effort, seed)
-    options = RunOptions(role=role, seed=seed, chosen=chosen)
+    options = RunOptions(role=role, seed=seed, chosen=chosen, exchanges=False)
     own = _own_place(seed)
     embedded = Embedded(name=f"{subject.kind} {subject.name}", program=subject.program(role, own.runner))
     with TemporaryDirectory(prefix="gateproof-proof-") as folder:
