@@ -9,6 +9,8 @@ with the end of stdin.
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import importlib
 import json
 import os
@@ -21,6 +23,9 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+import httpx
+from uvicorn import Config
 
 _MODULES = ("reference.gateway", "reference.defects", "reference.variants")
 # The caller says it too: it loads nothing of ours.
@@ -154,6 +159,19 @@ def _main(module: str) -> Callable[[Sequence[str]], int]:
     return found
 
 
+async def _warm_up() -> None:
+    """Loads what a gateway loads at its first request, and at its first one to a merchant."""
+    Config(_nothing, log_config=None, lifespan="off", ws="none").load()
+    async with httpx.AsyncClient() as client:
+        with suppress(httpx.HTTPError):
+            # Nobody listens on the discard port of this machine, and if somebody did, it would discard.
+            await client.get("http://127.0.0.1:9/", timeout=1.0)
+
+
+async def _nothing(_scope: object, _receive: object, _send: object) -> None:
+    """An application that nobody asks."""
+
+
 def _signal(child: int, number: int) -> None:
     with suppress(ProcessLookupError):
         os.kill(child, number)
@@ -162,6 +180,8 @@ def _signal(child: int, number: int) -> None:
 def main() -> int:
     for module in _MODULES:
         _main(module)
+    asyncio.run(_warm_up())
+    gc.freeze()
     # Only its owner gets into a folder that is made like this.
     with tempfile.TemporaryDirectory(prefix="gateproof-standby-") as folder:
         # The address of a socket may be some hundred octets long, the path of a folder much longer.
