@@ -6,6 +6,7 @@ SHELL := /bin/sh
 
 ARGS ?=
 WORKERS ?= 2
+BENCH ?= cold_start
 PY := .venv/bin/python
 TYPED := conformance fakes reference reports benchmarks requirements
 
@@ -48,9 +49,9 @@ matrix: ## lint, types and every test on each Python that is there (tox); one th
 	@$(install) .venv dev
 	@sh requirements/find-python.sh --all | tr '\n' '\0' | xargs -0 $(PY) -m tox run $(ARGS) --discover
 
-bench: ## what starting costs, measured beside a bare interpreter
+bench: ## what starting costs, beside a bare interpreter; BENCH=replay or outputs for what a whole run costs
 	@$(install) .venv run
-	@$(PY) benchmarks/cold_start.py $(ARGS)
+	@$(PY) benchmarks/$(BENCH).py $(ARGS)
 
 odd-targets: ## every rule on gateways reached oddly, and on gateways that work half the way: half an hour
 	@$(install) .venv dev

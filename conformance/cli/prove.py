@@ -83,6 +83,10 @@ def handle(arguments: argparse.Namespace) -> int:
     def note(trial: Trial) -> None:
         ended.append(trial)
         counting.add(trial.subject.name, failed=bool(trial.fault()))
+        if fault := trial.fault():
+            # What is wrong is said at once: the end of a long proof may be an hour away.
+            counting.end()
+            shown.say(f"{trial.subject.name}: {fault}")
 
     started = time.monotonic()
     try:
