@@ -10,7 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from conformance.claims import Violated
+from conformance.claims import Violated, beside
+from reports.verdicts import EXAMPLE
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -29,13 +30,13 @@ class Draw:
     def each(self, strategy: SearchStrategy[Value], holds: Callable[[Value], None]) -> None:
         """What `holds` claims is true of every value drawn; the smallest one that breaks it is told."""
         hypothesis = _hypothesis()
-        broken: list[Violated] = []
+        broken: list[tuple[Violated, Value]] = []
 
         def ask(value: Value) -> None:
             try:
                 holds(value)
             except Violated as violated:
-                broken.append(violated)
+                broken.append((violated, value))
                 raise
 
         drawn = hypothesis.given(strategy)(ask)
@@ -54,7 +55,9 @@ class Draw:
         with suppress(Violated, hypothesis.errors.Flaky):
             limits(drawn)()
         if broken:
-            raise broken[-1]
+            violated, smallest = broken[-1]
+            beside(**{EXAMPLE: smallest})
+            raise violated
 
 
 @cache

@@ -75,7 +75,8 @@ class Standby:
                             self._take(self._listening.accept()[0])
                     elif key.data == "child":
                         self._reap()
-                    elif isinstance(key.data, int):
+                    # A child that was just reaped is nobody's any more, whatever its caller said last.
+                    elif key.data in self._callers:
                         self._hear(key.data)
         finally:
             for child in self._callers:

@@ -16,7 +16,7 @@ from reports.drawn import Footer, footer_of
 from reports.exchanges import Shown
 from reports.header import Header, header_to_dict
 from reports.record import FILE, Kind
-from reports.verdicts import CheckResult
+from reports.verdicts import EXAMPLE, CheckResult
 
 # Says what kind of secret a text holds, or nothing.
 Scan = Callable[[str], str | None]
@@ -77,7 +77,7 @@ class EvidenceWriter:
             "observations": dict(result.observations),
             "exchanges": ordinals,
             "faults": [],
-            "example": None,
+            "example": result.observations.get(EXAMPLE),
             "replay": None,
             "blocking": result.blocking,
             "duration_s": result.duration_s,

@@ -80,6 +80,10 @@ def deciding_levels(*, strict: bool) -> frozenset[str]:
     return DECIDING_LEVELS | {"rfc"} if strict else DECIDING_LEVELS
 
 
+# What is observed under this name is the smallest generated input for which a claim does not hold.
+EXAMPLE = "example"
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CheckResult:
     """What one check found. Its texts have been through the redactor.

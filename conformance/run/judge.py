@@ -145,7 +145,7 @@ def _meaning(
 def _beside(tally: Tally, redactor: Redactor) -> dict[str, str]:
     """The documents that a failure is about, every value of them redacted by itself."""
     return {
-        name: parts.body(json.dumps(document, ensure_ascii=False), redactor)
+        name: parts.body(json.dumps(document, ensure_ascii=False, default=repr), redactor)
         for name, document in tally.beside.items()
     }
 

@@ -9,30 +9,44 @@ import subprocess
 import sys
 from contextlib import ExitStack, suppress
 
+_PLAIN = (sys.executable, "-m")
 _READY_S = 30.0
 _END_S = 5.0
 
 
-def standby(stack: ExitStack) -> tuple[str, ...]:
-    """The command that runs a module of the reference; it works as long as the stack lasts.
+class Standby:
+    """Knows the command that runs a module of the reference, as long as the stack lasts.
 
-    Where processes cannot be forked, or nobody answers, it is the plain one, which loads everything anew.
+    Where processes cannot be forked, or nobody answers any more, it is the plain one, which loads everything
+    anew.
     """
-    plain = (sys.executable, "-m")
-    if not hasattr(os, "fork"):
-        return plain
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._process = _start(stack) if hasattr(os, "fork") else None
+        self._command = _said(self._process) if self._process is not None else _PLAIN
+
+    def runner(self) -> tuple[str, ...]:
+        gone = self._process is None or self._process.poll() is not None
+        return _PLAIN if gone else self._command
+
+
+def _start(stack: ExitStack) -> subprocess.Popen[bytes]:
     process = subprocess.Popen(
-        [*plain, "reference.standby"],
+        [*_PLAIN, "reference.standby"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         # Ctrl-C is for whoever started it, who then ends it.
         start_new_session=True,
     )
     stack.callback(_end, process)
+    return process
+
+
+def _said(process: subprocess.Popen[bytes]) -> tuple[str, ...]:
     assert process.stdout is not None  # noqa: S101 - a pipe was asked for
     ready, _, _ = select.select([process.stdout], [], [], _READY_S)
     line = process.stdout.readline() if ready else b""
-    return tuple(json.loads(line)) if line else plain
+    return tuple(json.loads(line)) if line else _PLAIN
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

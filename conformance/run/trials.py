@@ -16,7 +16,7 @@ from conformance.run.options import RunOptions
 from conformance.run.prepare import Stage, set_stage
 from conformance.run.scope import Effort, checks_for, rules_of
 from conformance.run.session import carry_out
-from conformance.run.standby import standby
+from conformance.run.standby import Standby
 from conformance.run.subjects import Subject
 from reports.verdicts import RunResult, Verdict
 
@@ -73,7 +73,7 @@ def attempt(subject: Subject, role: str, effort: Effort, seed: int) -> Trial:
     chosen = checks_for(subject, role, effort, seed)
     options = RunOptions(role=role, seed=seed, chosen=chosen, exchanges=False)
     own = _own_place(seed)
-    embedded = Embedded(name=f"{subject.kind} {subject.name}", program=subject.program(role, own.runner))
+    embedded = Embedded(name=f"{subject.kind} {subject.name}", program=subject.program(role, own.runner()))
     with TemporaryDirectory(prefix="gateproof-proof-") as folder:
         result = carry_out(
             embedded, rules_of(chosen, role), options, lambda _: None, Path(folder), own.stage()
@@ -92,10 +92,14 @@ class _Place:
         self._seed = seed
         self._lasting = ExitStack()
         atexit.register(self._lasting.close)
-        self.runner = standby(self._lasting)
+        self._standby = Standby(self._lasting)
         self._stage: Stage | None = None
         self._staged = self._lasting.enter_context(ExitStack())
         self._used = 0
+
+    def runner(self) -> tuple[str, ...]:
+        """What a program of the reference is started with."""
+        return self._standby.runner()
 
     def stage(self) -> Stage:
         if self._stage is None or self._used >= _TRIALS_PER_STAGE:

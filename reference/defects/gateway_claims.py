@@ -293,7 +293,7 @@ CLAIMS: tuple[Defect, ...] = (
     defect(
         "id-token-is-the-access-token",
         "The access token is given out as the ID token as well.",
-        "CLAIM-09 CLAIM-10 CLAIM-11",
+        "CLAIM-09 CLAIM-10 CLAIM-11 REDEEM-07",
         token_answer=access_token_twice,
     ),
     defect(

@@ -136,3 +136,15 @@ def test_everything_ends_with_what_stood_by() -> None:
 def test_nothing_else_is_run(runner: list[str]) -> None:
     done = subprocess.run([*runner, "http.server"], capture_output=True, timeout=30, check=False)
     assert done.returncode == 1
+
+
+def test_many_come_and_go_at_once(runner: list[str]) -> None:
+    command = [*runner, "reference.variants", "gateway", "nothing"]
+    for _ in range(3):
+        callers = [subprocess.Popen(command, stderr=subprocess.DEVNULL) for _ in range(12)]
+        for place, caller in enumerate(callers):
+            if place % 2:
+                caller.send_signal(signal.SIGKILL if place % 4 == 1 else signal.SIGTERM)
+        codes = [caller.wait(30) for caller in callers]
+        assert codes[::2] == [2] * 6
+    assert subprocess.run(command, stderr=subprocess.DEVNULL, timeout=30, check=False).returncode == 2
