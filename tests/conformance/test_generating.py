@@ -1,0 +1,35 @@
+"""Generated input is the same for the same seed, and what is told of a failure is the smallest of it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import strategies as st
+
+from conformance.claims import Violated, expect, tallying
+from conformance.generating import Draw
+from reports.verdicts import EXAMPLE
+
+
+def test_smallest_input_that_fails_is_kept() -> None:
+    def holds(values: list[int]) -> None:
+        expect.that(sum(values) < 100, "the sum", expected="less than 100", got=str(sum(values)))
+
+    with tallying() as tally, pytest.raises(Violated):
+        Draw(seed=3, examples=200).each(st.lists(st.integers(0, 1000)), holds)
+    assert tally.beside == {EXAMPLE: [100]}
+
+
+def test_nothing_is_kept_of_what_holds() -> None:
+    with tallying() as tally:
+        Draw(seed=3).each(st.integers(), lambda value: expect.that(value is not None, "a", expected="", got=""))
+    assert tally.beside == {}
+    assert tally.expected > 1
+
+
+def test_same_seed_draws_the_same() -> None:
+    drawn: list[list[str]] = [[], []]
+    for values in drawn:
+        with tallying():
+            Draw(seed=9).each(st.text(max_size=20), values.append)
+    assert drawn[0] == drawn[1]
+    assert len(set(drawn[0])) > 5
