@@ -24,7 +24,8 @@ _AT_ONCE = 100
 _CONNECT_S = 10.0
 _OWN_HEADERS = (
     (b"Accept", b"*/*"),
-    (b"Accept-Encoding", b"gzip, deflate"),
+    # Not deflate, by which servers mean one of two things.
+    (b"Accept-Encoding", b"gzip"),
     (b"Connection", b"keep-alive"),
     (b"User-Agent", b"gateproof"),
 )
