@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
@@ -213,12 +213,12 @@ class World:
         token = require.text(answer.member("access_token"), "access_token of the Proxy token request")
         return self.gateway.keyring.secret("proxy_token", token)
 
-    def redeem(self, grant: Grant, proxy_token: Secret) -> Exchange:
-        """A redemption; a 404 right after sign-in is asked again while provisioning may still be going on."""
+    def redeem(self, grant: Grant, proxy_token: Secret, *, not_yet: Collection[int] = (404,)) -> Exchange:
+        """A redemption; a status of `not_yet` is asked again while provisioning may still be going on."""
         deadline = time.monotonic() + self.standing.patience_s(PROVISIONING_S)
         while True:
             answer = self.gateway.redeem(grant.access_token, proxy_token, grant.resource.indicator)
-            if answer.status != 404 or time.monotonic() > deadline:
+            if answer.status not in not_yet or time.monotonic() > deadline:
                 self.standing.note(answer)
                 return answer
             time.sleep(0.25)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 TIMEOUT_S = 30.0
 LONGEST_ANSWER = 1024 * 1024
+# All that a target logged since it was last asked, which may be a run of thousands of requests.
+LONGEST_LOG = 64 * 1024 * 1024
 _UNSUPPORTED_EXIT = 64
 
 
@@ -84,13 +86,13 @@ class HttpControl:
 
     def call(self, action: str, /, **arguments: Any) -> dict[str, Any]:
         started = time.monotonic()
-        body = bytearray()
+        body, limit = bytearray(), _longest(action)
         try:
             with self._client.stream("POST", self._url, json={"action": action, **arguments}) as answer:
                 for chunk in answer.iter_raw():
                     body += chunk
-                    if len(body) > LONGEST_ANSWER:
-                        raise ControlFailed(action, f"the answer is longer than {LONGEST_ANSWER} bytes")
+                    if len(body) > limit:
+                        raise ControlFailed(action, f"the answer is longer than {limit} bytes")
                     if time.monotonic() - started > TIMEOUT_S:
                         raise ControlFailed(action, f"the answer did not end within {TIMEOUT_S:g} s")
         except httpx.TimeoutException:
@@ -122,7 +124,7 @@ class CommandControl:
         asked = json.dumps({"action": action, **arguments}).encode()
         try:
             done = run_command(
-                self._command, cwd=self._cwd, stdin=asked, timeout_s=TIMEOUT_S, limit=LONGEST_ANSWER
+                self._command, cwd=self._cwd, stdin=asked, timeout_s=TIMEOUT_S, limit=_longest(action)
             )
         except CommandFailed as error:
             raise ControlFailed(action, str(error)) from None
@@ -132,6 +134,10 @@ class CommandControl:
         if done.exit_code != 0:
             raise ControlFailed(action, what)
         return _json_object(action, done.stdout, what)
+
+
+def _longest(action: str) -> int:
+    return LONGEST_LOG if action == "logs" else LONGEST_ANSWER
 
 
 def _json_object(action: str, body: bytes, what: str) -> dict[str, Any]:

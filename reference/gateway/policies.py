@@ -191,6 +191,8 @@ class Policies:
     # The vault
     step: Callable[[VaultEntry, float], vault.Step] = vault.step
     flight_key: Callable[[VaultKey], Hashable] = vault.flight_key
+    # The merchant token comes before the code; with a delay the code is first, and provisioning comes later.
+    provisioning_delay_s: float | None = None
     provisioning_verdict: Callable[[vault.MerchantAnswer], vault.Verdict] = vault.provisioning_verdict
     refresh_verdict: Callable[[vault.MerchantAnswer], vault.Verdict] = vault.refresh_verdict
     refreshed_entry: Callable[[VaultEntry, vault.MerchantAnswer, float], VaultEntry] = vault.refreshed_entry

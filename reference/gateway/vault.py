@@ -31,9 +31,25 @@ class Vault:
         self._ids = ids
         self._merchants = merchants
         self._flights: dict[Hashable, asyncio.Task[Verdict]] = {}
+        self._delayed: set[asyncio.Task[Verdict]] = set()
 
     async def provision(self, grant: Grant, agent: Agent, resource: Resource) -> Verdict:
         """Ask the merchant for a token for this user and agent. Best effort: it never raises."""
+        delay_s = self._policies.provisioning_delay_s
+        if delay_s is None:
+            return await self._provision(grant, agent, resource)
+        task = asyncio.create_task(self._provision_after(delay_s, grant, agent, resource))
+        self._delayed.add(task)
+        task.add_done_callback(self._delayed.discard)
+        return "transient"
+
+    async def _provision_after(
+        self, delay_s: float, grant: Grant, agent: Agent, resource: Resource
+    ) -> Verdict:
+        await asyncio.sleep(delay_s)
+        return await self._provision(grant, agent, resource)
+
+    async def _provision(self, grant: Grant, agent: Agent, resource: Resource) -> Verdict:
         now = self._clock.now()
         assertion = self._policies.user_assertion(grant, agent, resource, self._ids.identifier("jti_"), now)
         wanted = [scope for scope in grant.scopes if scope in resource.scopes]

@@ -159,6 +159,9 @@ VARIANTS: tuple[Variant, ...] = (
         "Proxy clients may authenticate in the form",
         proxy_credentials=_in_the_form_too,
     ),
+    variant(
+        "provisioned-in-the-background", "the code comes before the merchant token", provisioning_delay_s=0.4
+    ),
     variant("refreshed-five-minutes-early", "near is five minutes before the end", step=_five_minutes_early),
     variant("refreshed-at-the-last-moment", "near is the end itself", step=_at_the_last_moment),
     variant(

@@ -162,6 +162,14 @@ def test_a_control_that_lists_no_actions_is_tried():
         assert actions.describe(_Fixed(answer)).may_support("rotate_keys")
 
 
+def test_the_log_of_a_long_run_is_taken(over_http, tmp_path, monkeypatch):
+    text = "x" * (control.LONGEST_ANSWER + 1)
+    monkeypatch.setitem(ANSWERS, "logs", (200, json.dumps({"text": text}).encode()))
+
+    assert actions.logs(over_http) == text
+    assert actions.logs(_command(tmp_path, f"print(json.dumps({{'text': 'x' * {len(text)}}}))")) == text
+
+
 def _command(tmp_path: Path, body: str) -> CommandControl:
     script = tmp_path / "control.py"
     script.write_text("import json, os, sys, time\nasked = json.load(sys.stdin)\n" + body)
