@@ -92,7 +92,7 @@ USES: tuple[Defect, ...] = (
     defect(
         "used-code-is-refused-with-200",
         "A used code gets invalid_grant with status 200.",
-        "CODE-02",
+        "CODE-02 CODE-14",
         **refusing(honest.code_is_unspent, "invalid_grant", 200),
     ),
     defect(

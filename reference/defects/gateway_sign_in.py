@@ -221,7 +221,7 @@ ACTS: tuple[Defect, ...] = (
     defect(
         "last-user-signed-in-everywhere",
         "A browser that nobody knows is that of the user who signed in last, and nobody is asked.",
-        "AUTHZ-17 AUTHZ-16 AUTHZ-19",
+        "AUTHZ-17 AUTHZ-16 AUTHZ-19 CLAIM-03 REDEEM-12 VAULT-09",
         remembered=last_person(),
         consent=approved_if(lambda facts: facts.was_signed_in),
     ),
