@@ -5,11 +5,14 @@ from __future__ import annotations
 import html
 from collections.abc import Callable
 from dataclasses import replace
-from urllib.parse import unquote_plus
+from urllib.parse import quote, unquote_plus
 
 from reference.defects.defect import Defect, defect
 from reference.gateway.policy.authorization import code_redirect
 from reference.gateway.records import AuthorizationRequest, Project, Standing
+
+# What a program escapes that takes the state for a whole address.
+RESERVED = ";,/?:@&=+$#!*'()"
 
 
 def sent_back(
@@ -21,6 +24,11 @@ def sent_back(
 
 def with_state(change: Callable[[str], str]) -> Callable[[AuthorizationRequest, str, str], str]:
     return sent_back(lambda request: replace(request, state=change(request.state)))
+
+
+def state_unescaped(request: AuthorizationRequest, code: str, issuer: str) -> str:
+    uri, _, query = code_redirect(replace(request, state=""), code, issuer).partition("?")
+    return f"{uri}?state={quote(request.state, safe=RESERVED)}&{query.replace('&state=', '', 1)}"
 
 
 def second_time_lucky(recorded: Standing | None, _project: Project) -> Standing:
@@ -56,6 +64,12 @@ AUTHORIZATION: tuple[Defect, ...] = (
         "state is percent-decoded once too often.",
         "AUTHZ-02",
         code_redirect=with_state(unquote_plus),
+    ),
+    defect(
+        "state-unescaped",
+        "state is put in front of the code as it came, reserved characters and all.",
+        "AUTHZ-02",
+        code_redirect=state_unescaped,
     ),
     defect(
         "state-cut-off",
