@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from conformance.claims import Unavailable, require
 from conformance.documents import same_url, strings_in
 from conformance.gateway import Gateway
+from conformance.parties import Resource
 from conformance.wire import agent as agent_wire
 from conformance.wire import backend as backend_wire
 from conformance.wire.exchange import Exchange, Request
-from conformance.world import World
+from conformance.wire.secret import Secret
+from conformance.world import PROVISIONING_S, World
 from fakes.service import Headers, OperatorService, Surroundings
 
 _POINTER = re.compile(r'resource_metadata="?([^",\s]+)')
@@ -76,8 +79,19 @@ def first_visit(gateway: Gateway, world: World, service: OperatorService) -> Exc
         endpoint=discovery.get("token_endpoint"),
     )
     token = require.text(answer.member("access_token"), "access_token of the code exchange")
+    _let_provisioning_end(gateway, world, gateway.keyring.secret("access_token", token), attempt.resource)
     bearer = ("Authorization", f"Bearer {token}")
     return gateway.wire.send("operation", Request(method="GET", url=operation, headers=(bearer,)))
+
+
+def _let_provisioning_end(gateway: Gateway, world: World, token: Secret, resource: Resource) -> None:
+    """A gateway may provision in the background; the service asks once, and would be told 404 until then."""
+    proxy_token = world.proxy_token()
+    deadline = time.monotonic() + world.standing.patience_s(PROVISIONING_S)
+    while gateway.redeem(token, proxy_token, resource.indicator).status == 404:
+        if time.monotonic() > deadline:
+            return
+        time.sleep(0.25)
 
 
 def _registration_endpoint(gateway: Gateway, discovery: dict[str, object]) -> str:
