@@ -21,7 +21,9 @@ def test_smallest_input_that_fails_is_kept() -> None:
 
 def test_nothing_is_kept_of_what_holds() -> None:
     with tallying() as tally:
-        Draw(seed=3).each(st.integers(), lambda value: expect.that(value is not None, "a", expected="", got=""))
+        Draw(seed=3).each(
+            st.integers(), lambda value: expect.that(value is not None, "a", expected="", got="")
+        )
     assert tally.beside == {}
     assert tally.expected > 1
 
