@@ -62,8 +62,11 @@ def handle(arguments: argparse.Namespace) -> int:
     from reports.terminal import Counting, screen  # noqa: PLC0415
 
     shown = screen(no_color=arguments.no_color)
-    if arguments.ship and (arguments.only or arguments.quick):
-        print("gateproof: --ship keeps a full proof: leave out --only and --quick", file=sys.stderr)
+    if arguments.ship and (arguments.only or arguments.quick or arguments.combinations is not None):
+        print(
+            "gateproof: --ship keeps a full proof: leave out --only, --quick and --combinations",
+            file=sys.stderr,
+        )
         return WRONG_USAGE
     try:
         found = subjects(arguments.role, arguments.only)
