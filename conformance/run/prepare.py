@@ -25,6 +25,7 @@ from conformance.target.model import GatewayTarget, Launch
 from conformance.target.readiness import any_answers
 from conformance.wire import agent as agent_wire
 from conformance.wire.client import RateLimited, Wire
+from conformance.wire.connections import DISTRUSTED
 from conformance.wire.exchange import Exchange
 from conformance.wire.keyring import Keyring
 from conformance.wire.place import Place, origin
@@ -36,6 +37,14 @@ _LAUNCH_TRIES = 3
 
 class CannotRun(Exception):
     """The run has no target to ask: says why, in words that may be shown."""
+
+
+class Distrusted(CannotRun):
+    """The target shows a certificate that its clients refuse: nothing but that can be tested."""
+
+    def __init__(self, why: str, prepared: Prepared) -> None:
+        super().__init__(why)
+        self.prepared = prepared
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,11 +90,14 @@ def set_stage(folder: Path, seed: int, stack: ExitStack) -> Stage:
 def prepare(
     target: GatewayTarget | Embedded, folder: Path, seed: int, stack: ExitStack, stage: Stage | None = None
 ) -> Prepared:
-    """Starts what has to be started; the stack stops it."""
+    """Starts what has to be started; the stack stops it.
+
+    A target with a certificate that is refused is `Distrusted`, with all that the rules of TLS need.
+    """
     authority = stage.authority if stage is not None else Authority(folder)
     world = started(target, authority, folder, seed, stack, stage.merchant if stage is not None else None)
     described = _describe(world.target)
-    first = _reach(world.target)
+    first, distrust = _reach(world.target)
     offered, missing = capabilities(Offer(target=world.target, described=described))
     offset = described.clock_offset_s if described is not None else 0.0
     minted_before = 0
@@ -110,13 +122,16 @@ def prepare(
     name = world.target.name or (described.name if described is not None else "")
     version = world.target.version or (described.version if described is not None else "")
     static = bool(world.target.projects) and first.status == 200 and first.answer is not None
-    return Prepared(
+    prepared = Prepared(
         context=context,
         name=name,
         version=version,
         date=first.header("Date") or "",
         discovery_digest=hashlib.sha256(first.answer.body).hexdigest() if static and first.answer else "",
     )
+    if distrust:
+        raise Distrusted(distrust, prepared)
+    return prepared
 
 
 def started(
@@ -218,8 +233,11 @@ def _describe(target: GatewayTarget) -> Described | None:
         control.close()
 
 
-def _reach(target: GatewayTarget) -> Exchange:
-    """Asks both hosts for anything at all: a target that cannot be reached is no target that fails."""
+def _reach(target: GatewayTarget) -> tuple[Exchange, str]:
+    """Asks both hosts for anything at all: a target that cannot be reached is no target that fails.
+
+    Gives the answer of the first, and why the certificate of either was refused.
+    """
     wire = Wire((target_place(target),), timeout_s=target.limits.request_timeout_s, record=lambda _: None)
     try:
         urls = {
@@ -227,14 +245,18 @@ def _reach(target: GatewayTarget) -> Exchange:
             "core_url": agent_wire.token_endpoint(target.core_url),
         }
         exchanges = {key: wire.send("first contact", agent_wire.get(url)) for key, url in urls.items()}
+        distrust = ""
         for key, exchange in exchanges.items():
             if exchange.answer is None:
                 why = exchange.failure or "no answer"
-                raise CannotRun(
+                said = (
                     f"the target cannot be reached at {origin(urls[key])}: {why}; "
                     f"{unreachable(target, key, why)}"
                 )
-        return exchanges["base_url"]
+                if not why.startswith(DISTRUSTED):
+                    raise CannotRun(said)
+                distrust = distrust or said
+        return exchanges["base_url"], distrust
     except RateLimited as limited:
         raise CannotRun(f"the target cannot be reached: {limited}") from limited
     finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ from conformance.run.embedded import Embedded
 from conformance.run.identity import header_of
 from conformance.run.options import RunOptions
 from conformance.run.plan import Plan
-from conformance.run.prepare import CannotRun, Prepared, Stage, prepare
+from conformance.run.prepare import CannotRun, Distrusted, Prepared, Stage, prepare
 from conformance.run.stopping import terminated_as_interrupted
 from conformance.target.model import GatewayTarget, Target
 from reports import leaks
@@ -27,6 +27,8 @@ from reports.record import FILE, read, result_of
 from reports.verdicts import CheckResult, RunResult, Verdict, deciding_levels
 
 Sink = Callable[[CheckResult], None]
+# What can be tested of a target whose certificate is refused.
+_OF_CERTIFICATES = ("TLS-01",)
 
 
 class CutShort(Exception):
@@ -89,8 +91,11 @@ class _Run:
             self._begin(writer, None)
             return ""
         with workplace() as (folder, stack):
+            distrust = ""
             try:
                 prepared = prepare(target, folder, self._options.seed, stack, self._stage)
+            except Distrusted as reason:
+                prepared, distrust = reason.prepared, str(reason)
             except (CannotRun, KeyboardInterrupt) as reason:
                 self._begin(writer, None)
                 if isinstance(reason, KeyboardInterrupt):
@@ -99,15 +104,15 @@ class _Run:
             self._begin(writer, prepared)
             context = replace(prepared.context, shows_exchanges=self._options.exchanges)
             try:
-                self._phases(context, writer)
+                self._phases(context, writer, _OF_CERTIFICATES if distrust else self._levels)
             except CutShort as reason:
                 return str(reason)
-        return ""
+        return distrust
 
     def _begin(self, writer: EvidenceWriter, prepared: Prepared | None) -> None:
         writer.header(header_of(self._target, prepared, self._rules, self._options, self._started))
 
-    def _phases(self, context: RunContext, writer: EvidenceWriter) -> None:
+    def _phases(self, context: RunContext, writer: EvidenceWriter, rules: Container[str]) -> None:
         # pytest loads when it is needed.
         from conformance.run.afterwards import conclude  # noqa: PLC0415
         from conformance.run.phases import PhaseFailed, run_phase  # noqa: PLC0415
@@ -120,13 +125,14 @@ class _Run:
             self._sink(result)
 
         options, survey = self._options, Survey()
+        asked = [rule for rule in self._levels if rule in rules]
         deciding = deciding_levels(strict=options.strict)
         known = {entry.rule for entry in options.baseline}
         ends = {rule for rule, level in self._levels.items() if level in deciding and rule not in known}
         fatal = frozenset(ends if options.fail_fast else ())
         for serial in (False, True):
             plan = Plan(
-                rules=list(self._levels),
+                rules=asked,
                 serial=serial,
                 shuffle=options.shuffle,
                 fatal=fatal,
@@ -139,7 +145,7 @@ class _Run:
             survey.add(received)
             if self._failed & fatal:
                 raise CutShort("--fail-fast stopped the run at the first failure")
-        for result in conclude(context, list(self._levels), survey, options.chosen):
+        for result in conclude(context, asked, survey, options.chosen):
             note(result)
 
 

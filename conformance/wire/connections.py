@@ -17,6 +17,8 @@ import httpcore
 from conformance.wire.exchange import Answer, Request
 from conformance.wire.place import Place, trust
 
+# How a failure begins when the other side's certificate was not what TLS asks for.
+DISTRUSTED = "the certificate was refused"
 MAX_BODY = 4 * 1024 * 1024
 # Servers close idle connections whenever they like; one this young is very unlikely to be among those.
 KEEPALIVE_S = 1.0
@@ -164,7 +166,7 @@ def _failure(error: Exception) -> str:
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, ssl.SSLCertVerificationError):
-            return f"the certificate was refused: {cause.verify_message}"
+            return f"{DISTRUSTED}: {cause.verify_message}"
         if isinstance(cause, ssl.SSLError):
             return f"the TLS handshake failed: {cause.reason}"
         if isinstance(cause, ConnectionRefusedError):

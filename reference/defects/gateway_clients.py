@@ -86,6 +86,13 @@ def basic_too(*, with_id: bool = False) -> Callable[[TokenRequestFacts], AgentCr
     return credentials
 
 
+def basic_alone(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
+    """Credentials in the form are overlooked."""
+    if facts.authorization is None:
+        return Refusal(status=401, error="invalid_client", challenge='Basic realm="agents"')
+    return basic_too()(facts)
+
+
 def nameless(refusal: Refusal | None) -> Refusal | None:
     return replace(refusal, error="") if refusal else None
 
@@ -140,6 +147,12 @@ CLIENTS: tuple[Defect, ...] = (
         "The refusal of a wrong secret names no error.",
         "CODE-11",
         agent_checks=(lambda facts: nameless(first_refusal(AGENT_CHECKS, facts)),),
+    ),
+    defect(
+        "agents-by-basic-alone",
+        "Agents get tokens with HTTP Basic, and with the form never.",
+        "REG-07 CODE-01",
+        agent_credentials=basic_alone,
     ),
     defect("basic-for-agents", "Agents may use HTTP Basic.", "CODE-09", agent_credentials=basic_too()),
     defect(

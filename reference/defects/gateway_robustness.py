@@ -106,6 +106,13 @@ def name_in_utf_8(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent:
     return new_agent(facts, ids, now)
 
 
+def name_is_trimmed_first(facts: RegistrationFacts) -> Refusal | None:
+    """A name that is no text has nothing to trim."""
+    name = facts.value("client_name")
+    assert name is None or name.strip() is not None  # noqa: S101
+    return None
+
+
 def page_in_utf_8(facts: ApprovePageFacts) -> str:
     page = approve_page(facts)
     page.encode()
@@ -225,6 +232,12 @@ def circuit_stays_open() -> Any:
 
 
 ROBUSTNESS: tuple[Defect, ...] = (
+    defect(
+        "name-that-is-no-text",
+        "A registration whose name is a number or a list ends as a 500.",
+        "ROBUST-01",
+        registration_checks=(name_is_trimmed_first, *REGISTRATION_CHECKS),
+    ),
     defect(
         "lone-surrogate-in-a-name",
         "A registration whose name cannot be written as UTF-8 ends as a 500.",

@@ -188,6 +188,12 @@ SECRETS: tuple[Defect, ...] = (
         around=logging(member_logged("access_token"), TOKEN),
     ),
     defect(
+        "issued-refresh-token-in-the-log",
+        "The token endpoint logs the refresh tokens that it issues.",
+        "SECRET-08",
+        around=logging(member_logged("refresh_token"), TOKEN),
+    ),
+    defect(
         "id-token-in-the-log-encoded",
         "The token endpoint logs the ID tokens that it issues, base64-encoded.",
         "SECRET-05",

@@ -6,13 +6,23 @@ import asyncio
 import contextlib
 import ssl
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 from uvicorn.server import ServerState
 
 from reference.defects.defect import Defect, defect
-from reference.serving import Listener, Origin, listen
+from reference.serving import Listen, Listener, Origin, listen, server_tls
 
 _TLS_HANDSHAKE = 0x16
+# The API host listens first, the core host after it.
+_CORE = 2
 
 
 class Both(Listener):
@@ -50,6 +60,44 @@ async def listen_to_both(origin: Origin, tls: ssl.SSLContext | None, state: Serv
     return Both(front, ServerState(), (secure, plain))
 
 
+def listening_under_another_name() -> Listen:
+    """The core host shows a certificate that somebody once made by hand for another host."""
+    others = 0
+
+    async def listening(origin: Origin, tls: ssl.SSLContext | None, state: ServerState) -> Listener:
+        nonlocal others
+        if tls is None or not origin.url.startswith("https:"):
+            return await listen(origin, tls, state)
+        others += 1
+        return await listen(origin, _self_made("gateway.example") if others == _CORE else tls, state)
+
+    return listening
+
+
+def _self_made(host: str) -> ssl.SSLContext:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    with TemporaryDirectory() as folder:
+        both = Path(folder) / "both.pem"
+        both.write_bytes(
+            key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+            + certificate.public_bytes(Encoding.PEM)
+        )
+        return server_tls(both, both)
+
+
 async def _pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     with contextlib.suppress(OSError):
         while octets := await reader.read(65536):
@@ -73,5 +121,11 @@ TRANSPORT: tuple[Defect, ...] = (
         "The ports for TLS serve plain HTTP as well.",
         "TLS-01",
         listen=listen_to_both,
+    ),
+    defect(
+        "core-certificate-of-another-host",
+        "The core host's certificate is self-signed and names another host.",
+        "TLS-01",
+        listen=listening_under_another_name(),
     ),
 )
