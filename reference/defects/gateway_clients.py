@@ -89,7 +89,12 @@ def basic_too(*, with_id: bool = False) -> Callable[[TokenRequestFacts], AgentCr
 def basic_alone(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
     """Credentials in the form are overlooked."""
     if facts.authorization is None:
-        return Refusal(status=401, error="invalid_client", challenge='Basic realm="agents"')
+        return Refusal(
+            status=401,
+            error="invalid_client",
+            description="agents authenticate with HTTP Basic",
+            challenge='Basic realm="agents"',
+        )
     return basic_too()(facts)
 
 
