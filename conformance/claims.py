@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
+from conformance.faults.fault import Fault
 from conformance.wire.exchange import NOT_JSON, Exchange
 
 
@@ -46,16 +47,26 @@ class LeftOut(Exception):
     """A part of a rule that a legal choice of the target leaves out; the rest of the rule still counts."""
 
 
+class NeverFired(Exception):
+    """A fault stood where the target came by, and did nothing: what the check saw proves nothing."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(f"the fault {fault.name} never fired between {fault.hop.value}")
+
+
 @dataclass(slots=True)
 class Tally:
     """How often a check claimed or observed something: one that did neither has shown nothing.
 
-    What is `beside` a claim is for whoever reads that it does not hold.
+    What is `beside` a claim is for whoever reads that it does not hold. `fired` counts faults, and `replay`
+    is what repeats a failure.
     """
 
     expected: int = 0
     observed: dict[str, Any] = field(default_factory=dict)
     beside: dict[str, Any] = field(default_factory=dict)
+    fired: dict[Fault, int] = field(default_factory=dict)
+    replay: dict[str, Any] | None = None
 
 
 _TALLY: ContextVar[Tally] = ContextVar("gateproof_tally")
@@ -157,6 +168,22 @@ def observe(**facts: object) -> None:
 def beside(**documents: object) -> None:
     """Puts JSON beside the claims that follow: it is shown, redacted, if one of them does not hold."""
     _TALLY.get().beside.update(documents)
+
+
+def fired(fault: Fault, times: int) -> None:
+    """Counts how often a fault struck; one that never did makes the check an error.
+
+    A target that never came to where the fault stood is another matter: a `require`, or a part left out.
+    """
+    tally = _TALLY.get()
+    tally.fired[fault] = tally.fired.get(fault, 0) + times
+    if tally.fired[fault] < 1:
+        raise NeverFired(fault)
+
+
+def repeat_with(replay: dict[str, Any]) -> None:
+    """Keeps what `gateproof replay` needs to see the failure again; it is redacted before it is kept."""
+    _TALLY.get().replay = replay
 
 
 def _shown(value: object) -> str:

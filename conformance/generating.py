@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 Value = TypeVar("Value")
-EXAMPLES = 20
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,7 +24,7 @@ class Draw:
     """Draws the same values for the same seed."""
 
     seed: int
-    examples: int = EXAMPLES
+    examples: int
 
     def each(self, strategy: SearchStrategy[Value], holds: Callable[[Value], None]) -> None:
         """What `holds` claims is true of every value drawn; the smallest one that breaks it is told."""

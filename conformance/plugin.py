@@ -125,7 +125,7 @@ def received(bench: Bench) -> Received:
 @pytest.fixture
 def draw(bench: Bench) -> Draw:
     """Draws input from the run's seed."""
-    return Draw(seed=bench.context.seed)
+    return Draw(seed=bench.context.seed, examples=bench.context.examples)
 
 
 @pytest.fixture

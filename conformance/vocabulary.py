@@ -32,6 +32,8 @@ NEEDS: Final = MappingProxyType(
         "control:rotate_keys": "a control action that replaces the core signing key",
         "control:set_agent_policy": "a control action that sets a Project's agent policy",
         "control:withhold_redemption_scope": "a control action that withholds ext_token:read from an agent",
+        "examples": "a budget of generated examples",
+        "faults": "faults, which --no-faults leaves out",
         "https": "a target that is addressed by https",
         "https:world": "a world around the target that is served over https",
         "limits:code_lifetime_s": "a declared code lifetime that is short enough to wait for",

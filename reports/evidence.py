@@ -76,9 +76,9 @@ class EvidenceWriter:
             "got": result.got,
             "observations": dict(result.observations),
             "exchanges": ordinals,
-            "faults": [],
+            "faults": [dict(fault) for fault in result.faults],
             "example": result.observations.get(EXAMPLE),
-            "replay": None,
+            "replay": result.replay,
             "blocking": result.blocking,
             "duration_s": result.duration_s,
         }

@@ -188,6 +188,8 @@ def results(record: Record) -> list[CheckResult]:
             blocking=line.blocking,
             duration_s=line.duration_s,
             observations=line.observations,
+            faults=line.faults,
+            replay=line.replay,
             # Ordinals count from zero, lines from one.
             exchanges=tuple(
                 record.exchanges[ordinal + 1].shown

@@ -36,6 +36,7 @@ class Reason(StrEnum):
     TARGET_SILENT = "target-silent"
     CONTROL_FAILED = "control-failed"
     SIGN_IN_FAILED = "sign-in-failed"
+    NEVER_FIRED = "fault-never-fired"
     HARNESS_BROKE = "harness-broke"
     WORKER_LOST = "worker-lost"
     NOT_RUN = "not-run"
@@ -90,7 +91,8 @@ class CheckResult:
 
     ``blocking`` tells whether a not-testable check takes its rule along: it does not where only a part was
     left out that the rule does not need. ``public`` names what the redactor was allowed to show although it
-    looks like a credential; ``reason``, where it is not given, is the usual one of the verdict.
+    looks like a credential; ``reason``, where it is not given, is the usual one of the verdict. ``faults``
+    are those that struck, each with its name, layer, hop and how often; ``replay`` repeats a failure.
     """
 
     id: str
@@ -103,6 +105,8 @@ class CheckResult:
     blocking: bool = True
     duration_s: float = 0.0
     observations: Mapping[str, Any] = field(default_factory=dict)
+    faults: tuple[Mapping[str, Any], ...] = ()
+    replay: Mapping[str, Any] | None = None
     exchanges: tuple[Shown, ...] = ()
     public: tuple[str, ...] = ()
 

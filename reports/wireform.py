@@ -20,6 +20,7 @@ def check_result_to_dict(result: CheckResult) -> dict[str, Any]:
         "verdict": result.verdict.value,
         "reason": result.reason.value,
         "observations": dict(result.observations),
+        "faults": [dict(fault) for fault in result.faults],
     }
 
 
@@ -30,6 +31,7 @@ def check_result_from_dict(values: Mapping[str, Any]) -> CheckResult:
             "verdict": Verdict(values["verdict"]),
             "reason": Reason(values["reason"]),
             "public": tuple(values["public"]),
+            "faults": tuple(values["faults"]),
             "exchanges": tuple(map(shown_from_dict, values["exchanges"])),
         }
     )
@@ -85,6 +87,8 @@ def _check(check: CheckResult, *, own_ca: bool) -> dict[str, Any]:
         "expected": check.expected,
         "got": check.got,
         "observations": dict(check.observations),
+        "faults": [dict(fault) for fault in check.faults],
+        "replay": dict(check.replay) if check.replay else None,
         "exchanges": exchanges,
     }
     return kept | {name: value for name, value in optional.items() if value}

@@ -25,6 +25,7 @@ ROLES = ("gateway", "service", "agent")
 WRONG_USAGE = 2
 NO_VERDICT = 3
 MOST_SHARDS = 1000
+EXAMPLES = 20
 # The help cannot look for checks: that would load the whole suite. A test holds it to what is there.
 UNCHECKED = "service and agent have no checks yet: all their rules are reported as not testable"
 
@@ -62,6 +63,19 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--shard", type=_shard, metavar="K/N", help="the K-th of N parts; see gateproof merge"
     )
     parser.add_argument("--baseline", type=Path, metavar="FILE", help="known failures that do not decide")
+    parser.add_argument(
+        "--faults",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="let merchants, networks and clients fail (default: yes)",
+    )
+    parser.add_argument(
+        "--examples",
+        type=_examples,
+        default=EXAMPLES,
+        metavar="N",
+        help=f"generated examples for each rule that has some (default: {EXAMPLES}; 0: none)",
+    )
     parser.add_argument("--strict", action="store_true", help="rfc rules decide too")
     parser.add_argument("--certify", action="store_true", help="every deciding rule has to be tested")
     parser.add_argument("--fail-fast", action="store_true", help="stop at the first deciding failure")
@@ -186,6 +200,8 @@ def _options(arguments: argparse.Namespace, role: str, target: Target | None) ->
         # One person signs in at one terminal.
         workers=1 if by_hand else arguments.workers,
         seed=seed,
+        faults=arguments.faults,
+        examples=arguments.examples,
         strict=arguments.strict,
         certify=arguments.certify,
         fail_fast=arguments.fail_fast,
@@ -230,6 +246,8 @@ def _words(arguments: argparse.Namespace, seed: int, *, whole: bool) -> list[str
     if arguments.target is not None:
         words += ["--target", str(arguments.target)]
     words += ["--seed", str(seed)]
+    words += [] if arguments.faults else ["--no-faults"]
+    words += [] if arguments.examples == EXAMPLES else ["--examples", str(arguments.examples)]
     if whole:
         words += [
             word
@@ -247,6 +265,10 @@ def _workers(text: str) -> int:
     if text == "auto":
         return max(1, min(os.cpu_count() or 1, 8))
     return _number(text, "a number of processes or auto", 1, 64)
+
+
+def _examples(text: str) -> int:
+    return _number(text, "a number from 0 to 100000", 0, 100_000)
 
 
 def _seed(text: str) -> int:

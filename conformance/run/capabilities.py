@@ -78,6 +78,9 @@ _OTHERS: Mapping[str, tuple[Callable[[Offer], bool], str]] = {
         lambda offer: any(project.agent_policy == "hold" for project in offer.target.projects),
         'list a Project with agent_policy = "hold"',
     ),
+    # What a run may leave out whatever the target offers: see RunOptions.
+    "examples": (lambda _: True, "give --examples a number above 0"),
+    "faults": (lambda _: True, "run without --no-faults"),
     "https": (lambda offer: offer.target.base_url.startswith("https:"), "address the gateway by https"),
     "sign-in:decline": (
         lambda offer: offer.target.sign_in.kind != "manual",

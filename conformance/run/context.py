@@ -40,6 +40,8 @@ class RunContext:
     clock_offset_s: float
     ca_file: str
     service_certificate: tuple[str, str]
+    # How much is generated for each rule.
+    examples: int = 20
     # What the merchant minted up to this ordinal belongs to runs before.
     minted_before: int = 0
     # Whether results come with the exchanges that they rest on.

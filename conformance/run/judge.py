@@ -7,11 +7,11 @@ import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from conformance import rules
 from conformance.check import Check
-from conformance.claims import Broken, LeftOut, Tally, Unavailable, Unmet, tallying
+from conformance.claims import Broken, LeftOut, NeverFired, Tally, Unavailable, Unmet, tallying
 from conformance.needs import first_missing, is_a_part
 from conformance.run.context import RunContext
 from conformance.signin.landing import SignInFailed
@@ -25,6 +25,11 @@ from reports.redaction import Redactor
 from reports.verdicts import CheckResult, Reason, Verdict
 
 _PACKAGE = Path(__file__).parents[1]
+_BROKE_BY = {
+    NeverFired: Reason.NEVER_FIRED,
+    ControlFailed: Reason.CONTROL_FAILED,
+    SignInFailed: Reason.SIGN_IN_FAILED,
+}
 
 
 class Workplace(Protocol):
@@ -78,6 +83,11 @@ def judge(check_id: str, check: Check, run: Callable[[], None], bench: Workplace
             },
             **(_beside(tally, redactor) if verdict is Verdict.FAILED else {}),
         },
+        faults=tuple(
+            {"name": fault.name, "layer": fault.layer.value, "hop": fault.hop.value, "fired": times}
+            for fault, times in tally.fired.items()
+        ),
+        replay=_replay(tally, redactor) if verdict is Verdict.FAILED else None,
         exchanges=bench.shown(redactor, in_full=verdict in {Verdict.FAILED, Verdict.ERROR}),
         public=tuple(sorted(redactor.public)),
         **{name: redact(text) for name, text in texts.items()},
@@ -135,9 +145,8 @@ def _meaning(
         case RateLimited() | TargetSilent():
             cause = Reason.RATE_LIMITED if isinstance(error, RateLimited) else Reason.TARGET_SILENT
             return untested, cause, {"message": f"the target did not keep up: {error}"}, True
-        case ControlFailed() | SignInFailed():
-            cause = Reason.CONTROL_FAILED if isinstance(error, ControlFailed) else Reason.SIGN_IN_FAILED
-            return broke, cause, {"message": str(error)}, True
+        case NeverFired() | ControlFailed() | SignInFailed():
+            return broke, _BROKE_BY[type(error)], {"message": str(error)}, True
         case _:
             return broke, Reason.HARNESS_BROKE, {"message": f"the harness broke: {_where(error)}"}, True
 
@@ -148,6 +157,16 @@ def _beside(tally: Tally, redactor: Redactor) -> dict[str, str]:
         name: parts.body(json.dumps(document, ensure_ascii=False, default=repr), redactor)
         for name, document in tally.beside.items()
     }
+
+
+def _replay(tally: Tally, redactor: Redactor) -> dict[str, Any] | None:
+    """What repeats the failure, as JSON values that hold no secret."""
+    if tally.replay is None:
+        return None
+    redacted: dict[str, Any] = json.loads(
+        parts.body(json.dumps(tally.replay, ensure_ascii=False, default=repr), redactor)
+    )
+    return redacted
 
 
 def _said(error: Broken, target: GatewayTarget) -> str:

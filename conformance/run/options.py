@@ -38,8 +38,20 @@ class RunOptions:
     fail_fast: bool = False
     shuffle: bool = False
     baseline: tuple[Entry, ...] = ()
+    # Whether anything goes wrong on purpose, and how much is generated for each rule.
+    faults: bool = True
+    examples: int = 20
     # Single checks of the selected rules; None: all of them.
     chosen: frozenset[str] | None = None
     # Whether results come with the exchanges that they rest on; a proof reads verdicts alone.
     exchanges: bool = True
     command: str = "gateproof run"
+
+    def left_out(self) -> dict[str, str]:
+        """The needs that this run does not meet whatever the target offers, each with the reason."""
+        found = {}
+        if not self.faults:
+            found["faults"] = "left out by --no-faults"
+        if not self.examples:
+            found["examples"] = "left out by --examples 0"
+        return found

@@ -102,12 +102,23 @@ class _Run:
                     raise
                 return str(reason)
             self._begin(writer, prepared)
-            context = replace(prepared.context, shows_exchanges=self._options.exchanges)
+            context = self._chosen(prepared.context)
             try:
                 self._phases(context, writer, _OF_CERTIFICATES if distrust else self._levels)
             except CutShort as reason:
                 return str(reason)
         return distrust
+
+    def _chosen(self, context: RunContext) -> RunContext:
+        """The context, less what this run leaves out."""
+        left_out = self._options.left_out()
+        return replace(
+            context,
+            capabilities=context.capabilities - left_out.keys(),
+            missing={**context.missing, **left_out},
+            examples=self._options.examples,
+            shows_exchanges=self._options.exchanges,
+        )
 
     def _begin(self, writer: EvidenceWriter, prepared: Prepared | None) -> None:
         writer.header(header_of(self._target, prepared, self._rules, self._options, self._started))

@@ -21,7 +21,7 @@ def test_smallest_input_that_fails_is_kept() -> None:
 
 def test_nothing_is_kept_of_what_holds() -> None:
     with tallying() as tally:
-        Draw(seed=3).each(
+        Draw(seed=3, examples=20).each(
             st.integers(), lambda value: expect.that(value is not None, "a", expected="", got="")
         )
     assert tally.beside == {}
@@ -32,6 +32,6 @@ def test_same_seed_draws_the_same() -> None:
     drawn: list[list[str]] = [[], []]
     for values in drawn:
         with tallying():
-            Draw(seed=9).each(st.text(max_size=20), values.append)
+            Draw(seed=9, examples=20).each(st.text(max_size=20), values.append)
     assert drawn[0] == drawn[1]
     assert len(set(drawn[0])) > 5

@@ -124,7 +124,7 @@ def registered_uris_are_not_mixed(world: World) -> None:
     _refused(world, agent, one, "https://one.agent.example/there")
 
 
-@check("AUTHZ-06")
+@check("AUTHZ-06", needs=["examples"])
 def generated_near_miss_gets_no_code_and_no_browser(world: World, draw: Draw) -> None:
     """The registered address with a character or two changed gets neither a code nor the browser."""
     from hypothesis import strategies as st  # noqa: PLC0415 - loaded by those who generate

@@ -30,7 +30,7 @@ LETTERS = (
 )
 
 
-@check("ROBUST-01")
+@check("ROBUST-01", needs=["examples"])
 def generated_registrations_get_an_answer(gateway: Gateway, world: World, draw: Draw) -> None:
     """A registration with generated members ends as a client or a refusal."""
     endpoint = agent_wire.registration_endpoint(gateway.base_url)
@@ -44,7 +44,7 @@ def generated_registrations_get_an_answer(gateway: Gateway, world: World, draw: 
     draw.each(_some_of(good), holds)
 
 
-@check("ROBUST-01")
+@check("ROBUST-01", needs=["examples"])
 def generated_resources_get_an_answer(gateway: Gateway, world: World, draw: Draw) -> None:
     """A redemption of a generated resource, with good credentials, ends as a refusal."""
     good = redeemable(world)
@@ -61,7 +61,7 @@ def generated_resources_get_an_answer(gateway: Gateway, world: World, draw: Draw
     draw.each(_json(), holds)
 
 
-@check("ROBUST-01")
+@check("ROBUST-01", needs=["examples"])
 def generated_exchanges_get_an_answer(gateway: Gateway, world: World, draw: Draw) -> None:
     """An exchange with generated fields, by an agent that is known, ends as a refusal."""
     agent = world.agent()
@@ -87,7 +87,7 @@ def generated_exchanges_get_an_answer(gateway: Gateway, world: World, draw: Draw
     draw.each(_texts_for(good), holds)
 
 
-@check("ROBUST-01")
+@check("ROBUST-01", needs=["examples"])
 def generated_authorizations_get_an_answer(gateway: Gateway, world: World, draw: Draw) -> None:
     """An authorization request with generated parameters ends on a page or in a redirect."""
     world, attempt = good_request(world)

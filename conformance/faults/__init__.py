@@ -1,0 +1,1 @@
+"""What goes wrong where: the faults as data, and what brings them about."""
