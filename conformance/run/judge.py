@@ -19,6 +19,7 @@ from conformance.target.control import ControlFailed, Unsupported
 from conformance.target.doubts import doubt
 from conformance.target.model import GatewayTarget
 from conformance.wire.client import RateLimited, TargetSilent
+from conformance.wire.connections import Unsendable
 from reports import parts
 from reports.exchanges import Shown
 from reports.redaction import Redactor
@@ -133,7 +134,7 @@ def _meaning(
                 "got": error.got,
             }
             return Verdict.FAILED, Reason.EXPECTATION_BROKEN, texts, True
-        case LeftOut():
+        case LeftOut() | Unsendable():
             return untested, Reason.LEFT_OUT, {"message": str(error)}, False
         case Unavailable():
             blocking = not is_a_part(error.need, check)

@@ -44,11 +44,6 @@ def proxy_token(endpoint: str, client_id: str, client_secret: Secret, known: Spe
     return tuple(form_post(endpoint, grant, header) for header in dict.fromkeys(headers))
 
 
-def fits_a_header(value: str) -> bool:
-    """False for what HTTP carries in no header as it is, such as a secret that ends in a space."""
-    return value.isascii() and value.isprintable() and value == value.strip()
-
-
 def redemption_endpoint(base_url: str) -> str:
     return f"{base_url}/api/credentials/token"
 

@@ -48,6 +48,13 @@ class NoAnswer(Exception):
     """What came was no answer: says why, without a library's text, in which a URL or a header may stand."""
 
 
+class Unsendable(Exception):
+    """The request holds what HTTP cannot carry where it stands, such as a credential that ends in a space."""
+
+    def __init__(self) -> None:
+        super().__init__("what would be sent cannot stand in a header")
+
+
 class Connections:
     """One pool of connections for each way to reach a party."""
 
@@ -66,9 +73,11 @@ class Connections:
             pool.close()
 
     def ask(self, place: Place, request: Request) -> Answer:
-        """The answer to one request; raises TooLate or NoAnswer when none comes."""
+        """The answer to one request; raises TooLate or NoAnswer when none comes, or Unsendable."""
         try:
             return self._ask(place, request)
+        except httpcore.LocalProtocolError:
+            raise Unsendable from None
         except httpcore.TimeoutException as error:
             connected = not isinstance(error, httpcore.ConnectTimeout | httpcore.PoolTimeout)
             raise TooLate(connected=connected) from None
@@ -108,11 +117,7 @@ class Connections:
         parts = urlsplit(request.url)
         host, port = (parts.hostname or "").encode("idna"), parts.port
         extensions: dict[str, object] = {"timeout": self._timeouts}
-        # Latin-1 is what a header may hold at most.
-        headers = [
-            (name.encode("latin-1"), value.encode("latin-1"))
-            for name, value in (*place.headers.items(), *request.headers)
-        ]
+        headers = _encoded((*place.headers.items(), *request.headers))
         named = {name.lower() for name, _ in headers}
         if b"host" not in named:
             shown = b"[%b]" % host if b":" in host else host
@@ -143,6 +148,14 @@ class Connections:
                 keepalive_expiry=KEEPALIVE_S,
             )
         return self._pools[key]
+
+
+def _encoded(headers: tuple[tuple[str, str], ...]) -> list[tuple[bytes, bytes]]:
+    """Headers as they go out: Latin-1 is what one may hold at most."""
+    try:
+        return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+    except UnicodeEncodeError:
+        raise Unsendable from None
 
 
 def _target(url: str) -> bytes:

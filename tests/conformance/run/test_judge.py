@@ -11,14 +11,29 @@ from typing import Any, cast
 import pytest
 
 from conformance.check import Check
-from conformance.claims import LeftOut, Unavailable, beside, expect, observe, require
+from conformance.claims import (
+    LeftOut,
+    NeverFired,
+    Unavailable,
+    beside,
+    expect,
+    fired,
+    observe,
+    repeat_with,
+    require,
+)
+from conformance.faults.fault import Fault, Hop, Layer
 from conformance.run.bench import Bench
 from conformance.run.judge import judge
 from conformance.target.control import ControlFailed, Unsupported
 from conformance.wire.client import RateLimited, TargetSilent
+from conformance.wire.connections import Unsendable
 from conformance.wire.keyring import Keyring
 from reports.verdicts import CheckResult, Reason, Verdict
 
+FAULT = Fault(
+    name="late", layer=Layer.MERCHANT, hop=Hop.GATEWAY_TO_MERCHANT, does="answers late", holds="no crash"
+)
 SECRET = "wJ8vQ2mZ0pXk4TgL7rNc1sYb"
 
 
@@ -83,12 +98,14 @@ def test_silent_rule_observes() -> None:
     ("error", "reason", "blocking"),
     [
         (LeftOut("refused there"), Reason.LEFT_OUT, False),
+        (Unsendable(), Reason.LEFT_OUT, False),
         (Unavailable("two-projects", "one Project"), Reason.NEED_MISSING, True),
         (Unavailable("resources:2", "one Resource"), Reason.NEED_MISSING, False),
         (Unsupported("rotate_keys"), Reason.CONTROL_UNSUPPORTED, True),
         (RateLimited("429"), Reason.RATE_LIMITED, True),
         (TargetSilent("3 requests"), Reason.TARGET_SILENT, True),
         (ControlFailed("describe", "status 500"), Reason.CONTROL_FAILED, True),
+        (NeverFired(FAULT), Reason.NEVER_FIRED, True),
         (KeyError("x"), Reason.HARNESS_BROKE, True),
         (AssertionError("x"), Reason.HARNESS_BROKE, True),
     ],
@@ -96,7 +113,7 @@ def test_silent_rule_observes() -> None:
 def test_every_exception_has_its_meaning(error: Exception, reason: Reason, blocking: bool) -> None:
     """DISC-02 needs two Resources for a part of it only, and nothing else."""
     result = judged(raising(error), rule="DISC-02")
-    broke = reason in {Reason.CONTROL_FAILED, Reason.HARNESS_BROKE}
+    broke = reason in {Reason.CONTROL_FAILED, Reason.NEVER_FIRED, Reason.HARNESS_BROKE}
     expected = Verdict.ERROR if broke else Verdict.NOT_TESTABLE
     assert (result.verdict, result.reason, result.blocking) == (expected, reason, blocking)
     assert result.message
@@ -152,3 +169,33 @@ def test_documents_beside_a_claim_are_kept_where_it_does_not_hold() -> None:
     assert passed.observations == {}
     assert json.loads(failed.observations["claims"])["exp"] == 3600
     assert SECRET not in str(failed)
+
+
+def test_fault_that_fired_is_counted() -> None:
+    def run() -> None:
+        fired(FAULT, 2)
+        fired(FAULT, 1)
+        expect.equal("right", "right", "value")
+
+    assert judged(run).faults == (
+        {"name": "late", "layer": "merchant", "hop": "gateway to merchant", "fired": 3},
+    )
+
+
+def test_fault_that_never_fired_makes_an_error_of_what_held() -> None:
+    def run() -> None:
+        expect.equal("right", "right", "value")
+        fired(FAULT, 0)
+
+    assert judged(run).verdict is Verdict.ERROR
+
+
+@pytest.mark.parametrize("got", ["right", "wrong"])
+def test_what_repeats_a_failure_is_kept_with_it_and_redacted(got: str) -> None:
+    def run() -> None:
+        repeat_with({"kind": "history", "steps": [{"bearer": SECRET}]})
+        expect.equal(got, "right", "value")
+
+    replay = judged(run).replay
+    assert (replay is None) is (got == "right")
+    assert SECRET not in json.dumps(replay)

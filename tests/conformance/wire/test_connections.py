@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from conformance.wire.connections import MAX_BODY, Connections, NoAnswer, TooLate
+from conformance.wire.connections import MAX_BODY, Connections, NoAnswer, TooLate, Unsendable
 from conformance.wire.exchange import Answer, Request
 from conformance.wire.place import Place
 
@@ -135,3 +135,12 @@ def test_silence_is_not_a_refused_connection() -> None:
     with listener(None) as (url, _), pytest.raises(TooLate) as late:
         ask(url, Request(method="GET", url=url), timeout_s=0.2)
     assert late.value.connected
+
+
+@pytest.mark.parametrize("value", ["ends in a space ", "two\nlines", "\u20ac"])
+def test_header_that_http_cannot_carry_is_never_sent(value: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        request = Request(method="GET", url=url, headers=(("X-Proxy-Token", value),))
+        with pytest.raises(Unsendable):
+            ask(url, request)
