@@ -17,6 +17,7 @@ import pytest
 from conformance.check import Check, check_of
 from conformance.gateway import Gateway
 from conformance.generating import Draw
+from conformance.racing import Races, racers_for, rounds_for
 from conformance.run.afterwards import asks_afterwards
 from conformance.run.bench import Bench
 from conformance.run.context import RunContext
@@ -126,6 +127,14 @@ def received(bench: Bench) -> Received:
 def draw(bench: Bench) -> Draw:
     """Draws input from the run's seed."""
     return Draw(seed=bench.context.seed, examples=bench.context.examples)
+
+
+@pytest.fixture
+def races(bench: Bench, request: pytest.FixtureRequest) -> Races:
+    """The races of one check, as large as the budget of examples lets them be."""
+    context = bench.context
+    racers, rounds = racers_for(context.examples), rounds_for(context.examples)
+    return Races(check=_id(request.node), seed=context.seed, racers=racers, rounds=rounds)
 
 
 @pytest.fixture
