@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any
 
-from conformance.claims import Unavailable, expect, require
+from conformance.claims import LeftOut, Unavailable, expect, require
 from conformance.estate import ControlledEstate
 from conformance.parties import Agent, Grant, Project, Resource, User
 from conformance.wire.exchange import Exchange
@@ -132,6 +132,13 @@ def redeem_past(world: World, grant: Grant, proxy_token: Secret, expired: str | 
         if not stale or world.moves_clock() or time.monotonic() > deadline:
             return answer
         time.sleep(0.25)
+
+
+def still_good(world: World, grant: Grant, answer: Exchange) -> None:
+    """How long a gateway access token lives is open: where it has expired first, there is nothing to see."""
+    exp = world.jwt(grant.access_token, "gateway access token").claims.get("exp")
+    if answer.status != 200 and isinstance(exp, int | float) and exp <= world.target_time(answer) + 1:
+        raise LeftOut("the gateway access token expired before the merchant token did")
 
 
 def _steps(world: World) -> tuple[int, int]:
