@@ -28,17 +28,21 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 ABORT = "fakes.abort"
+WRITE = "fakes.write"
 # A server that drops idle connections races with its clients' next request: a fault nobody scripted.
 KEEP_ALIVE_S = 3600
 LINGER_ZERO = struct.pack("ii", 1, 0)
 
 
 class AbortableProtocol(HttpToolsProtocol):
-    """Every request knows how to tear down the connection that it came on."""
+    """Every request knows how to tear down the connection that it came on, and how to write past HTTP."""
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        cast(dict[str, object], self.scope)["extensions"] = {ABORT: self.abort}
+        cast(dict[str, object], self.scope)["extensions"] = {
+            ABORT: self.abort,
+            WRITE: self.transport.write,
+        }
 
     def abort(self) -> None:
         """Drop the connection with a TCP reset: neither an answer nor a TLS close comes first."""
