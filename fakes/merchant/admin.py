@@ -44,10 +44,20 @@ class MerchantAdmin:
         self._http.close()
 
     def register_client(
-        self, client_id: str, jwks_uri: str | None = None, indicator: str | None = None
+        self,
+        client_id: str,
+        jwks_uri: str | None = None,
+        indicator: str | None = None,
+        token_endpoint: str | None = None,
     ) -> None:
         """Make a client known. Its jwks_uri may come later; until then nothing it signs is believed."""
-        self._call("register_client", client_id=client_id, jwks_uri=jwks_uri, indicator=indicator)
+        self._call(
+            "register_client",
+            client_id=client_id,
+            jwks_uri=jwks_uri,
+            indicator=indicator,
+            token_endpoint=token_endpoint,
+        )
 
     def set_jwks_uri(self, client_id: str, uri: str) -> None:
         self._call("set_jwks_uri", client_id=client_id, jwks_uri=uri)

@@ -69,11 +69,17 @@ def _actions(merchant: Merchant) -> list[Action]:
 def _about_clients(merchant: Merchant) -> list[Action]:
     """Who is a client, and what it meets."""
 
-    def register_client(client_id: str, jwks_uri: str | None = None, indicator: str | None = None) -> Any:
+    def register_client(
+        client_id: str,
+        jwks_uri: str | None = None,
+        indicator: str | None = None,
+        token_endpoint: str | None = None,
+    ) -> Any:
         client = Client(
             client_id=_text("client_id", client_id),
             jwks_uri=_text_or_none("jwks_uri", jwks_uri),
             indicator=_text_or_none("indicator", indicator),
+            token_endpoint=_text_or_none("token_endpoint", token_endpoint),
         )
         merchant.clients.register(client)
         if client.jwks_uri is not None:
