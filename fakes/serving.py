@@ -105,11 +105,17 @@ def server_tls(cert_file: Path, key_file: Path) -> ssl.SSLContext:
 
 
 async def listen(
-    build: Callable[[str], ASGIApp], *, host: str, port: int, tls: ssl.SSLContext | None
+    build: Callable[[str], ASGIApp],
+    *,
+    host: str,
+    port: int,
+    tls: ssl.SSLContext | None,
+    came: Callable[[], None] = lambda: None,
 ) -> Listener:
     """Serve an application on a loopback port; port 0 takes a free one.
 
-    The application is built for the address that was got, before the first connection is let in.
+    The application is built for the address that was got, before the first connection is let in. `came` hears
+    of every connection, also of one that ends before HTTP begins.
     """
     if not is_loopback(host):
         raise ValueError(f"refusing to listen on {host}: a test double stays on loopback")
@@ -118,10 +124,13 @@ async def listen(
     logging.getLogger("uvicorn").addHandler(logging.NullHandler())
     state, loop = ServerState(), asyncio.get_running_loop()
     config: Config
+
+    def protocol() -> AbortableProtocol:
+        came()
+        return AbortableProtocol(config, state, {})
+
     # Handing over a host rather than a socket matters: asyncio sets TCP_NODELAY only on sockets that it made.
-    server = await loop.create_server(
-        lambda: AbortableProtocol(config, state, {}), host, port, ssl=tls, backlog=1024, start_serving=False
-    )
+    server = await loop.create_server(protocol, host, port, ssl=tls, backlog=1024, start_serving=False)
     name, number = server.sockets[0].getsockname()[:2]
     netloc = f"[{name}]:{number}" if ":" in name else f"{name}:{number}"
     config = Config(

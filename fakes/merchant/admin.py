@@ -77,6 +77,17 @@ class MerchantAdmin:
     def arrived(self, gate: str) -> int:
         return int(self._call("arrived", gate=gate))
 
+    def open_door(self) -> str:
+        """One more address of the token endpoint, for a Resource of its own to be pointed at."""
+        return str(self._call("open_door"))
+
+    def show(self, door: str, face: str) -> int:
+        """What a door shows from now on; says how many connections came to see what it showed so far."""
+        return int(self._call("show", door=door, face=face))
+
+    def close_door(self, door: str) -> None:
+        self._call("close_door", door=door)
+
     def journal(self, client_id: str | None = None, after: int = 0) -> list[JournalEntry]:
         """What the merchant received since the entry with that ordinal, oldest first."""
         return self._pages("journal", "entries", JournalEntry.from_json, after=after, client_id=client_id)
