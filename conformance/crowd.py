@@ -23,15 +23,16 @@ def warmed(gateway: Gateway, number: int) -> None:
 
 
 def exchanges(
-    gateway: Gateway, authorization: Authorization, number: int, *, kept: bool = False
+    gateway: Gateway, authorizations: Iterable[Authorization], *, kept: bool = False
 ) -> tuple[Exchange, ...]:
-    """One code, exchanged so many times with everything right."""
-    fields = gateway.exchange_fields(authorization)
-    request = agent_wire.form_post(
-        agent_wire.token_endpoint(gateway.core_url),
-        [(name, value) for name, value in fields.items() if value is not None],
-    )
-    answers = gateway.wire.race("code exchange", [request] * number, kept=kept)
+    """Each of these codes, and the same one as often as it stands there, exchanged with everything right."""
+    endpoint = agent_wire.token_endpoint(gateway.core_url)
+    requests = []
+    for authorization in authorizations:
+        fields = gateway.exchange_fields(authorization).items()
+        given = [(name, value) for name, value in fields if value is not None]
+        requests.append(agent_wire.form_post(endpoint, given))
+    answers = gateway.wire.race("code exchange", requests, kept=kept)
     return _noted(gateway, answers, {name: name for name in _TOKENS})
 
 

@@ -6,6 +6,7 @@ import contextlib
 import contextvars
 import random
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ FEWEST_RACERS, MOST_RACERS, EXAMPLES_A_RACER = 8, 32, 5
 FEWEST_ROUNDS, MOST_ROUNDS, EXAMPLES_A_ROUND = 2, 20, 7
 # Beyond this budget of examples, races grow no more.
 LARGEST_BUDGET = MOST_ROUNDS * EXAMPLES_A_ROUND
+# How many ask at once while something changes, how often each does so afterwards, and how often at most.
+_ASKERS, _AFTERWARDS, _MOST_ASKED = 6, 2, 200
 # Whoever cannot start within this long starts alone.
 _START_S = 10.0
 
@@ -77,6 +80,50 @@ def arrived(answers: Sequence[Exchange]) -> Sequence[Exchange]:
         got=f"{came}; " + "; ".join({answer.failure for answer in answers if answer.failure}),
     )
     return answers
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class History:
+    """What was answered to what began before a change was acknowledged, and to what began after."""
+
+    before: tuple[Exchange, ...]
+    after: tuple[Exchange, ...]
+
+
+def amid(ask: Callable[[], Exchange], change: Callable[[], None], choice: random.Random) -> History:
+    """Several ask all the time, and in the midst of it something changes.
+
+    When it does is drawn as a number of answers, because a moment on the clock would be too early for a slow
+    target and too late for a quick one.
+    """
+    answers: list[Exchange] = []
+    came, changed_at = threading.Condition(), [float("inf")]
+    begin_after = choice.randrange(_ASKERS, 4 * _ASKERS)
+
+    def asker() -> None:
+        afterwards = 0
+        for _ in range(_MOST_ASKED):
+            answer = ask()
+            afterwards += answer.at_s > changed_at[0]
+            with came:
+                answers.append(answer)
+                came.notify_all()
+            if afterwards >= _AFTERWARDS:
+                return
+
+    def changer() -> None:
+        with came:
+            came.wait_for(lambda: len(answers) >= begin_after, _START_S)
+        try:
+            change()
+        finally:
+            changed_at[0] = time.monotonic()
+
+    together([changer, *[asker] * _ASKERS])
+    return History(
+        before=tuple(each for each in answers if each.at_s <= changed_at[0]),
+        after=tuple(each for each in answers if each.at_s > changed_at[0]),
+    )
 
 
 def together(acts: Sequence[Callable[[], Result]]) -> list[Result]:
