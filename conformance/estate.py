@@ -174,7 +174,7 @@ class ControlledEstate:
         token_endpoint: str | None = None,
     ) -> Resource:
         client_id = f"gateway-{secrets.token_hex(8)}"
-        self._merchant.register_client(client_id, jwks_uri=None, indicator=indicator)
+        self._merchant.register_client(client_id, indicator=indicator, token_endpoint=token_endpoint)
         merchant = {**self._endpoints, "client_id": client_id, "ca_file": self._ca_file}
         if token_endpoint is not None:
             merchant["token_endpoint"] = token_endpoint

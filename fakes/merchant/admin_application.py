@@ -68,7 +68,7 @@ def _actions(merchant: Merchant, doors: Doors) -> list[Action]:
     return [
         *_about_clients(merchant),
         *_about_the_world(merchant),
-        *_about_doors(merchant, doors),
+        *_about_doors(doors),
         *_questions(merchant),
     ]
 
@@ -127,20 +127,17 @@ def _about_the_world(merchant: Merchant) -> list[Action]:
     return [release, add_user, set_clock_offset]
 
 
-def _about_doors(merchant: Merchant, doors: Doors) -> list[Action]:
+def _about_doors(doors: Doors) -> list[Action]:
     """More addresses of the token endpoint, and what stands there."""
 
     async def open_door() -> Any:
-        url = await doors.open()
-        merchant.doors.add(url)
-        return url
+        return await doors.open()
 
     async def show(door: str, face: str) -> Any:
         return await doors.show(_text("door", door), _text("face", face))
 
     def close_door(door: str) -> Any:
         doors.close(_text("door", door))
-        merchant.doors.discard(door)
         return {}
 
     return [open_door, show, close_door]

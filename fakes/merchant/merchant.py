@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import httpx
 
@@ -36,8 +36,6 @@ class Merchant:
     signer: Signer
     tickets: Tickets
     clock: Clock
-    # Token endpoints behind doors: whoever asks there may address what it asserts to them.
-    doors: set[str] = field(default_factory=set)
 
 
 def build(

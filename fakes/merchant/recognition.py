@@ -43,7 +43,7 @@ async def recognise(
         raise AssertionRefused(str(unreachable)) from None
     endpoints = merchant.shape.endpoints
     told = recognised.client.token_endpoint or endpoints.token_endpoint
-    addresses = {endpoints.issuer, endpoints.token_endpoint, told, *merchant.doors}
+    addresses = {endpoints.issuer, endpoints.token_endpoint, told}
     audiences = frozenset(address.rstrip("/") for address in addresses)
     check_claims(recognised.verified.claims, audiences=audiences, clock=merchant.clock)
     return recognised

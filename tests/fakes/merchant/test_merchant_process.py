@@ -293,8 +293,8 @@ def test_a_door_shows_what_it_is_told_and_counts_who_came(
     process: MerchantProcess, http: httpx.Client, gateway: str, world: Any
 ) -> None:
     admin = process.admin
-    admin.register_client("one", gateway)
     door = admin.open_door()
+    admin.register_client("one", gateway, token_endpoint=door)
     form = {"grant_type": JWT_BEARER, "assertion": world.assertion(aud=door)}
     assert http.post(door, data=form).status_code == 200
     assert admin.show(door, "shut") == 1
