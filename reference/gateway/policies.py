@@ -191,6 +191,7 @@ class Policies:
 
     # The vault
     vault_at_work: type[Vault] = Vault
+    merchant_limits: vault.MerchantLimits = field(default_factory=vault.MerchantLimits)
     step: Callable[[VaultEntry, float], vault.Step] = vault.step
     flight_key: Callable[[VaultKey], Hashable] = vault.flight_key
     # The merchant token comes before the code; with a delay the code is first, and provisioning comes later.
