@@ -84,6 +84,18 @@ class Wire:
         finally:
             self._places = before
 
+    @contextmanager
+    def through(self, url: str, address: str) -> Iterator[None]:
+        """Connections to the party at this URL are made to another address while the block lasts."""
+        before, place = self._places, self._place(url)
+        if place is None:
+            raise ValueError(f"{origin(url)} is neither the target nor one of the fakes")
+        self._places = (replace(place, origins=frozenset({origin(url)}), connect_to=address), *before)
+        try:
+            yield
+        finally:
+            self._places = before
+
     def may_reach(self, url: str) -> bool:
         """True for a URL on an origin that this run may talk to."""
         return self._place(url) is not None
@@ -120,6 +132,14 @@ class Wire:
                 raise RateLimited(f"{step}: still status {answer.status} after waiting {waited:.0f} s")
             self._sleep(pause)
             waited += pause
+
+    def send_once(self, step: str, request: Request) -> Exchange:
+        """Sends one request and takes what comes, also where it asks to wait: that is an answer, too."""
+        begun = time.monotonic()
+        answer, failure = self._once(request)
+        exchange = Exchange(step=step, request=request, answer=answer, failure=failure, at_s=begun)
+        self._record(exchange)
+        return exchange
 
     def volley(self, requests: Sequence[Request], *, at_once: int) -> int:
         """Sends many requests over several connections and counts the answers; waits for no rate limit."""
