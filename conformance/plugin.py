@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pickle
 import random
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import ExitStack
 from typing import Any
 
@@ -126,7 +126,19 @@ def received(bench: Bench) -> Received:
 @pytest.fixture
 def draw(bench: Bench) -> Draw:
     """Draws input from the run's seed."""
-    return Draw(seed=bench.context.seed, examples=bench.context.examples)
+    context = bench.context
+    return Draw(
+        seed=context.seed,
+        examples=context.examples,
+        replay=context.replay,
+        shrinks=context.shows_exchanges,
+    )
+
+
+@pytest.fixture
+def anew(bench: Bench) -> Callable[[], World]:
+    """Begins the check's record anew, for a check of which one part in many is worth keeping."""
+    return bench.anew
 
 
 @pytest.fixture

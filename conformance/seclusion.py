@@ -45,7 +45,7 @@ class Seclusion:
     def beside(self) -> Seclusion:
         """The same Resource, with another user."""
         made = isinstance(self.world.estate, ControlledEstate)
-        return replace(self, user=self.world.users[1] if made else _newcomer(self.world, self.merchant))
+        return replace(self, user=self.world.users[1] if made else newcomer(self.world, self.merchant))
 
     def script(self, **fields: Any) -> None:
         """How the merchant treats this user from now on; the fields are those of its script."""
@@ -108,7 +108,7 @@ def secluded(world: World) -> Seclusion:
     if isinstance(world.estate, ControlledEstate):
         project, who = world.project(), world.users[0]
     else:
-        project, who = world.home(), _newcomer(world, world.merchant)
+        project, who = world.home(), newcomer(world, world.merchant)
     client_id = project.resource.merchant_client_id
     if client_id is None:
         raise Unavailable("merchant", "the target file names no merchant_client_id for the Resource")
@@ -152,7 +152,8 @@ def _steps(world: World) -> tuple[int, int]:
     return life_s, life_s + ROUNDED_UP_S
 
 
-def _newcomer(world: World, merchant: MerchantAdmin) -> User:
+def newcomer(world: World, merchant: MerchantAdmin) -> User:
+    """A user whom the merchant has just met: nobody else's check has them."""
     name = world.unique()
     password = world.gateway.keyring.secret("password", secrets.token_urlsafe(12))
     user = User(name=name, login=f"{name}@merchant.example", password=password)
