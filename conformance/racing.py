@@ -126,6 +126,13 @@ def amid(ask: Callable[[], Exchange], change: Callable[[], None], choice: random
     )
 
 
+def until(reached: Callable[[], bool]) -> None:
+    """Returns when this is so; if it never is, after a while."""
+    deadline = time.monotonic() + _START_S
+    while not reached() and time.monotonic() < deadline:
+        time.sleep(0.0005)
+
+
 def together(acts: Sequence[Callable[[], Result]]) -> list[Result]:
     """Carries out all acts at once, each in a thread of its own; the first that raises is heard of."""
     start = threading.Barrier(len(acts))

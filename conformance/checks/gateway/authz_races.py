@@ -8,11 +8,13 @@ from conformance.check import check
 from conformance.checks.gateway._visits import code_came
 from conformance.claims import expect, require
 from conformance.gateway import Visit
-from conformance.racing import Races, together
+from conformance.racing import Races, together, until
 from conformance.world import World
 
 # Browsers that are under way at the same time.
 BROWSERS = 4
+# Authorizations that an approval comes amid.
+AMID = 3
 
 
 @check("AUTHZ-01", needs=["sign-in:browser"])
@@ -36,9 +38,12 @@ def sign_ins_at_once_end_at_their_own_request(world: World, races: Races) -> Non
 
 @check("AUTHZ-08", needs=["control:approve_agent", "sign-in:browser"])
 def approval_amid_an_authorization_is_kept(world: World, races: Races) -> None:
-    """An agent that is approved while it authorizes may get a code or not; on a new attempt it does."""
+    """An agent that is approved while it authorizes may get a code or not; on a new attempt it does.
+
+    The approval comes in the midst of several authorizations, at a moment that is counted in answers.
+    """
     world.authorization()
-    for _ in races.each():
+    for choice in races.each():
         resource, agent = world.holding_resource(), world.agent()
         attempt = world.attempt(agent, resource=resource)
         pending = world.gateway.visit(attempt, wherever=True)
@@ -52,10 +57,13 @@ def approval_amid_an_authorization_is_kept(world: World, races: Races) -> None:
         def authorize() -> Visit | None:
             return world.gateway.visit(world.attempt(agent, resource=resource), wherever=True)  # noqa: B023
 
+        seen = len(world.seen()) + choice.randrange(1, 4 * AMID)
+
         def approve() -> None:
+            until(lambda: len(world.seen()) >= seen)  # noqa: B023
             world.approve_agent(agent, resource)  # noqa: B023
 
-        visits = together([authorize, authorize, approve, authorize])
+        visits = together([approve, *[authorize] * AMID])
 
         for visit in visits:
             if visit is not None:
