@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from conformance.wire.connections import Connections, NoAnswer, TooLate
 from conformance.wire.exchange import Answer, Exchange, Request
+from conformance.wire.line import answers_in_a_row
 from conformance.wire.place import Place, origin
 from conformance.wire.race import Run, Track
 
@@ -48,6 +49,7 @@ class Wire:
         silent_after: int = 3,
     ) -> None:
         self._places = places
+        self._timeout_s = timeout_s
         self._connections = Connections(timeout_s=timeout_s)
         self._track = Track(timeout_s=timeout_s)
         self._told = record
@@ -140,6 +142,21 @@ class Wire:
         exchange = Exchange(step=step, request=request, answer=answer, failure=failure, at_s=begun)
         self._record(exchange)
         return exchange
+
+    def pipelined(self, step: str, requests: Sequence[Request]) -> tuple[Exchange, ...]:
+        """Sends requests in a row over one connection; one that a close left without its answer says so."""
+        place = self._place(requests[0].url)
+        if place is None:
+            raise ValueError(f"{origin(requests[0].url)} is neither the target nor one of the fakes")
+        begun = time.monotonic()
+        answers = answers_in_a_row(place, requests, timeout_s=self._timeout_s)
+        exchanges = []
+        for number, request in enumerate(requests):
+            answer = answers[number] if number < len(answers) else None
+            failure = None if answer is not None else f"no answer after {len(answers)} on this connection"
+            exchanges.append(Exchange(step=step, request=request, answer=answer, failure=failure, at_s=begun))
+            self._record(exchanges[-1])
+        return tuple(exchanges)
 
     def volley(self, requests: Sequence[Request], *, at_once: int) -> int:
         """Sends many requests over several connections and counts the answers; waits for no rate limit."""

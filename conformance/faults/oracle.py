@@ -1,0 +1,180 @@
+"""What a gateway owes its callers while its merchant fails, and once the merchant is itself again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from conformance.claims import LeftOut, expect, fired, require
+from conformance.faults.merchant_answers import MerchantFault
+from conformance.parties import Agent, Grant
+from conformance.seclusion import Seclusion, let_expire, still_good, works
+from conformance.wire import backend as backend_wire
+from conformance.wire.exchange import Exchange
+from conformance.wire.secret import Secret
+from fakes.merchant.records import JournalEntry
+
+REFRESH = "refresh_token"
+# One try and some more with growing pauses: whoever counts its tries at all stays below this.
+MOST_CALLS = 10
+# How long a gateway may take to notice that its merchant is back; one that asks to wait is waited for longer.
+RECOVERY_S = 10.0
+# So often a backend asks that is told to come again, until the gateway has come to where the fault stands.
+TURNS, LONGEST_PAUSE_S = 3, 2.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Due:
+    """A merchant token that is expired, or soon will be, with what it takes to redeem it."""
+
+    alone: Seclusion
+    agent: Agent
+    grant: Grant
+    proxy_token: Secret
+    expired: str | None
+
+    def redeem_once(self) -> Exchange:
+        """One redemption whose answer is taken as it is, also where it asks to wait."""
+        gateway = self.alone.world.gateway
+        request = backend_wire.redemption(
+            gateway.base_url,
+            bearer=self.grant.access_token,
+            proxy_token=self.proxy_token,
+            resource=self.grant.resource.indicator,
+        )
+        exchange = gateway.wire.send_once("redemption", request)
+        token = exchange.member("access_token")
+        if isinstance(token, str) and token:
+            gateway.keyring.secret("merchant_access_token", token)
+        return exchange
+
+    def is_stale(self, answer: Exchange) -> bool:
+        """True for a 200 with the very token that has expired."""
+        return answer.status == 200 and answer.member("access_token") == self.expired
+
+
+def soon_due(alone: Seclusion, agent: Agent | None = None) -> Due:
+    """A merchant token that was redeemed once and is over at the next expiry."""
+    world = alone.world
+    alone.short_lived()
+    agent = agent or world.agent()
+    grant, proxy_token = alone.grant(agent), alone.proxy_token()
+    first = require(world.redeem(grant, proxy_token)).status(200)
+    token = require.text(first.member("access_token"), "access_token of the redemption")
+    return Due(alone=alone, agent=agent, grant=grant, proxy_token=proxy_token, expired=token)
+
+
+def expire_under(faults: Sequence[tuple[Due, MerchantFault]]) -> None:
+    """The merchant fails each from now on, and the tokens expire: also a refresh ahead of time meets that."""
+    for due, what in faults:
+        due.alone.short_lived(refresh=what.scripted(), rotate_refresh_tokens=what.rotates)
+    let_expire(faults[0][0].alone.world)
+
+
+def struck(due: Due, what: MerchantFault, after: int = 0) -> int:
+    """Counts the refreshes that met the fault; a gateway that made none has a way of its own."""
+    came = [entry for entry in due.alone.asked(REFRESH) if entry.ordinal > after]
+    if not came:
+        raise LeftOut("the gateway did not use the refresh token when the merchant token was due")
+    times = sum(entry.outcome == what.outcome for entry in came)
+    fired(what.fault, times)
+    return times
+
+
+def meets(due: Due, what: MerchantFault) -> Exchange:
+    """A redemption that met the fault: answered in time, and with few calls to the merchant."""
+    for turn in range(TURNS):
+        begun = time.time()
+        answer = due.redeem_once()
+        ended = time.time()
+        if due.alone.asked(REFRESH) or turn + 1 == TURNS or not _asks_to_wait(answer):
+            break
+        time.sleep(LONGEST_PAUSE_S)
+    struck(due, what)
+    still_good(due.alone.world, due.grant, answer)
+    answered(answer, what.fault.does)
+    calls = [entry for entry in due.alone.asked(REFRESH) if begun <= entry.time <= ended]
+    expect.that(
+        len(calls) <= MOST_CALLS,
+        f"one redemption while the merchant {what.fault.does}",
+        expected=f"{MOST_CALLS} refreshes at most",
+        got=f"{len(calls)}",
+        exchange=answer,
+    )
+    return answer
+
+
+def answered(answer: Exchange, does: str) -> None:
+    """The backend got an answer, in the time that the target file gives the target."""
+    expect.that(
+        answer.answer is not None,
+        f"redemption while the merchant {does}",
+        expected="an answer",
+        got=answer.outcome(),
+        exchange=answer,
+    )
+
+
+def no_false_rejection(due: Due, answer: Exchange, does: str) -> None:
+    """Nobody is told to authorize again, unless the merchant has refused the refresh token."""
+    expect.that(
+        answer.status != 410 or any(map(_is_refusal, due.alone.asked(REFRESH))),
+        f"redemption while the merchant {does}",
+        expected="no 410: the merchant has not rejected the refresh token",
+        got=answer.outcome(),
+        exchange=answer,
+    )
+
+
+def nothing_expired(due: Due, answer: Exchange, does: str) -> None:
+    """What is handed out meanwhile is still valid; where clocks differ by a moment, nobody can tell."""
+    if due.alone.world.moves_clock():
+        expect.that(
+            not due.is_stale(answer),
+            f"redemption while the merchant {does}",
+            expected="no merchant token that has expired",
+            got="the expired one",
+            exchange=answer,
+        )
+
+
+def mended(due: Due) -> Exchange:
+    """The redemption once the merchant is itself again, for which the user did nothing."""
+    world, deadline = due.alone.world, time.monotonic() + RECOVERY_S
+    while True:
+        answer = world.redeem(due.grant, due.proxy_token)
+        over = answer.status in {200, 410} and not due.is_stale(answer)
+        if over or time.monotonic() > deadline:
+            still_good(world, due.grant, answer)
+            return answer
+        time.sleep(0.5)
+
+
+def redeems_again(due: Due) -> None:
+    """Redemption gives a merchant token that works, and nobody had to sign in."""
+    answer = mended(due)
+    expect(answer).status(200)
+    works(due.alone, expect.text(answer.member("access_token"), "access_token of the redemption"))
+
+
+def redeems_again_or_says_why(due: Due) -> Exchange:
+    """Redemption works again; or it answers 410, and works once the user has authorized anew."""
+    answer = mended(due)
+    expect(answer).status(200, 410)
+    if answer.status == 200:
+        return answer
+    alone = due.alone
+    renewed = alone.grant(due.agent)
+    anew = alone.world.redeem(renewed, due.proxy_token, not_yet=(404, 410))
+    expect(anew).status(200)
+    works(alone, expect.text(anew.member("access_token"), "access_token of the redemption"))
+    return answer
+
+
+def _is_refusal(entry: JournalEntry) -> bool:
+    return entry.outcome == "reject" or (entry.error or "").startswith("invalid_grant")
+
+
+def _asks_to_wait(answer: Exchange) -> bool:
+    return answer.status == 429 or (answer.status == 503 and answer.header("Retry-After") is not None)
