@@ -21,11 +21,11 @@ from conformance.wire.place import Place
 from conformance.world import World
 
 # So many connections at a time at each endpoint: more than a handful, and less than a flood.
-AT_ONCE = 5
+AT_ONCE = 4
 # As many callers as wait for one user's merchant.
 WAITING = 8
 # Once is not enough to see what each broken connection takes along.
-ROUNDS = {"abandoned-in-the-body": 5}
+ROUNDS = {"abandoned-in-the-body": 6}
 SLOW_MERCHANT = Fault(
     name="merchant that keeps one user waiting",
     layer=Layer.MERCHANT,
