@@ -49,7 +49,7 @@ class Wire:
         silent_after: int = 3,
     ) -> None:
         self._places = places
-        self._timeout_s = timeout_s
+        self.timeout_s = timeout_s
         self._connections = Connections(timeout_s=timeout_s)
         self._track = Track(timeout_s=timeout_s)
         self._told = record
@@ -149,7 +149,7 @@ class Wire:
         if place is None:
             raise ValueError(f"{origin(requests[0].url)} is neither the target nor one of the fakes")
         begun = time.monotonic()
-        answers = answers_in_a_row(place, requests, timeout_s=self._timeout_s)
+        answers = answers_in_a_row(place, requests, timeout_s=self.timeout_s)
         exchanges = []
         for number, request in enumerate(requests):
             answer = answers[number] if number < len(answers) else None

@@ -1,0 +1,35 @@
+"""A registration reaches the gateway as the network delivers it."""
+
+from __future__ import annotations
+
+from conformance.check import check
+from conformance.claims import expect, fired, require
+from conformance.faults import toxics
+from conformance.faults.agent_side import IN_PIECES
+from conformance.faults.byte_proxy import byte_proxy
+from conformance.faults.toxics import Way
+from conformance.gateway import Gateway
+from conformance.wire.agent import registration_endpoint
+from conformance.wire.tls import address
+from conformance.world import World
+
+# Small enough that head and body come in many pieces, and no TLS record in one.
+PIECE, PAUSE_S = 48, 0.002
+
+
+@check("REG-01", needs=["faults"])
+def registration_in_pieces_answers_201(gateway: Gateway, world: World) -> None:
+    """A registration that arrives in small pieces is the same registration."""
+    require(gateway.register(world.metadata())).status(200, 201)
+    url = registration_endpoint(gateway.base_url)
+    place = gateway.wire.place_of(url)
+    require.that(place is not None, "registration", expected="an address of the target", got=url)
+    assert place is not None  # noqa: S101 - required above
+    pieces = toxics.sliced(PIECE, pause_s=PAUSE_S, way=Way.THERE)
+    with byte_proxy(address(place, url)) as proxy:
+        proxy.arm(pieces)
+        with gateway.wire.through(url, proxy.address):
+            answer = gateway.register(world.metadata())
+        fired(IN_PIECES, proxy.fired(pieces))
+
+    expect(answer).status(201)
