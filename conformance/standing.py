@@ -39,6 +39,8 @@ class Standing:
     redeemed: bool = False
     waited_in_vain: int = 0
     token_life_s: float | None = None
+    # Whether provisioning uses a grant of its own; None as long as nobody has waited for that in vain.
+    provisions_apart: bool | None = None
 
     def note(self, answer: Exchange) -> None:
         self.redeemed |= answer.status == 200

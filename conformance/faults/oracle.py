@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from conformance.claims import LeftOut, expect, fired, require
 from conformance.faults.merchant_answers import MerchantFault
 from conformance.parties import Agent, Grant
-from conformance.seclusion import Seclusion, let_expire, still_good, works
+from conformance.seclusion import PROVISIONED_S, Seclusion, let_expire, still_good, works
 from conformance.wire import backend as backend_wire
 from conformance.wire.exchange import Exchange
 from conformance.wire.secret import Secret
@@ -26,13 +26,22 @@ TURNS, LONGEST_PAUSE_S = 3, 2.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Due:
-    """A merchant token that is expired, or soon will be, with what it takes to redeem it."""
+    """A merchant token that is expired, or soon will be, with what it takes to redeem it.
+
+    What the merchant received of the user up to `since` is of no interest any more.
+    """
 
     alone: Seclusion
     agent: Agent
     grant: Grant
     proxy_token: Secret
     expired: str | None
+    since: int
+
+    def refreshes(self, after: int | None = None) -> list[JournalEntry]:
+        """What the gateway has refreshed since the token was got."""
+        since = self.since if after is None else after
+        return [entry for entry in self.alone.asked(REFRESH) if entry.ordinal > since]
 
     def redeem_once(self) -> Exchange:
         """One redemption whose answer is taken as it is, also where it asks to wait."""
@@ -60,9 +69,16 @@ def soon_due(alone: Seclusion, agent: Agent | None = None) -> Due:
     alone.short_lived()
     agent = agent or world.agent()
     grant, proxy_token = alone.grant(agent), alone.proxy_token()
-    first = require(world.redeem(grant, proxy_token)).status(200)
+    first = require(world.redeem(grant, proxy_token, not_yet=(404, 410))).status(200)
     token = require.text(first.member("access_token"), "access_token of the redemption")
-    return Due(alone=alone, agent=agent, grant=grant, proxy_token=proxy_token, expired=token)
+    return Due(
+        alone=alone,
+        agent=agent,
+        grant=grant,
+        proxy_token=proxy_token,
+        expired=token,
+        since=last_of(alone),
+    )
 
 
 def expire_under(faults: Sequence[tuple[Due, MerchantFault]]) -> None:
@@ -72,14 +88,36 @@ def expire_under(faults: Sequence[tuple[Due, MerchantFault]]) -> None:
     let_expire(faults[0][0].alone.world)
 
 
-def struck(due: Due, what: MerchantFault, after: int = 0) -> int:
+def struck(due: Due, what: MerchantFault, after: int | None = None) -> None:
     """Counts the refreshes that met the fault; a gateway that made none has a way of its own."""
-    came = [entry for entry in due.alone.asked(REFRESH) if entry.ordinal > after]
+    came = due.refreshes(after)
     if not came:
         raise LeftOut("the gateway did not use the refresh token when the merchant token was due")
-    times = sum(entry.outcome == what.outcome for entry in came)
-    fired(what.fault, times)
-    return times
+    fired(what.fault, sum(entry.outcome == what.outcome for entry in came))
+
+
+def last_of(alone: Seclusion) -> int:
+    """Where the journal of this user ends so far."""
+    return max((entry.ordinal for entry in alone.journal()), default=0)
+
+
+def provisioning_met(alone: Seclusion, what: MerchantFault, after: int = 0) -> None:
+    """The gateway asked for this user's token, maybe a moment later, and the fault is what it met."""
+    standing = alone.world.standing
+    deadline = time.monotonic() + (PROVISIONED_S if standing.provisions_apart is not False else 0)
+    while not (came := [entry for entry in alone.journal() if entry.outcome and entry.ordinal > after]):
+        if time.monotonic() > deadline:
+            standing.provisions_apart = standing.provisions_apart or False
+            grants = {entry.grant or entry.endpoint for entry in alone.journal()}
+            require.that(
+                False,
+                "provisioning at the fake merchant",
+                expected="a jwt-bearer or token-exchange grant",
+                got=", ".join(sorted(grants)) or "nothing",
+            )
+        time.sleep(0.1)
+    standing.provisions_apart = True
+    fired(what.fault, sum(entry.outcome == what.outcome for entry in came))
 
 
 def meets(due: Due, what: MerchantFault) -> Exchange:
@@ -88,13 +126,13 @@ def meets(due: Due, what: MerchantFault) -> Exchange:
         begun = time.time()
         answer = due.redeem_once()
         ended = time.time()
-        if due.alone.asked(REFRESH) or turn + 1 == TURNS or not _asks_to_wait(answer):
+        if due.refreshes() or turn + 1 == TURNS or not _asks_to_wait(answer):
             break
         time.sleep(LONGEST_PAUSE_S)
     struck(due, what)
     still_good(due.alone.world, due.grant, answer)
     answered(answer, what.fault.does)
-    calls = [entry for entry in due.alone.asked(REFRESH) if begun <= entry.time <= ended]
+    calls = [entry for entry in due.refreshes() if begun <= entry.time <= ended]
     expect.that(
         len(calls) <= MOST_CALLS,
         f"one redemption while the merchant {what.fault.does}",
@@ -119,7 +157,7 @@ def answered(answer: Exchange, does: str) -> None:
 def no_false_rejection(due: Due, answer: Exchange, does: str) -> None:
     """Nobody is told to authorize again, unless the merchant has refused the refresh token."""
     expect.that(
-        answer.status != 410 or any(map(_is_refusal, due.alone.asked(REFRESH))),
+        answer.status != 410 or any(map(_is_refusal, due.refreshes())),
         f"redemption while the merchant {does}",
         expected="no 410: the merchant has not rejected the refresh token",
         got=answer.outcome(),

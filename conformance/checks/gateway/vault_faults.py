@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from conformance.check import check
-from conformance.claims import LeftOut, Unavailable, expect, fired, require
+from conformance.claims import LeftOut, Unavailable, expect, fired
 from conformance.estate import ControlledEstate
 from conformance.faults import oracle
 from conformance.faults.merchant_answers import (
@@ -26,7 +26,7 @@ from conformance.faults.merchant_answers import (
 from conformance.faults.oracle import Due
 from conformance.gateway import Visit
 from conformance.parties import Attempt
-from conformance.seclusion import PROVISIONED_S, Seclusion, let_expire, secluded
+from conformance.seclusion import Seclusion, let_expire, secluded
 from conformance.wire.exchange import Exchange
 from conformance.world import World
 from fakes.serving import is_loopback
@@ -201,7 +201,7 @@ def _signed_in(signing_in: _SigningIn, visit: Visit, took_s: float) -> None:
     code = visit.parameter("code")
     if code is not None:
         tokens = world.gateway.exchange(world.authorized(signing_in.attempt, code))
-    _provisioning_met(alone, what)
+    oracle.provisioning_met(alone, what)
     expect.that(
         code is not None,
         f"sign-in while the merchant {does}",
@@ -216,17 +216,3 @@ def _signed_in(signing_in: _SigningIn, visit: Visit, took_s: float) -> None:
     )
     if tokens is not None:
         expect(tokens).status(200)
-
-
-def _provisioning_met(alone: Seclusion, what: MerchantFault) -> None:
-    """The gateway asked for this user's token, maybe a moment later, and the fault is what it met."""
-    deadline = time.monotonic() + PROVISIONED_S
-    while not (came := [entry for entry in alone.journal() if entry.outcome is not None]):
-        require.that(
-            time.monotonic() < deadline,
-            "provisioning at the fake merchant",
-            expected="a jwt-bearer or token-exchange grant",
-            got=", ".join(sorted({entry.grant or entry.endpoint for entry in alone.journal()})) or "nothing",
-        )
-        time.sleep(0.1)
-    fired(what.fault, sum(entry.outcome == what.outcome for entry in came))
