@@ -11,7 +11,7 @@ from conformance.faults.merchant_answers import MerchantFault
 from conformance.parties import Agent, Grant
 from conformance.seclusion import PROVISIONED_S, Seclusion, let_expire, still_good, works
 from conformance.wire import backend as backend_wire
-from conformance.wire.exchange import Exchange
+from conformance.wire.exchange import Exchange, Request
 from conformance.wire.secret import Secret
 from fakes.merchant.records import JournalEntry
 
@@ -43,16 +43,19 @@ class Due:
         since = self.since if after is None else after
         return [entry for entry in self.alone.asked(REFRESH) if entry.ordinal > since]
 
-    def redeem_once(self) -> Exchange:
-        """One redemption whose answer is taken as it is, also where it asks to wait."""
-        gateway = self.alone.world.gateway
-        request = backend_wire.redemption(
-            gateway.base_url,
+    def request(self) -> Request:
+        """The redemption of it."""
+        return backend_wire.redemption(
+            self.alone.world.gateway.base_url,
             bearer=self.grant.access_token,
             proxy_token=self.proxy_token,
             resource=self.grant.resource.indicator,
         )
-        exchange = gateway.wire.send_once("redemption", request)
+
+    def redeem_once(self) -> Exchange:
+        """One redemption whose answer is taken as it is, also where it asks to wait."""
+        gateway = self.alone.world.gateway
+        exchange = gateway.wire.send_once("redemption", self.request())
         token = exchange.member("access_token")
         if isinstance(token, str) and token:
             gateway.keyring.secret("merchant_access_token", token)
@@ -201,6 +204,7 @@ def redeems_again_or_says_why(due: Due) -> Exchange:
     answer = mended(due)
     expect(answer).status(200, 410)
     if answer.status == 200:
+        expect.text(answer.member("access_token"), "access_token of the redemption")
         return answer
     alone = due.alone
     renewed = alone.grant(due.agent)

@@ -144,7 +144,10 @@ class Wire:
         return exchange
 
     def pipelined(self, step: str, requests: Sequence[Request]) -> tuple[Exchange, ...]:
-        """Sends requests in a row over one connection; one that a close left without its answer says so."""
+        """Sends requests in a row over one connection; one that a close left without its answer says so.
+
+        Who is asked to wait by a rate limit is sent once more by itself.
+        """
         place = self._place(requests[0].url)
         if place is None:
             raise ValueError(f"{origin(requests[0].url)} is neither the target nor one of the fakes")
@@ -154,8 +157,9 @@ class Wire:
         for number, request in enumerate(requests):
             answer = answers[number] if number < len(answers) else None
             failure = None if answer is not None else f"no answer after {len(answers)} on this connection"
-            exchanges.append(Exchange(step=step, request=request, answer=answer, failure=failure, at_s=begun))
-            self._record(exchanges[-1])
+            exchange = Exchange(step=step, request=request, answer=answer, failure=failure, at_s=begun)
+            self._record(exchange)
+            exchanges.append(exchange if _asked_to_wait(answer) is None else self.send(step, request))
         return tuple(exchanges)
 
     def volley(self, requests: Sequence[Request], *, at_once: int) -> int:

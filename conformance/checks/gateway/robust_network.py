@@ -12,10 +12,10 @@ from conformance.claims import LeftOut, expect, fired, require
 from conformance.faults.agent_side import BROKEN, EMBEDDED, LARGE_BODY, SLOW, Client
 from conformance.faults.fault import Fault, Hop, Layer
 from conformance.faults.misbehaving import misbehaving, sent_and_left
+from conformance.faults.oracle import mended, redeems_again, soon_due
 from conformance.gateway import Gateway
-from conformance.seclusion import let_expire, redeem_past, secluded
+from conformance.seclusion import let_expire, secluded
 from conformance.wire import agent as agent_wire
-from conformance.wire import backend as backend_wire
 from conformance.wire.exchange import Request
 from conformance.wire.place import Place
 from conformance.world import World
@@ -26,6 +26,13 @@ AT_ONCE = 4
 WAITING = 8
 # Once is not enough to see what each broken connection takes along.
 ROUNDS = {"abandoned-in-the-body": 6}
+GONE_CALLER = Fault(
+    name="caller gone during a refresh",
+    layer=Layer.CLIENT,
+    hop=Hop.AGENT_TO_GATEWAY,
+    does="a backend resets its connection while the gateway waits for the merchant",
+    holds="the refresh is not lost",
+)
 SLOW_MERCHANT = Fault(
     name="merchant that keeps one user waiting",
     layer=Layer.MERCHANT,
@@ -51,24 +58,16 @@ def slow_merchant_of_one_user_holds_up_nobody_else(gateway: Gateway, world: Worl
     other = world.users[1]
     works_before(world)
     alone, gate = secluded(world), world.unique()
+    due = soon_due(alone)
     alone.short_lived(refresh={"outcome": "hold", "gate": gate})
-    grant, proxy_token = alone.grant(), alone.proxy_token()
-    before = require(world.redeem(grant, proxy_token)).status(200)
     let_expire(world)
-    request = backend_wire.redemption(
-        gateway.base_url,
-        bearer=grant.access_token,
-        proxy_token=proxy_token,
-        resource=alone.resource.indicator,
-    )
     try:
-        with sent_and_left(_place(gateway, request.url), request, number=WAITING):
+        with sent_and_left(_place(gateway, gateway.base_url), due.request(), number=WAITING):
             fired(SLOW_MERCHANT, _arrived(world, gate))
             works_beside(world, other)
     finally:
         alone.merchant.release(gate)
-    after = redeem_past(world, grant, proxy_token, str(before.member("access_token")))
-    require(after).status(200, 410)
+    require(mended(due)).status(200, 410)
 
 
 @check("ROBUST-02", needs=["faults"], alone=True, cases={**BROKEN, **SLOW})
@@ -82,6 +81,26 @@ def normal_flow_works_after_misbehaving_clients(gateway: Gateway, world: World, 
             fired(case.fault, reached)
 
     works_again(world)
+
+
+@check("ROBUST-02", needs=["faults", "merchant"], alone=True)
+def caller_who_left_takes_no_refresh_along(gateway: Gateway, world: World) -> None:
+    """A backend that hangs up while its gateway refreshes finds the new merchant token when it comes back.
+
+    The merchant rotates refresh tokens: an answer that nobody waited for is the only one that there is.
+    """
+    works_before(world)
+    alone, gate = secluded(world), world.unique()
+    due = soon_due(alone)
+    alone.short_lived(refresh={"outcome": "hold", "gate": gate}, rotate_refresh_tokens=True)
+    let_expire(world)
+    try:
+        with sent_and_left(_place(gateway, gateway.base_url), due.request(), number=1):
+            fired(GONE_CALLER, _arrived(world, gate))
+    finally:
+        alone.merchant.release(gate)
+
+    redeems_again(due)
 
 
 @check("ROBUST-02", needs=["faults"], alone=True)
