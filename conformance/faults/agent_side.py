@@ -133,10 +133,13 @@ EMBEDDED = _fault(
     "sends a large body that reads like requests",
     "a body is never taken for a request",
 )
+IN_WRITES = _fault(
+    "request in pieces", "writes a request piece by piece", "the request is answered as if it had come in one"
+)
 IN_PIECES = Fault(
-    name="request in pieces",
+    name="request in segments",
     layer=Layer.BYTES,
     hop=Hop.AGENT_TO_GATEWAY,
-    does="the network delivers a request in small pieces",
+    does="the network delivers a request in small segments",
     holds="the request is answered as if it had come in one",
 )

@@ -37,8 +37,14 @@ class NetworkFault:
         return sum(proxy.fired(toxic) for toxic in {toxic for entry in self.tape for toxic in entry})
 
 
-def _fault(name: str, does: str, *tape: Sequence[Toxic]) -> NetworkFault:
-    fault = Fault(name=name, layer=Layer.BYTES, hop=Hop.GATEWAY_TO_MERCHANT, does=does, holds=_HOLDS)
+def _fault(name: str, line: str, *tape: Sequence[Toxic]) -> NetworkFault:
+    fault = Fault(
+        name=name,
+        layer=Layer.BYTES,
+        hop=Hop.GATEWAY_TO_MERCHANT,
+        does=f"is behind a line that {line}",
+        holds=_HOLDS,
+    )
     return NetworkFault(fault=fault, tape=tape)
 
 
@@ -46,33 +52,33 @@ def _fault(name: str, does: str, *tape: Sequence[Toxic]) -> NetworkFault:
 LOST: Final[Mapping[str, NetworkFault]] = MappingProxyType(
     {
         "connection-refused": _fault(
-            "connection refused", "every connection is reset at once", [toxics.down()]
+            "connection refused", "resets every connection at once", [toxics.down()]
         ),
         "connection-closed": _fault(
-            "connection closed", "every connection is closed before anything passes", [toxics.closed()]
+            "connection closed", "closes every connection before anything passes", [toxics.closed()]
         ),
         "answer-reset": _fault(
             "answer lost by a reset",
-            "the request arrives, and a reset comes in place of the answer",
+            "passes the request on and resets in place of the answer",
             [toxics.reset(asked=True)],
         ),
         "answer-cut": _fault(
             "answer cut off",
-            "the request arrives, and the answer breaks off after 40 octets",
+            "passes the request on and 40 octets of the answer",
             [toxics.truncated(40, asked=True)],
         ),
         "answer-half-closed": _fault(
             "half-closed connection",
-            "the request arrives, and the merchant's side of the connection is closed",
+            "passes the request on and closes the merchant's side",
             [toxics.half_closed(asked=True)],
         ),
         "line-dead": _fault(
             "dead line",
-            "the request arrives, nothing comes back, and after a while there is a reset",
+            "passes the request on, says nothing for a while, and resets",
             [toxics.timeout(_STALL_S, asked=True)],
         ),
         "data-limit": _fault(
-            "data limit", "every connection is closed after a kilobyte", [toxics.limited(1000)]
+            "data limit", "closes every connection after a kilobyte", [toxics.limited(1000)]
         ),
     }
 )
@@ -81,16 +87,16 @@ SLOW: Final[Mapping[str, NetworkFault]] = MappingProxyType(
     {
         "latency": _fault(
             "latency with jitter",
-            "what is sent arrives late, and not always equally late",
+            "delivers everything late, and not always equally late",
             [toxics.latency(0.1, jitter_s=0.1), toxics.latency(0.1, jitter_s=0.1, way=Way.THERE)],
         ),
-        "bandwidth": _fault("narrow line", "the line carries 8 kB a second", [toxics.bandwidth(8_000)]),
+        "bandwidth": _fault("narrow line", "carries 8 kB a second", [toxics.bandwidth(8_000)]),
         "sliced": _fault(
-            "sliced answers", "answers arrive in pieces of 7 octets", [toxics.sliced(7, pause_s=0.0005)]
+            "sliced answers", "delivers answers in pieces of 7 octets", [toxics.sliced(7, pause_s=0.0005)]
         ),
         "on-and-off": _fault(
             "line that comes and goes",
-            "every other connection is reset",
+            "resets every other connection",
             *([toxics.reset(asked=True)], []) * 4,
         ),
     }

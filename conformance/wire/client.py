@@ -76,6 +76,10 @@ class Wire:
         self._connections.close()
         self._track.close()
 
+    def hang_up(self) -> None:
+        """Lets go of every connection that is kept: what is asked next comes as a newcomer would."""
+        self._connections.close()
+
     @contextmanager
     def also(self, url: str, *, ca_file: str) -> Iterator[None]:
         """Lets requests go to one more of the harness's own fakes while the block lasts."""
@@ -143,16 +147,19 @@ class Wire:
         self._record(exchange)
         return exchange
 
-    def pipelined(self, step: str, requests: Sequence[Request]) -> tuple[Exchange, ...]:
+    def pipelined(
+        self, step: str, requests: Sequence[Request], *, piece: int | None = None
+    ) -> tuple[Exchange, ...]:
         """Sends requests in a row over one connection; one that a close left without its answer says so.
 
-        Who is asked to wait by a rate limit is sent once more by itself.
+        They are written in pieces of so many octets, or in one. Who is asked to wait by a rate limit is sent
+        once more by itself.
         """
         place = self._place(requests[0].url)
         if place is None:
             raise ValueError(f"{origin(requests[0].url)} is neither the target nor one of the fakes")
         begun = time.monotonic()
-        answers = answers_in_a_row(place, requests, timeout_s=self.timeout_s)
+        answers = answers_in_a_row(place, requests, timeout_s=self.timeout_s, piece=piece)
         exchanges = []
         for number, request in enumerate(requests):
             answer = answers[number] if number < len(answers) else None

@@ -19,6 +19,8 @@ from conformance.wire.place import Place, trust
 from conformance.wire.tls import address
 
 _CONNECT_S = 10.0
+# Long enough for a party on the same machine to have read one piece before the next is there.
+_BETWEEN_S = 0.002
 
 
 def opened(place: Place, url: str, stack: ExitStack, *, handshake: bool = True) -> socket.socket:
@@ -41,15 +43,20 @@ def octets_of(request: Request, place: Place) -> bytes:
     return f"{request.method} {target} HTTP/1.1\r\n{head}\r\n".encode("latin-1") + request.body
 
 
-def answers_in_a_row(place: Place, requests: Sequence[Request], *, timeout_s: float) -> list[Answer]:
-    """What comes for requests that are sent without waiting; a close or a silence ends it early."""
+def answers_in_a_row(
+    place: Place, requests: Sequence[Request], *, timeout_s: float, piece: int | None = None
+) -> list[Answer]:
+    """What comes for requests that are sent without waiting; a close or a silence ends it early.
+
+    In pieces, so that none shares a segment or a TLS record with the next.
+    """
     found: list[Answer] = []
     with ExitStack() as stack, suppress(OSError, http.client.HTTPException, ValueError):
         line = opened(place, requests[0].url, stack)
         line.settimeout(timeout_s)
         # Whoever answers early need not read on: sending may take as long as reading.
         octets = b"".join(octets_of(request, place) for request in requests)
-        sending = threading.Thread(target=_send, args=(line, octets), daemon=True)
+        sending = threading.Thread(target=_send, args=(line, octets, piece or len(octets)), daemon=True)
         sending.start()
         stack.callback(sending.join, timeout_s)
         stack.callback(_shut, line)
@@ -92,9 +99,12 @@ def _answer(shared: _Shared, method: str) -> Answer:
     )
 
 
-def _send(line: socket.socket, octets: bytes) -> None:
+def _send(line: socket.socket, octets: bytes, piece: int) -> None:
     with suppress(OSError, ssl.SSLError):
-        line.sendall(octets)
+        for start in range(0, len(octets), piece):
+            if start:
+                time.sleep(_BETWEEN_S)
+            line.sendall(octets[start : start + piece])
 
 
 def _shut(line: socket.socket) -> None:

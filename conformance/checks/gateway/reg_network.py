@@ -5,11 +5,11 @@ from __future__ import annotations
 from conformance.check import check
 from conformance.claims import expect, fired, require
 from conformance.faults import toxics
-from conformance.faults.agent_side import IN_PIECES
+from conformance.faults.agent_side import IN_PIECES, IN_WRITES
 from conformance.faults.byte_proxy import byte_proxy
 from conformance.faults.toxics import Way
 from conformance.gateway import Gateway
-from conformance.wire.agent import registration_endpoint
+from conformance.wire.agent import registration, registration_endpoint
 from conformance.wire.tls import address
 from conformance.world import World
 
@@ -18,8 +18,8 @@ PIECE, PAUSE_S = 48, 0.002
 
 
 @check("REG-01", needs=["faults"])
-def registration_in_pieces_answers_201(gateway: Gateway, world: World) -> None:
-    """A registration that arrives in small pieces is the same registration."""
+def registration_cut_by_the_network_answers_201(gateway: Gateway, world: World) -> None:
+    """A registration that the network delivers in small segments is the same registration."""
     require(gateway.register(world.metadata())).status(200, 201)
     url = registration_endpoint(gateway.base_url)
     place = gateway.wire.place_of(url)
@@ -33,3 +33,16 @@ def registration_in_pieces_answers_201(gateway: Gateway, world: World) -> None:
         fired(IN_PIECES, proxy.fired(pieces))
 
     expect(answer).status(201)
+
+
+@check("REG-01", needs=["faults"])
+def registration_written_in_pieces_answers_201(gateway: Gateway, world: World) -> None:
+    """A registration that its agent writes piece by piece is the same registration."""
+    require(gateway.register(world.metadata())).status(200, 201)
+    request = registration(registration_endpoint(gateway.base_url), world.metadata())
+
+    (answer,) = gateway.wire.pipelined("registration", [request], piece=PIECE)
+
+    fired(IN_WRITES, len(request.body) // PIECE)
+    expect(answer).status(201)
+    world.agent_of(answer)

@@ -23,7 +23,7 @@ from conformance.world import World
 # So many connections at a time at each endpoint: more than a handful, and less than a flood.
 AT_ONCE = 4
 # As many callers as wait for one user's merchant.
-WAITING = 8
+WAITING = 12
 # Once is not enough to see what each broken connection takes along.
 ROUNDS = {"abandoned-in-the-body": 6}
 GONE_CALLER = Fault(
@@ -64,6 +64,7 @@ def slow_merchant_of_one_user_holds_up_nobody_else(gateway: Gateway, world: Worl
     try:
         with sent_and_left(_place(gateway, gateway.base_url), due.request(), number=WAITING):
             fired(SLOW_MERCHANT, _arrived(world, gate))
+            gateway.wire.hang_up()
             works_beside(world, other)
     finally:
         alone.merchant.release(gate)
@@ -141,6 +142,7 @@ def _at_both_endpoints(gateway: Gateway, client: Client) -> Iterator[int]:
         for url, media_type in places.items():
             clients = misbehaving(client, _place(gateway, url), url, media_type, number=AT_ONCE)
             reached += stack.enter_context(clients)
+        gateway.wire.hang_up()
         yield reached
 
 

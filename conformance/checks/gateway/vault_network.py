@@ -53,7 +53,9 @@ def network_between_stops_no_sign_in(world: World, case: NetworkFault) -> None:
         if _asked_the_merchant(world, seen):
             raise LeftOut("the gateway signs its users in anew for every agent")
         _met(behind, case, before)
-        code = expect.text(visit.parameter("code"), f"code while {case.fault.does}; {visit.outcome()}")
+        code = expect.text(
+            visit.parameter("code"), f"code while the merchant {case.fault.does}; {visit.outcome()}"
+        )
         expect(world.gateway.exchange(world.authorized(attempt, code))).status(200)
 
 
