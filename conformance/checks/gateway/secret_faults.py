@@ -100,7 +100,7 @@ def _met(due: Due, what: MerchantFault, last: Exchange | None) -> tuple[Due, Exc
     else:
         due.alone.short_lived(refresh=what.scripted(), rotate_refresh_tokens=what.rotates)
     after = oracle.last_of(due.alone)
-    answer = due.redeem_once()
+    answer = oracle.redeem_under_a_fault(due, after)
     oracle.struck(due, what, after)
     return due, answer
 

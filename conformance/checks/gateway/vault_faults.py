@@ -159,11 +159,13 @@ def _behind_a_door(world: World, case: DoorFault) -> Iterator[tuple[Seclusion, s
 
 
 def _struck(due: Due, case: DoorFault, answer: Exchange, visits: int) -> None:
-    """Nobody can count who comes to a door that is shut; but whoever got a new token did not come there."""
-    renewed = answer.status == 200 and not due.is_stale(answer)
-    if renewed and not visits:
+    """Counts who came. Nobody can at a door that is shut: but whoever could refresh has not met it."""
+    refreshed = bool(due.refreshes())
+    if case.over_tls and not visits and not refreshed:
         raise LeftOut("the gateway did not come to the token endpoint when the merchant token was due")
-    fired(case.fault, visits if case.over_tls else 1)
+    if not case.over_tls and answer.status == 200 and not refreshed:
+        raise LeftOut("the gateway answered from what it had when the merchant token was due")
+    fired(case.fault, visits if case.over_tls else int(not refreshed))
 
 
 @dataclass(frozen=True, kw_only=True)
