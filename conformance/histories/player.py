@@ -165,7 +165,8 @@ class Player:
         self._whose.append((step.project, step.user))
         self.signed_in_at = time.monotonic()
         heard = self._await_provisioning(step) if awaits and code else self._listen()
-        return self._seen(_came(visit, step), visit.outcome(), heard)
+        came = _came(visit, step)
+        return self._seen(came, "no code" if came == "no code" else "a code", heard)
 
     def _await_provisioning(self, step: Authorize) -> tuple[Heard, ...]:
         """What is heard until the merchant was asked for this user's token, or would have been."""
