@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -10,6 +11,8 @@ from urllib.parse import urlsplit
 from conformance.claims import LeftOut, Unavailable, require
 from conformance.estate import ControlledEstate
 from conformance.faults.byte_proxy import ByteProxy, byte_proxy
+from conformance.faults.intercept.interceptor import Interceptor
+from conformance.faults.intercept.kept import Kept
 from conformance.seclusion import Seclusion, secluded
 from conformance.world import World
 from fakes.serving import is_loopback
@@ -41,6 +44,33 @@ def behind_a_proxy(world: World) -> Iterator[Behind]:
         with byte_proxy((at.hostname or "", at.port or 0)) as proxy:
             yield Behind(alone=elsewhere(alone, proxy.instead_of(door)), proxy=proxy)
     finally:
+        alone.merchant.close_door(door)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Intercepted:
+    """A user at a Resource whose merchant is behind the intercepting proxy."""
+
+    alone: Seclusion
+    proxy: Interceptor
+
+    def saw(self, body: str) -> bool:
+        """True where a request came by whose body has this in it; each is looked at once."""
+        return any(re.search(body.encode(), passed.request_body) for passed in self.proxy.passed())
+
+
+@contextmanager
+def behind_an_interceptor(world: World, kept: Kept) -> Iterator[Intercepted]:
+    """Every exchange between the gateway and the token endpoint of a Resource goes by the proxy."""
+    alone = placeable(world)
+    if kept.trust is None:
+        raise LeftOut("the gateway trusts the merchant's own certificate alone, which [merchant] fixes")
+    proxy, door, hop = kept.interceptor(), alone.merchant.open_door(), world.unique()
+    try:
+        yield Intercepted(alone=elsewhere(alone, proxy.open(hop, door)), proxy=proxy)
+    finally:
+        proxy.arm()
+        proxy.close_hop(hop)
         alone.merchant.close_door(door)
 
 

@@ -12,6 +12,7 @@ import asyncio
 import base64
 import json
 import os
+import re
 import sys
 from collections import Counter, deque
 from typing import Any
@@ -123,7 +124,7 @@ class Intercept:
             and rule["hop"] in ("", self._hop(flow))
             and rule["method"] in ("", asked.method)
             and asked.path.partition("?")[0].endswith(rule["path"])
-            and rule["body"].encode() in (asked.raw_content or b"")
+            and re.search(rule["body"].encode(), asked.raw_content or b"") is not None
         )
 
     async def _apply(self, rule: dict[str, Any], flow: Any) -> None:

@@ -31,7 +31,7 @@ class Act(StrEnum):
 class Rule:
     """Which exchanges of a hop are touched, how often at most, and how.
 
-    `path` is the end of one, and `body` stands somewhere in the body of the request.
+    `path` is the end of one, and `body` is a regular expression for a part of the body of the request.
     """
 
     name: str
