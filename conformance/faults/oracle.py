@@ -38,10 +38,9 @@ class Due:
     expired: str | None
     since: int
 
-    def refreshes(self, after: int | None = None) -> list[JournalEntry]:
-        """What the gateway has refreshed since the token was got."""
-        since = self.since if after is None else after
-        return [entry for entry in self.alone.asked(REFRESH) if entry.ordinal > since]
+    def refreshes(self) -> list[JournalEntry]:
+        """What the gateway has refreshed since then."""
+        return [entry for entry in self.alone.asked(REFRESH) if entry.ordinal > self.since]
 
     def request(self) -> Request:
         """The redemption of it."""
@@ -91,9 +90,9 @@ def expire_under(faults: Sequence[tuple[Due, MerchantFault]]) -> None:
     let_expire(faults[0][0].alone.world)
 
 
-def struck(due: Due, what: MerchantFault, after: int | None = None) -> None:
+def struck(due: Due, what: MerchantFault) -> None:
     """Counts the refreshes that met the fault; a gateway that made none has a way of its own."""
-    came = due.refreshes(after)
+    came = due.refreshes()
     if not came:
         raise LeftOut("the gateway did not use the refresh token when the merchant token was due")
     fired(what.fault, sum(entry.outcome == what.outcome for entry in came))
@@ -123,11 +122,11 @@ def provisioning_met(alone: Seclusion, what: MerchantFault, after: int = 0) -> N
     fired(what.fault, sum(entry.outcome == what.outcome for entry in came))
 
 
-def redeem_under_a_fault(due: Due, after: int | None = None) -> Exchange:
+def redeem_under_a_fault(due: Due) -> Exchange:
     """One redemption; whoever is told to come again, before the gateway has asked its merchant, does so."""
     for _ in range(TURNS - 1):
         answer = due.redeem_once()
-        if due.refreshes(after) or not _asks_to_wait(answer):
+        if due.refreshes() or not _asks_to_wait(answer):
             return answer
         time.sleep(LONGEST_PAUSE_S)
     return due.redeem_once()
@@ -206,18 +205,18 @@ def redeems_again(due: Due) -> None:
 
 
 def redeems_again_or_says_why(due: Due) -> Exchange:
-    """Redemption works again; or it answers 410, and works once the user has authorized anew."""
+    """Redemption gives a merchant token again, or answers 410."""
     answer = mended(due)
     expect(answer).status(200, 410)
     if answer.status == 200:
         expect.text(answer.member("access_token"), "access_token of the redemption")
-        return answer
-    alone = due.alone
-    renewed = alone.grant(due.agent)
-    anew = alone.world.redeem(renewed, due.proxy_token, not_yet=(404, 410))
-    expect(anew).status(200)
-    works(alone, expect.text(anew.member("access_token"), "access_token of the redemption"))
     return answer
+
+
+def mended_by_the_user(due: Due) -> Exchange:
+    """What redemption answers when the user has authorized anew."""
+    renewed = due.alone.grant(due.agent)
+    return due.alone.world.redeem(renewed, due.proxy_token, not_yet=(404, 410))
 
 
 def _is_refusal(entry: JournalEntry) -> bool:

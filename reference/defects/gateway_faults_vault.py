@@ -17,7 +17,7 @@ from reference.gateway.policy.vault import MerchantAnswer, Verdict
 from reference.gateway.records import MerchantPlace, Resource, VaultEntry, VaultKey
 from reference.gateway.vault import Vault
 
-TRIES = 40
+TRIES = 20
 REMEMBERED_S = 300.0
 
 
@@ -40,7 +40,7 @@ class Insisting:
         return answer
 
 
-class TriesForty(Vault):
+class TriesTwenty(Vault):
     """Every request to a merchant is made over and over while it is in trouble."""
 
     def __init__(self, *, merchants: Merchants, **parts: Any) -> None:
@@ -126,10 +126,10 @@ def telling_the_browser() -> dict[str, Any]:
 
 VAULT_FAULTS: tuple[Defect, ...] = (
     defect(
-        "forty-tries",
-        "A merchant that answers 5xx is asked again at once, forty times.",
+        "twenty-tries",
+        "A merchant that answers 5xx is asked again at once, twenty times.",
         "VAULT-06",
-        vault_at_work=TriesForty,
+        vault_at_work=TriesTwenty,
     ),
     defect(
         "refresh-token-dropped-in-trouble",

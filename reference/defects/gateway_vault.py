@@ -140,7 +140,7 @@ VAULT: tuple[Defect, ...] = (
     defect(
         "reauthentication-is-401",
         "A user who has to authorize again is answered for with 401.",
-        "VAULT-02 VAULT-03",
+        "VAULT-02 VAULT-03 VAULT-06",
         reauthentication_required=gone(status=401),
     ),
     defect(
@@ -152,7 +152,7 @@ VAULT: tuple[Defect, ...] = (
     defect(
         "rejected-refresh-taken-for-trouble",
         "A rejected refresh is taken for trouble that passes.",
-        "VAULT-03",
+        "VAULT-03 VAULT-06",
         refresh_verdict=rejection_is_trouble,
     ),
     defect(

@@ -33,12 +33,18 @@ GROUPS: Mapping[str, Faults] = {"trouble": {**TROUBLE, **ROTATED}, "odd-answers"
 
 @check("SECRET-06", needs=NEEDS, alone=True, cases=GROUPS)
 def redemption_under_a_fault_shows_no_secret(world: World, received: Received, case: Faults) -> None:
-    """Whatever the merchant answers to the refresh, the error that the backend gets holds nothing of it."""
+    """Whatever the merchant answers to the refresh, the error that the backend gets holds nothing of it.
+
+    A gateway that comes to nothing any more after one of the faults has shown what there is to see.
+    """
     due, answer = oracle.soon_due(secluded(world)), None
     refused: list[Exchange] = []
     for what in case.values():
-        due, answer = _met(due, what, answer)
+        due, answer = _redeemed_under(due, what, answer)
         refused += [answer] if answer.status != 200 else []
+        if not due.refreshes():
+            break
+        oracle.struck(due, what)
 
     if not refused:
         raise LeftOut("the gateway refused no redemption under any fault")
@@ -89,7 +95,7 @@ def assertions_follow_no_redirect(world: World) -> None:
         _got_nothing(thief, alone)
 
 
-def _met(due: Due, what: MerchantFault, last: Exchange | None) -> tuple[Due, Exchange]:
+def _redeemed_under(due: Due, what: MerchantFault, last: Exchange | None) -> tuple[Due, Exchange]:
     """A redemption that is due while the fault stands; what that takes depends on the last one."""
     done = last is not None and last.status in {200, 410}
     if done:
@@ -99,10 +105,8 @@ def _met(due: Due, what: MerchantFault, last: Exchange | None) -> tuple[Due, Exc
         oracle.expire_under([(due, what)])
     else:
         due.alone.short_lived(refresh=what.scripted(), rotate_refresh_tokens=what.rotates)
-    after = oracle.last_of(due.alone)
-    answer = oracle.redeem_under_a_fault(due, after)
-    oracle.struck(due, what, after)
-    return due, answer
+    due = replace(due, since=oracle.last_of(due.alone))
+    return due, oracle.redeem_under_a_fault(due)
 
 
 @contextmanager
