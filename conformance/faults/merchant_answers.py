@@ -116,20 +116,11 @@ ODD: Final = _by_name(
     _fault("html", "html", "answers 200 with a page for people", _ODD),
     _fault("invalid-json", "invalid_json", "answers 200 with JSON that breaks off", _ODD),
     _fault("wrong-shape", "wrong_shape", "answers 200 with members of wrong types", _ODD),
-    _fault("wrong-content-type", "wrong_content_type", "answers well, as plain text", _ODD),
     _fault("truncated", "truncated", "ends the body before its Content-Length", _ODD),
     _fault("gzip-bomb", "gzip_bomb", "answers with 64 MB in 64 kB of gzip", _ODD),
     _fault("ten-megabytes", "long_body", "answers with 10 MB of blanks", _ODD),
-    _fault("early-hints", "early_hints", "answers 103 and 102 before a good answer", _ODD),
     _fault("two-content-lengths", "two_lengths", "answers with two lengths that differ", _ODD),
     _fault("header-injection", "header_injection", "answers 400 with headers inside the error", _ODD),
-    _fault("lifetime-missing", "odd_lifetime", "answers without expires_in", _ODD, lifetime="missing"),
-    _fault("lifetime-zero", "odd_lifetime", "answers with expires_in 0", _ODD, lifetime="zero"),
-    _fault("lifetime-as-text", "odd_lifetime", "answers with expires_in as a string", _ODD, lifetime="text"),
-    _fault(
-        "lifetime-negative", "odd_lifetime", "answers with a negative expires_in", _ODD, lifetime="negative"
-    ),
-    _fault("no-refresh-token", "no_refresh_token", "answers without a refresh token", _ODD),
     _fault(
         "echoing-refusal",
         "echo",
@@ -137,6 +128,16 @@ ODD: Final = _by_name(
         _ODD,
         status=400,
     ),
+    # From here on there is a good token in the answer, for whoever finds it.
+    _fault("wrong-content-type", "wrong_content_type", "answers well, as plain text", _ODD),
+    _fault("early-hints", "early_hints", "answers 103 and 102 before a good answer", _ODD),
+    _fault("lifetime-missing", "odd_lifetime", "answers without expires_in", _ODD, lifetime="missing"),
+    _fault("lifetime-zero", "odd_lifetime", "answers with expires_in 0", _ODD, lifetime="zero"),
+    _fault("lifetime-as-text", "odd_lifetime", "answers with expires_in as a string", _ODD, lifetime="text"),
+    _fault(
+        "lifetime-negative", "odd_lifetime", "answers with a negative expires_in", _ODD, lifetime="negative"
+    ),
+    _fault("no-refresh-token", "no_refresh_token", "answers without a refresh token", _ODD),
 )
 # To be used with a `location`.
 REDIRECT: Final = _fault(

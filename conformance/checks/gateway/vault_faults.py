@@ -76,7 +76,8 @@ def failed_connection_is_no_rejection(world: World, case: DoorFault) -> None:
     """A merchant that cannot be reached, or does not prove who it is, has not rejected the refresh."""
     with _behind_a_door(world, case) as (alone, door):
         due = oracle.soon_due(alone)
-        alone.merchant.show(door, case.face)
+        if not alone.merchant.show(door, case.face):
+            raise LeftOut("the gateway asks at another address than the token endpoint that it was told of")
         let_expire(world)
 
         answer = due.redeem_once()

@@ -41,8 +41,9 @@ def _nothing(_fault: MerchantFault, **_more: Any) -> dict[str, Any]:
     return {"outcome": "ok"}
 
 
-def _nobody(_admin: MerchantAdmin, _door: str, _face: str) -> int:
-    return 0
+def _nobody(_admin: MerchantAdmin, _door: str, face: str) -> int:
+    """The sign-in came to the door, and after it nobody did."""
+    return 0 if face == "open" else 1
 
 
 def _tell(result: CheckResult) -> None:
