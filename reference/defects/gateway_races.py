@@ -29,8 +29,8 @@ from reference.gateway.store import Expiring, Store
 Codes = Expiring[Code]
 Checks = tuple[honest.CodeCheck, ...]
 Around = Callable[[ASGIApp, Gateway], ASGIApp]
-# What a query to a database takes, and how long a cache or a replica is behind.
-QUERY_S, BEHIND_S = 0.005, 0.1
+# What a query to a database takes, what a write takes, and how far a cache or a replica is behind.
+QUERY_S, WRITTEN_S, BEHIND_S = 0.005, 0.02, 0.1
 
 
 def looked_at_then_marked(seconds: float) -> SpendCode:
@@ -108,17 +108,13 @@ def subject_from_a_replica() -> Callable[[Mapping[tuple[str, str], str], str, st
     return read
 
 
-def standings_written_back(app: ASGIApp, gateway: Gateway) -> ASGIApp:
-    """Who signs in writes the agents' standings back as they were when the request came."""
-
-    async def written_back(scope: Scope, receive: Receive, send: Send) -> None:
-        before = dict(gateway.store.standings)
-        await app(scope, receive, send)
-        if "/sign-in/" in scope["path"] or scope["path"].endswith("/oauth2/auth"):
-            await asyncio.sleep(QUERY_S)
-            gateway.store.standings.update(before)
-
-    return written_back
+async def standings_written_back(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
+    """That an agent was found Pending is written down once its user's page has been made."""
+    if asked.path.endswith(("/sign-in/callback", "/oauth2/auth")):
+        held = [place for place, standing in gateway.store.standings.items() if standing == "pending"]
+        await asyncio.sleep(WRITTEN_S)
+        gateway.store.standings.update(dict.fromkeys(held, "pending"))
+    return answered
 
 
 async def agents_written_back(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
@@ -240,7 +236,7 @@ RACES: tuple[Defect, ...] = (
         "standings-written-back",
         "A sign-in undoes an approval that came while it went on.",
         "AUTHZ-08",
-        around=standings_written_back,
+        around=meddling(standings_written_back),
     ),
     defect(
         "registrations-written-back",

@@ -13,7 +13,7 @@ from conformance.check import check
 from conformance.claims import Unavailable, expect, require
 from conformance.gateway import Gateway
 from conformance.parties import Grant
-from conformance.racing import Races, amid, arrived, together
+from conformance.racing import ASKERS, Races, amid, arrived, together
 from conformance.seclusion import Seclusion, let_expire, secluded, still_good
 from conformance.wire.exchange import Exchange
 from conformance.wire.secret import Secret
@@ -130,7 +130,7 @@ def no_redemption_after_the_revocation_succeeds(gateway: Gateway, world: World, 
         require(world.redeem(grant, token)).status(200)
 
         history = amid(
-            partial(gateway.redeem, grant.access_token, token, grant.resource.indicator),
+            [partial(gateway.redeem, grant.access_token, token, grant.resource.indicator)] * ASKERS,
             partial(console.revoke, world, client),
             choice,
         )
