@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from conformance.run.again import Stored
+    from conformance.run.stored_failure import Stored
     from conformance.run.embedded import Embedded
     from conformance.target.model import Target
     from reports.terminal import Screen
@@ -43,7 +43,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def handle(arguments: argparse.Namespace) -> int:
     """Exit codes: 0 it did not fail, 1 it failed at least once, 2 wrong usage, 3 no verdict."""
-    from conformance.run.again import NotAFailure, stored  # noqa: PLC0415 - these load pytest and HTTP
+    from conformance.run.stored_failure import NotAFailure, stored  # noqa: PLC0415 - these load pytest and HTTP
     from conformance.target.errors import TargetError  # noqa: PLC0415
     from reports.terminal import screen  # noqa: PLC0415
 
@@ -98,7 +98,7 @@ def _result_of(result: RunResult, check_id: str) -> CheckResult | None:
 
 
 def _target(path: Path | None, failure: Stored) -> Target | Embedded:
-    from conformance.run.again import NotAFailure  # noqa: PLC0415
+    from conformance.run.stored_failure import NotAFailure  # noqa: PLC0415
     from conformance.run.embedded import Embedded  # noqa: PLC0415
     from conformance.signin import check_usable  # noqa: PLC0415
     from conformance.target.errors import TargetError  # noqa: PLC0415
