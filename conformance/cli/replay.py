@@ -10,8 +10,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from conformance.run.stored_failure import Stored
     from conformance.run.embedded import Embedded
+    from conformance.run.stored_failure import Stored
     from conformance.target.model import Target
     from reports.terminal import Screen
     from reports.verdicts import CheckResult, RunResult
@@ -98,8 +98,8 @@ def _result_of(result: RunResult, check_id: str) -> CheckResult | None:
 
 
 def _target(path: Path | None, failure: Stored) -> Target | Embedded:
-    from conformance.run.stored_failure import NotAFailure  # noqa: PLC0415
     from conformance.run.embedded import Embedded  # noqa: PLC0415
+    from conformance.run.stored_failure import NotAFailure  # noqa: PLC0415
     from conformance.signin import check_usable  # noqa: PLC0415
     from conformance.target.errors import TargetError  # noqa: PLC0415
     from conformance.target.file import load  # noqa: PLC0415
