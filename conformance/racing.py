@@ -23,8 +23,8 @@ FEWEST_RACERS, MOST_RACERS, EXAMPLES_A_RACER = 8, 32, 5
 FEWEST_ROUNDS, MOST_ROUNDS, EXAMPLES_A_ROUND = 2, 20, 7
 # Beyond this budget of examples, races grow no more.
 LARGEST_BUDGET = MOST_ROUNDS * EXAMPLES_A_ROUND
-# How many ask at once while something changes, how often each does so afterwards, and how often at most.
-ASKERS, _AFTERWARDS, _MOST_ASKED = 6, 2, 200
+# How many ask at once while something changes, how often each does so afterwards, and for how long at most.
+ASKERS, _AFTERWARDS, _LONGEST_S = 6, 2, 60.0
 # How often is looked whether it is time for the change.
 _GLANCE_S = 0.0005
 # Whoever cannot start within this long starts alone.
@@ -104,11 +104,12 @@ def amid(
     """
     asked: list[tuple[float, Result]] = []
     changed_at = [inf]
+    deadline = time.monotonic() + _LONGEST_S
     change_at = choice.randrange(len(asks), 4 * len(asks))
 
     def asker(ask: Callable[[], Result]) -> None:
         late = 0
-        for _ in range(_MOST_ASKED):
+        while time.monotonic() < deadline:
             begun = time.monotonic()
             asked.append((begun, ask()))
             late += begun > changed_at[0]
@@ -116,8 +117,8 @@ def amid(
                 return
 
     def changer() -> None:
-        deadline = time.monotonic() + _START_S
-        while len(asked) < change_at and time.monotonic() < deadline:
+        begin_by = time.monotonic() + _START_S
+        while len(asked) < change_at and time.monotonic() < begin_by:
             time.sleep(_GLANCE_S)
         try:
             change()
