@@ -13,6 +13,7 @@ from itertools import islice
 from random import Random
 
 from conformance.histories.offers import Offer
+from conformance.histories.overhearing import UNREFRESHABLE
 from conformance.histories.redemption import faults
 from conformance.histories.seen import Seen
 from conformance.histories.state import State
@@ -175,8 +176,9 @@ def _sign_ins(state: State, offer: Offer, memory: Memory) -> Iterator[tuple[Step
                 elif _lost(state, agent, project, user):
                     wanted = 8.0
                 else:
-                    # How the merchant gives refresh tokens is met at the next sign-in.
-                    wanted = 2.0 if memory.last == "Merchant" else 0.3
+                    # Whether there is a refresh token is settled at a sign-in.
+                    none = state.manner(project, user) in UNREFRESHABLE
+                    wanted = (8.0 if none else 1.0) if memory.last == "Merchant" else 0.3
                 yield Authorize(agent=agent, project=project, user=user), wanted
                 if offer.declining and standing == "approved":
                     yield Authorize(agent=agent, project=project, user=user, approves=False), 0.5

@@ -95,26 +95,32 @@ class Toy:
         self.taken += 1
         self.heard = []
         match step:
-            case NewProject():
-                self.clients.append((len(self.projects), False))
-                self.projects.append(step.policy)
             case Register():
                 self.agents += 1
                 return self._seen("201")
             case Authorize():
                 return self._authorize(step)
-            case Approve():
-                self.standings[step.agent, step.project] = "approved"
             case Exchange():
                 return self._exchange(step)
-            case NewProxyClient():
-                self.clients.append((step.project, False))
             case AskProxyToken():
                 return self._proxy_token(step)
-            case Revoke():
-                self.clients[step.client] = (self.clients[step.client][0], True)
             case Redeem():
                 return self._redeem(step)
+            case _:
+                self._direct(step)
+        return self._seen("done")
+
+    def _direct(self, step: Step) -> None:
+        match step:
+            case NewProject():
+                self.clients.append((len(self.projects), False))
+                self.projects.append(step.policy)
+            case Approve():
+                self.standings[step.agent, step.project] = "approved"
+            case NewProxyClient():
+                self.clients.append((step.project, False))
+            case Revoke():
+                self.clients[step.client] = (self.clients[step.client][0], True)
             case Merchant():
                 place = (step.project, step.user)
                 self.manners[place] = step.manner
@@ -123,7 +129,6 @@ class Toy:
                     self.stumbles.add(place)
             case Forward():
                 self.now += LIFE_S + 10 if step.past == "merchant token" else HOUR_S + 100
-        return self._seen("done")
 
     def _authorize(self, step: Authorize) -> Seen:
         place = (step.agent, step.project)
