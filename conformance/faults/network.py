@@ -68,7 +68,7 @@ LOST: Final[Mapping[str, NetworkFault]] = MappingProxyType(
             [toxics.truncated(40, asked=True)],
         ),
         "answer-half-closed": _fault(
-            "half-closed connection",
+            "half-closed line",
             "passes the request on and closes the merchant's side",
             [toxics.half_closed(asked=True)],
         ),

@@ -148,18 +148,23 @@ class Wire:
         return exchange
 
     def pipelined(
-        self, step: str, requests: Sequence[Request], *, piece: int | None = None
+        self,
+        step: str,
+        requests: Sequence[Request],
+        *,
+        piece: int | None = None,
+        wrote: Callable[[int], None] = lambda _: None,
     ) -> tuple[Exchange, ...]:
         """Sends requests in a row over one connection; one that a close left without its answer says so.
 
-        They are written in pieces of so many octets, or in one. Who is asked to wait by a rate limit is sent
-        once more by itself.
+        They are written in pieces of so many octets, or in one, and `wrote` hears of each. Who is asked to
+        wait by a rate limit is sent once more by itself.
         """
         place = self._place(requests[0].url)
         if place is None:
             raise ValueError(f"{origin(requests[0].url)} is neither the target nor one of the fakes")
         begun = time.monotonic()
-        answers = answers_in_a_row(place, requests, timeout_s=self.timeout_s, piece=piece)
+        answers = answers_in_a_row(place, requests, timeout_s=self.timeout_s, piece=piece, wrote=wrote)
         exchanges = []
         for number, request in enumerate(requests):
             answer = answers[number] if number < len(answers) else None

@@ -8,7 +8,7 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -44,11 +44,16 @@ def octets_of(request: Request, place: Place) -> bytes:
 
 
 def answers_in_a_row(
-    place: Place, requests: Sequence[Request], *, timeout_s: float, piece: int | None = None
+    place: Place,
+    requests: Sequence[Request],
+    *,
+    timeout_s: float,
+    piece: int | None = None,
+    wrote: Callable[[int], None],
 ) -> list[Answer]:
     """What comes for requests that are sent without waiting; a close or a silence ends it early.
 
-    In pieces, so that none shares a segment or a TLS record with the next.
+    In pieces, so that none shares a segment or a TLS record with the next; `wrote` hears how long each was.
     """
     found: list[Answer] = []
     with ExitStack() as stack, suppress(OSError, http.client.HTTPException, ValueError):
@@ -56,7 +61,9 @@ def answers_in_a_row(
         line.settimeout(timeout_s)
         # Whoever answers early need not read on: sending may take as long as reading.
         octets = b"".join(octets_of(request, place) for request in requests)
-        sending = threading.Thread(target=_send, args=(line, octets, piece or len(octets)), daemon=True)
+        size = piece or len(octets)
+        pieces = [octets[start : start + size] for start in range(0, len(octets), size)]
+        sending = threading.Thread(target=_send, args=(line, pieces, wrote), daemon=True)
         sending.start()
         stack.callback(sending.join, timeout_s)
         stack.callback(_shut, line)
@@ -99,12 +106,13 @@ def _answer(shared: _Shared, method: str) -> Answer:
     )
 
 
-def _send(line: socket.socket, octets: bytes, piece: int) -> None:
+def _send(line: socket.socket, pieces: Sequence[bytes], wrote: Callable[[int], None]) -> None:
     with suppress(OSError, ssl.SSLError):
-        for start in range(0, len(octets), piece):
-            if start:
+        for number, piece in enumerate(pieces):
+            if number:
                 time.sleep(_BETWEEN_S)
-            line.sendall(octets[start : start + piece])
+            line.sendall(piece)
+            wrote(len(piece))
 
 
 def _shut(line: socket.socket) -> None:

@@ -22,6 +22,8 @@ from conformance.world import World
 
 # So many connections at a time at each endpoint: more than a handful, and less than a flood.
 AT_ONCE = 4
+# Large enough to hold a whole head and the beginning of a body.
+PIECE = 64 * 1024
 # As many callers as wait for one user's merchant.
 WAITING = 12
 # Once is not enough to see what each broken connection takes along.
@@ -62,8 +64,8 @@ def slow_merchant_of_one_user_holds_up_nobody_else(gateway: Gateway, world: Worl
     alone.short_lived(refresh={"outcome": "hold", "gate": gate})
     let_expire(world)
     try:
-        with sent_and_left(_place(gateway, gateway.base_url), due.request(), number=WAITING):
-            fired(SLOW_MERCHANT, _arrived(world, gate))
+        with sent_and_left(_place(gateway, gateway.base_url), due.request(), number=WAITING) as sent:
+            fired(SLOW_MERCHANT, _arrived(world, gate) if sent else 0)
             gateway.wire.hang_up()
             works_beside(world, other)
     finally:
@@ -96,8 +98,8 @@ def caller_who_left_takes_no_refresh_along(gateway: Gateway, world: World) -> No
     alone.short_lived(refresh={"outcome": "hold", "gate": gate}, rotate_refresh_tokens=True)
     let_expire(world)
     try:
-        with sent_and_left(_place(gateway, gateway.base_url), due.request(), number=1):
-            fired(GONE_CALLER, _arrived(world, gate))
+        with sent_and_left(_place(gateway, gateway.base_url), due.request(), number=1) as sent:
+            fired(GONE_CALLER, _arrived(world, gate) if sent else 0)
     finally:
         alone.merchant.release(gate)
 
@@ -118,9 +120,12 @@ def large_body_is_never_taken_for_requests(gateway: Gateway, world: World) -> No
         body=inside * (LARGE_BODY // len(inside)),
     )
 
-    first, second = gateway.wire.pipelined("large body, then discovery", [large, question])
+    written: list[int] = []
+    first, second = gateway.wire.pipelined(
+        "large body, then discovery", [large, question], piece=PIECE, wrote=written.append
+    )
 
-    fired(EMBEDDED, 1)
+    fired(EMBEDDED, len(written))
     # Closing is what a server may do that does not want to read on.
     expect.that(
         second.answer is None or second.status == 200,
