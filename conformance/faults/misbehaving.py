@@ -21,7 +21,7 @@ _SEND_S = 3.0
 _DRIP_S = 0.2
 _MOST_DRIPS = 3000
 # What was sent is left a moment to be read: a reset takes along what the target has not read yet.
-_MOMENT_S = 0.05
+_MOMENT_S = 0.2
 _LINGER_ZERO = struct.pack("ii", 1, 0)
 
 
@@ -41,8 +41,6 @@ def misbehaving(client: Client, place: Place, url: str, media_type: str, *, numb
         parts = urlsplit(url)
         octets = client.octets(parts.path or "/", parts.netloc, media_type)
         reached = [line for line in lines if _sent(line, octets)]
-        # Whoever answers has read it, too.
-        select.select(reached, [], [], _MOMENT_S)
         _then(client.then, reached, stack)
         yield len(reached)
 
@@ -93,6 +91,8 @@ def _sent(line: socket.socket, octets: bytes) -> bool:
 def _then(manner: Then, lines: list[socket.socket], stack: ExitStack) -> None:
     match manner:
         case Then.RESETS:
+            # Whoever answers has read it, too.
+            select.select(lines, [], [], _MOMENT_S)
             for line in lines:
                 line.close()
         case Then.HALF_CLOSES:

@@ -27,7 +27,7 @@ PIECE = 64 * 1024
 # As many callers as wait for one user's merchant.
 WAITING = 12
 # Once is not enough to see what each broken connection takes along.
-ROUNDS = {"abandoned-in-the-body": 6}
+ROUNDS = {"abandoned-in-the-body": 3}
 GONE_CALLER = Fault(
     name="caller gone during a refresh",
     layer=Layer.CLIENT,
