@@ -149,7 +149,7 @@ def _change(now: Manner, manner: Manner, offer: Offer, *, lost: bool) -> float:
         # A user who cannot get a merchant token any more is at the end of every series.
         return 6.0 if manner == offer.manners[0] else 0.2
     if now in offer.manners[:1]:
-        return 4.0 if manner == offer.manners[1] else 0.7
+        return 8.0 if manner == offer.manners[1] else 0.5
     # The others last long enough to be met again and again.
     return 0.1
 
