@@ -112,7 +112,7 @@ ROTATED: Final = _by_name(
 )
 
 # It answers what no token endpoint should: neither a refusal nor plainly trouble.
-ODD: Final = _by_name(
+NONSENSE: Final = _by_name(
     _fault("html", "html", "answers 200 with a page for people", _ODD),
     _fault("invalid-json", "invalid_json", "answers 200 with JSON that breaks off", _ODD),
     _fault("wrong-shape", "wrong_shape", "answers 200 with members of wrong types", _ODD),
@@ -128,7 +128,9 @@ ODD: Final = _by_name(
         _ODD,
         status=400,
     ),
-    # From here on there is a good token in the answer, for whoever finds it.
+)
+# There is a good token in the answer, and something odd about it.
+ODD_TOKENS: Final = _by_name(
     _fault("wrong-content-type", "wrong_content_type", "answers well, as plain text", _ODD),
     _fault("early-hints", "early_hints", "answers 103 and 102 before a good answer", _ODD),
     _fault("lifetime-missing", "odd_lifetime", "answers without expires_in", _ODD, lifetime="missing"),
@@ -139,6 +141,7 @@ ODD: Final = _by_name(
     ),
     _fault("no-refresh-token", "no_refresh_token", "answers without a refresh token", _ODD),
 )
+ODD: Final[Mapping[str, MerchantFault]] = MappingProxyType({**NONSENSE, **ODD_TOKENS})
 # To be used with a `location`.
 REDIRECT: Final = _fault(
     "redirect-to-a-thief",

@@ -12,7 +12,7 @@ from conformance.check import check
 from conformance.checks.gateway._secrecy import hidden
 from conformance.claims import LeftOut, Unmet, expect, require
 from conformance.faults import oracle
-from conformance.faults.merchant_answers import ODD, REDIRECT, ROTATED, TROUBLE, MerchantFault
+from conformance.faults.merchant_answers import NONSENSE, REDIRECT, ROTATED, TROUBLE, MerchantFault
 from conformance.faults.oracle import Due
 from conformance.run.received import Received
 from conformance.seclusion import Seclusion, secluded
@@ -28,7 +28,7 @@ KINDS = ("merchant_refresh_token", "merchant_access_token", "proxy_token", "prox
 # What a gateway that provisions in the background may take from one request to the next.
 MOMENT_S = 0.3
 Faults = Mapping[str, MerchantFault]
-GROUPS: Mapping[str, Faults] = {"trouble": {**TROUBLE, **ROTATED}, "odd-answers": ODD}
+GROUPS: Mapping[str, Faults] = {"trouble": {**TROUBLE, **ROTATED}, "nonsense": NONSENSE}
 
 
 @check("SECRET-06", needs=NEEDS, alone=True, cases=GROUPS)
