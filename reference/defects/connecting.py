@@ -9,6 +9,7 @@ from collections import deque
 from dataclasses import replace
 from functools import partial
 from typing import Any
+from urllib.parse import urlsplit
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
@@ -45,6 +46,10 @@ class _Crowded(HttpToolsProtocol):
         else:
             self._late.append(data)
 
+    @property
+    def waits(self) -> bool:
+        return bool(self._late)
+
     def go_on(self) -> None:
         late, self._late = self._late, []
         for data in late:
@@ -60,6 +65,7 @@ class _Crowded(HttpToolsProtocol):
         super().on_message_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._late.clear()
         self._room.leave(self)
         super().connection_lost(exc)
 
@@ -84,13 +90,24 @@ class Room:
 
     def leave(self, connection: _Crowded) -> None:
         self._inside.discard(connection)
-        if self._waiting and len(self._inside) < self._places:
-            asyncio.get_running_loop().call_soon(self._waiting.popleft().go_on)
+        while self._waiting and len(self._inside) < self._places:
+            following = self._waiting.popleft()
+            if following.waits:
+                asyncio.get_running_loop().call_soon(following.go_on)
+                return
 
 
 def reading_at_most(places: int, *, heads_alone: bool = False) -> Listen:
     """Requests beyond these are not read until one of them is whole, however long that takes."""
-    return partial(listen, speaking=partial(_Crowded, Room(places, heads_alone=heads_alone)))
+    room = Room(places, heads_alone=heads_alone)
+
+    async def listening(origin: Origin, tls: ssl.SSLContext | None, state: ServerState) -> Listener:
+        # The control has a path of its own, and is no part of the gateway.
+        if urlsplit(origin.url).path:
+            return await listen(origin, tls, state)
+        return await listen(origin, tls, state, speaking=partial(_Crowded, room))
+
+    return listening
 
 
 def greeting_one_at_a_time() -> Listen:
