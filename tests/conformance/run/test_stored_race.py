@@ -1,4 +1,4 @@
-"""A stored race is read strictly, and run again it fails again where it failed."""
+"""What a failed race leaves behind is read strictly, and enough to see it fail again."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from conformance.rules import load
 from conformance.run.embedded import Embedded
 from conformance.run.options import RunOptions
 from conformance.run.session import carry_out
-from conformance.run.stored_race import NoRace, run_again, stored_race
+from conformance.run.stored_race import NoRace, stored_race
 from reports.verdicts import CheckResult, Verdict
 
 CHECK = "CODE-10/one_code_gives_tokens_once[fresh-connections]"
@@ -23,7 +23,7 @@ def defective(name: str) -> Embedded:
     return Embedded(name=name, program=(sys.executable, "-m", "reference.defects", "gateway", name))
 
 
-def test_a_failed_race_is_run_again_from_what_it_left_behind(tmp_path: Path) -> None:
+def test_a_failed_race_fails_again_from_what_it_left_behind(tmp_path: Path) -> None:
     target, found = defective("code-marked-after-a-query"), list[CheckResult]()
     options = RunOptions(seed=3, examples=0, chosen=frozenset({CHECK}))
     carry_out(target, [load()["CODE-10"]], options, found.append, tmp_path)
@@ -31,21 +31,11 @@ def test_a_failed_race_is_run_again_from_what_it_left_behind(tmp_path: Path) -> 
     assert failed.verdict is Verdict.FAILED
     assert failed.replay == STORED
 
-    again: list[CheckResult] = []
-    repeated = run_again(stored_race(failed.replay), target, 2, again.append)
-
-    assert (repeated.times, repeated.failed, repeated.untested) == (2, 2, 0)
-    assert repeated.said() == "failed 2 of 2 times"
-    assert [each.id for each in again] == [CHECK, CHECK]
-
-
-def test_a_race_that_is_won_says_so() -> None:
-    assert run_again(stored_race(STORED), Embedded(), 1).said() == "failed 0 of 1 times"
-
-
-def test_a_target_that_does_not_start_is_untested() -> None:
-    gone = Embedded(name="gone", program=(sys.executable, "-c", "raise SystemExit(1)"))
-    assert run_again(stored_race(STORED), gone, 1).said() == "failed 0 of 1 times, untested 1 times"
+    race = stored_race(failed.replay)
+    again = RunOptions(seed=race.seed, examples=race.examples, chosen=frozenset({race.check}))
+    carry_out(target, [load()["CODE-10"]], again, found.append, tmp_path)
+    assert [each.verdict for each in found] == [Verdict.FAILED] * 2
+    assert found[1].replay == STORED
 
 
 @pytest.mark.parametrize(
