@@ -80,12 +80,14 @@ def sign_in_under_a_fault_shows_no_secret(world: World, received: Received, case
 def refresh_token_follows_no_redirect(world: World) -> None:
     """A merchant that sends the refresh on to another server has it sent there by nobody."""
     with _thief(world) as (thief, what):
-        due = oracle.soon_due(secluded(world))
+        alone = secluded(world)
+        before = alone.merchant.last_minted()
+        due = oracle.soon_due(alone)
         oracle.expire_under([(due, what)])
         due.redeem_once()
         oracle.struck(due, what)
 
-        _got_nothing(thief, due.alone)
+        _got_nothing(thief, alone, before)
 
 
 @check("SECRET-07", needs=NEEDS)
@@ -93,6 +95,7 @@ def assertions_follow_no_redirect(world: World) -> None:
     """A merchant that sends the provisioning on to another server gives it nothing to sign users in with."""
     with _thief(world) as (thief, what):
         alone = secluded(world)
+        before = alone.merchant.last_minted()
         alone.script(provisioning=what.scripted())
         world.gateway.visit(world.attempt(resource=alone.resource, user=alone.user), wherever=True)
         oracle.provisioning_met(alone, what)
@@ -100,7 +103,7 @@ def assertions_follow_no_redirect(world: World) -> None:
         while len(thief.received) < 2 and time.monotonic() < deadline:
             time.sleep(0.05)
 
-        _got_nothing(thief, alone)
+        _got_nothing(thief, alone, before)
 
 
 def _redeemed_under(due: Due, what: MerchantFault, last: Exchange | None) -> tuple[Due, Exchange]:
@@ -130,13 +133,15 @@ def _thief(world: World) -> Iterator[tuple[Thief, MerchantFault]]:
         yield thief, replace(REDIRECT, parameters={"location": thief.url})
 
 
-def _got_nothing(thief: Thief, alone: Seclusion) -> None:
-    """None of what the gateway sent the merchant is in what the thief received."""
+def _got_nothing(thief: Thief, alone: Seclusion, before: int) -> None:
+    """None of what the gateway sent the merchant, or got from it since, is in what the thief received."""
     journal = alone.merchant.journal(alone.client_id)
     sent = [
         each for entry in journal for each in (entry.assertion, entry.subject_token, entry.client_assertion)
     ]
-    sent += [token.value for token in alone.merchant.tokens() if token.client_id == alone.client_id]
+    sent += [
+        token.value for token in alone.merchant.tokens(after=before) if token.client_id == alone.client_id
+    ]
     secrets = leaks.Hoard(leaks.canary("credential", each) for each in sent if each)
     stolen = [loot for loot in thief.received[1:] if secrets.search(loot.text())]
     expect.that(
