@@ -20,7 +20,7 @@ def gateproof(*arguments: object) -> subprocess.CompletedProcess[str]:
         [sys.executable, "-m", "conformance", *map(str, arguments)],
         capture_output=True,
         text=True,
-        timeout=110,
+        timeout=240,
         check=False,
     )
 
@@ -29,7 +29,9 @@ def test_found_history_is_told_and_repeated(launched_target: Callable[..., Path]
     """The shortest story is printed, kept, and played step by step by another process."""
     defect = ("-m", "reference.defects", "gateway", "revoked-until-there-is-another")
     target, out = launched_target(*defect), tmp_path / "report"
-    ran = gateproof("run", "--target", target, "--only", "ROBUST-04", "--seed", "1", "--out", out)
+    ran = gateproof(
+        "run", "--target", target, "--only", "ROBUST-04", "--seed", "1", "--examples", "10", "--out", out
+    )
     assert ran.returncode == 1, ran.stdout
     document = json.loads((out / FILE).read_text(encoding="utf-8"))
     story = document["repeat"]["story"]
