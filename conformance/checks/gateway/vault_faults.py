@@ -6,12 +6,11 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from conformance.check import check
-from conformance.claims import LeftOut, Unavailable, expect, fired, require
-from conformance.estate import ControlledEstate
+from conformance.claims import LeftOut, expect, fired, require
 from conformance.faults import oracle
 from conformance.faults.merchant_answers import (
     DOORS,
@@ -24,12 +23,12 @@ from conformance.faults.merchant_answers import (
     MerchantFault,
 )
 from conformance.faults.oracle import Due
+from conformance.faults.placing import elsewhere, placeable
 from conformance.gateway import Visit
 from conformance.parties import Attempt
 from conformance.seclusion import Seclusion, let_expire, secluded
 from conformance.wire.exchange import Exchange
 from conformance.world import World
-from fakes.serving import is_loopback
 
 FAULTS = ["faults"]
 # How long provisioning may hold up a sign-in, and what its pages may take beside.
@@ -136,29 +135,12 @@ def _rotated(due: Due, what: MerchantFault, answer: Exchange) -> None:
 @contextmanager
 def _behind_a_door(world: World, case: DoorFault) -> Iterator[tuple[Seclusion, str]]:
     """A Resource that finds its merchant's token endpoint at an address of its own."""
-    alone = secluded(world)
-    if not isinstance(world.estate, ControlledEstate):
-        raise Unavailable(
-            "control:create_resource", "a token endpoint of its own needs a Resource that the run makes"
-        )
-    at = urlsplit(world.merchant_api or "")
-    if not is_loopback(at.hostname or ""):
-        raise LeftOut("the gateway finds the merchant at one address alone, which [merchant] fixes")
-    if case.over_tls and at.scheme != "https":
+    alone = placeable(world)
+    if case.over_tls and urlsplit(world.merchant_api or "").scheme != "https":
         raise LeftOut("the merchant is reached over plain HTTP, like the target")
     door = alone.merchant.open_door()
     try:
-        resource = world.resource(
-            indicator=f"https://api.merchant.example/{world.unique()}",
-            project=alone.project,
-            token_endpoint=door,
-        )
-        behind = replace(
-            alone,
-            project=replace(alone.project, resource=resource),
-            client_id=resource.merchant_client_id or "",
-        )
-        yield behind, door
+        yield elsewhere(alone, door), door
     finally:
         alone.merchant.close_door(door)
 
