@@ -105,7 +105,7 @@ class _Place:
     def stage(self) -> Stage:
         if self._stage is None or self._used >= _TRIALS_PER_STAGE:
             self._staged.close()
-            # What runs leave behind is tied up in circles, and a proof looks for those too rarely to stay small.
+            # Runs leave circles behind, and a proof looks for those too rarely to stay small.
             gc.collect()
             folder = Path(self._staged.enter_context(TemporaryDirectory(prefix="gateproof-stage-")))
             self._stage, self._used = set_stage(folder, self._seed, self._staged), 0
