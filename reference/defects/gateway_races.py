@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from reference.defects.defect import Defect, defect
 from reference.defects.meddling import Answered, Asked, meddling
@@ -143,22 +143,18 @@ def answer_of_the_last_registration() -> Around:
 
 
 def named_by_the_clock(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent:
-    """Two agents of one hundredth of a second are one."""
+    """Two agents of one millisecond are one."""
     new = new_agent(facts, ids, now)
-    return replace(new, agent=replace(new.agent, id=f"agent_{int(now * 100)}"))
+    return replace(new, agent=replace(new.agent, id=f"agent_{int(now * 1000)}"))
 
 
-def clients_written_back(app: ASGIApp, gateway: Gateway) -> ASGIApp:
-    """Each Proxy token request writes its client back as it was read, with the time of its last use."""
-
-    async def written_back(scope: Scope, receive: Receive, send: Send) -> None:
-        before = dict(gateway.store.proxy_clients)
-        await app(scope, receive, send)
-        if scope["path"].endswith("/oauth2/token"):
-            await asyncio.sleep(QUERY_S)
-            gateway.store.proxy_clients.update(before)
-
-    return written_back
+async def clients_written_back(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
+    """Each Proxy token request writes the clients back as it read them, with the time of its own last use."""
+    if asked.path.endswith("/oauth2/token"):
+        read = dict(gateway.store.proxy_clients)
+        await asyncio.sleep(QUERY_S)
+        gateway.store.proxy_clients.update(read)
+    return answered
 
 
 def clients_from_a_cache() -> Callable[[Store, ProxyCredentials], ProxyClient | None]:
@@ -217,19 +213,19 @@ RACES: tuple[Defect, ...] = (
     defect(
         "exchange-in-a-global",
         "Whose code is being exchanged stands in a global over one await.",
-        "CLAIM-03",
+        "CLAIM-03 REDEEM-12",
         spend_code=code_in_a_global(),
     ),
     defect(
         "sign-in-in-a-global",
         "The sign-in that was begun last is taken for everybody's.",
-        "AUTHZ-01",
+        "AUTHZ-01 CLAIM-03 REDEEM-12 AUTHZ-08",
         around=sign_in_in_a_global,
     ),
     defect(
         "subject-from-a-replica",
         "A user who signs in twice at once is given two subjects.",
-        "CLAIM-03",
+        "CLAIM-03 ROBUST-04",
         subject=subject_from_a_replica(),
     ),
     defect(
@@ -252,7 +248,7 @@ RACES: tuple[Defect, ...] = (
     ),
     defect(
         "client-id-from-the-clock",
-        "Agents that register in the same hundredth of a second share a client_id.",
+        "Agents that register in the same millisecond share a client_id.",
         "REG-09",
         new_agent=named_by_the_clock,
     ),
@@ -260,18 +256,18 @@ RACES: tuple[Defect, ...] = (
         "proxy-clients-written-back",
         "A Proxy token request undoes a revocation that came while it went on.",
         "PROXY-04",
-        around=clients_written_back,
+        around=meddling(clients_written_back),
     ),
     defect(
         "proxy-clients-from-a-cache",
         "A Proxy client is read from a cache that a revocation does not reach.",
-        "PROXY-04",
+        "PROXY-04 ROBUST-04",
         proxy_client_named=clients_from_a_cache(),
     ),
     defect(
         "revocation-from-a-cache",
         "Whether a Proxy client stands is cached for a moment at redemption.",
-        "REDEEM-06",
+        "REDEEM-06 ROBUST-04",
         **standing_from_a_cache(),
     ),
 )
