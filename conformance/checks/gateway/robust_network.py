@@ -44,35 +44,7 @@ SLOW_MERCHANT = Fault(
 )
 
 
-@check("ROBUST-03", needs=["faults"], alone=True, cases=SLOW)
-def slow_connections_hold_up_nobody_else(gateway: Gateway, world: World, case: Client) -> None:
-    """While clients hold connections open and get nowhere, the normal flow goes through in the usual time."""
-    works_before(world)
-
-    with _at_both_endpoints(gateway, case) as reached:
-        fired(case.fault, reached)
-        works_beside(world)
-
-
-@check("ROBUST-03", needs=["faults", "merchant", "users:2"], alone=True)
-def slow_merchant_of_one_user_holds_up_nobody_else(gateway: Gateway, world: World) -> None:
-    """While one user's callers wait for the merchant, another user gets everything as usual."""
-    other = world.users[1]
-    works_before(world)
-    alone, gate = secluded(world), world.unique()
-    due = soon_due(alone)
-    alone.short_lived(refresh={"outcome": "hold", "gate": gate})
-    let_expire(world)
-    try:
-        with sent_and_left(_place(gateway, gateway.base_url), due.request(), number=WAITING) as sent:
-            fired(SLOW_MERCHANT, _arrived(world, gate) if sent else 0)
-            gateway.wire.hang_up()
-            works_beside(world, other)
-    finally:
-        alone.merchant.release(gate)
-    require(mended(due)).status(200, 410)
-
-
+# These come first: what a broken client leaves behind keeps the other checks from beginning at all.
 @check("ROBUST-02", needs=["faults"], alone=True, cases={**BROKEN, **SLOW})
 def normal_flow_works_after_misbehaving_clients(gateway: Gateway, world: World, case: Client) -> None:
     """Clients that broke off, or broke HTTP, took nothing with them."""
@@ -133,6 +105,35 @@ def large_body_is_never_taken_for_requests(gateway: Gateway, world: World) -> No
         expected="the answer to the next request, or a close",
         got=second.outcome(),
     )
+
+
+@check("ROBUST-03", needs=["faults"], alone=True, cases=SLOW)
+def slow_connections_hold_up_nobody_else(gateway: Gateway, world: World, case: Client) -> None:
+    """While clients hold connections open and get nowhere, the normal flow goes through in the usual time."""
+    works_before(world)
+
+    with _at_both_endpoints(gateway, case) as reached:
+        fired(case.fault, reached)
+        works_beside(world)
+
+
+@check("ROBUST-03", needs=["faults", "merchant", "users:2"], alone=True)
+def slow_merchant_of_one_user_holds_up_nobody_else(gateway: Gateway, world: World) -> None:
+    """While one user's callers wait for the merchant, another user gets everything as usual."""
+    other = world.users[1]
+    works_before(world)
+    alone, gate = secluded(world), world.unique()
+    due = soon_due(alone)
+    alone.short_lived(refresh={"outcome": "hold", "gate": gate})
+    let_expire(world)
+    try:
+        with sent_and_left(_place(gateway, gateway.base_url), due.request(), number=WAITING) as sent:
+            fired(SLOW_MERCHANT, _arrived(world, gate) if sent else 0)
+            gateway.wire.hang_up()
+            works_beside(world, other)
+    finally:
+        alone.merchant.release(gate)
+    require(mended(due)).status(200, 410)
 
 
 @contextmanager
