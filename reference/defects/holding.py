@@ -171,10 +171,15 @@ def without_a_worker(downfall: Downfall) -> Any:
 
 
 class CallersVault(Vault):
-    """A refresh belongs to the caller for whom it is made, and ends with that caller."""
+    """A refresh belongs to the callers for whom it is made, and ends with the first who leaves."""
 
     async def _refresh_together(self, key: VaultKey, entry: VaultEntry, resource: Resource) -> Verdict:
-        return await self._refresh(key, entry, resource)
+        try:
+            return await super()._refresh_together(key, entry, resource)
+        except asyncio.CancelledError:
+            if flight := self._flights.get(self._policies.flight_key(key)):
+                flight.cancel()
+            raise
 
 
 def ending_with_its_caller() -> Any:
