@@ -40,10 +40,10 @@ class Races:
     racers: int
     rounds: int
 
-    def each(self, most: int | None = None) -> Iterator[random.Random]:
+    def each(self, *, fewer: int = 1) -> Iterator[random.Random]:
         """One source of choices a round; what is said of a failure in it repeats the whole check.
 
-        A check whose rounds are slow on this target runs at `most` so many.
+        Where a race lasts long enough for everybody to meet, rounds are `fewer` by this factor.
         """
         repeat_with(
             {
@@ -54,7 +54,7 @@ class Races:
                 "rounds": self.rounds,
             }
         )
-        for number in range(self.rounds if most is None else min(self.rounds, most)):
+        for number in range(max(1, self.rounds // fewer)):
             yield random.Random(f"{self.seed}/{self.check}/{number}")  # noqa: S311 - a choice, not a secret
 
 

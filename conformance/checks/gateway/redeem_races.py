@@ -76,7 +76,7 @@ def everybody_gets_their_own_after_signing_in_at_once(world: World, races: Races
     project = world.project_apart()
     proxy_token = world.proxy_token(project)
     owners = Owners(world, {})
-    for choice in races.each():
+    for choice in races.each(fewer=2):
         signing_in = [(world.agent(), user) for user in world.users[:2] * 2]
         grants = together(
             [
@@ -96,7 +96,7 @@ def everybody_gets_their_own_refreshed_at_once(world: World, races: Races) -> No
 
     The merchant holds its answers until it has been asked for every owner.
     """
-    for choice in races.each(None if world.moves_clock() else 1):
+    for choice in races.each(fewer=2 if world.moves_clock() else 10):
         places = _places(world)
         for place in places:
             place.short_lived()
