@@ -20,7 +20,7 @@ def render(result: RunResult) -> dict[str, bytes]:
     """A file for each failed check."""
     documents = dict(failures(result))
     return {
-        path: (json.dumps(documents[check], indent=1, ensure_ascii=False) + "\n").encode("utf-8")
+        path: (json.dumps(documents[check], indent=1) + "\n").encode("ascii")
         for check, path in paths(result).items()
     }
 
