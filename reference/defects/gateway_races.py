@@ -29,7 +29,7 @@ from reference.gateway.store import Expiring, Store
 Codes = Expiring[Code]
 Checks = tuple[honest.CodeCheck, ...]
 Around = Callable[[ASGIApp, Gateway], ASGIApp]
-# What a query to a database takes, what a write takes, how long a cache holds, and how far a replica is behind.
+# What a query takes, what a write takes, how long a cache holds, and how far a replica is behind.
 QUERY_S, WRITTEN_S, CACHED_S, BEHIND_S = 0.005, 0.02, 0.1, 0.5
 
 
