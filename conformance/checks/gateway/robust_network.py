@@ -12,9 +12,9 @@ from conformance.claims import LeftOut, expect, fired, require
 from conformance.faults.agent_side import BROKEN, EMBEDDED, LARGE_BODY, SLOW, Client
 from conformance.faults.fault import Fault, Hop, Layer
 from conformance.faults.misbehaving import misbehaving, sent_and_left
-from conformance.faults.oracle import mended, redeems_again, soon_due
+from conformance.faults.oracle import REFRESH, mended, redeems_again, soon_due
 from conformance.gateway import Gateway
-from conformance.seclusion import let_expire, secluded
+from conformance.seclusion import Seclusion, let_expire, secluded
 from conformance.wire import agent as agent_wire
 from conformance.wire.exchange import Request
 from conformance.wire.place import Place
@@ -26,6 +26,8 @@ AT_ONCE = 4
 PIECE = 64 * 1024
 # As many callers as wait for one user's merchant.
 WAITING = 12
+# How long a gateway is given to notice that nobody waits for it any more.
+NOTICED_S = 0.5
 # Once is not enough to see what each broken connection takes along.
 ROUNDS = {"abandoned-in-the-body": 3}
 GONE_CALLER = Fault(
@@ -72,6 +74,7 @@ def caller_who_left_takes_no_refresh_along(gateway: Gateway, world: World) -> No
     try:
         with sent_and_left(_place(gateway, gateway.base_url), due.request(), number=1) as sent:
             fired(GONE_CALLER, _arrived(world, gate) if sent else 0)
+        _noticed(alone)
     finally:
         alone.merchant.release(gate)
 
@@ -157,6 +160,13 @@ def _place(gateway: Gateway, url: str) -> Place:
     require.that(place is not None, "endpoint", expected="an address of the target", got=url)
     assert place is not None  # noqa: S101 - required above
     return place
+
+
+def _noticed(alone: Seclusion) -> None:
+    """Leaves the gateway the time to notice that its caller is gone, and maybe to hang up on the merchant."""
+    deadline = time.monotonic() + NOTICED_S
+    while time.monotonic() < deadline and all(entry.status is None for entry in alone.asked(REFRESH)):
+        time.sleep(0.05)
 
 
 def _arrived(world: World, gate: str) -> int:
