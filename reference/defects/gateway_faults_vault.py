@@ -128,19 +128,19 @@ VAULT_FAULTS: tuple[Defect, ...] = (
     defect(
         "twenty-tries",
         "A merchant that answers 5xx is asked again at once, twenty times.",
-        "VAULT-06",
+        "VAULT-06 ROBUST-04",
         vault_at_work=TriesTwenty,
     ),
     defect(
         "refresh-token-dropped-in-trouble",
         "A refresh that failed takes the refresh token with it.",
-        "VAULT-06",
+        "VAULT-06 ROBUST-04",
         vault_at_work=DropsTheRefreshToken,
     ),
     defect(
         "trouble-remembered",
         "A refresh that the merchant answered with 5xx is not tried again for five minutes.",
-        "VAULT-06",
+        "VAULT-06 ROBUST-04",
         vault_at_work=RemembersTrouble,
     ),
     defect(
