@@ -48,7 +48,7 @@ USUAL: History = (
 )
 STEPS, PROBES = 26, 3
 # Where an answer takes long, fewer histories are played.
-LONGEST_S = 60.0
+LONGEST_S = 120.0
 PROVISIONED_S, WHILE_SHRINKING_S = 5.0, 1.0
 LONG_LIFE_S, SHORT_LIFE_S, BEYOND_S = 36_000.0, 60.0, 10.0
 # How many lives of a merchant token a gateway access token has to last.
