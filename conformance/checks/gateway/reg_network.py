@@ -33,6 +33,7 @@ def registration_cut_by_the_network_answers_201(gateway: Gateway, world: World) 
         fired(IN_PIECES, proxy.fired(pieces))
 
     expect(answer).status(201)
+    world.agent_of(answer)
 
 
 @check("REG-01", needs=["faults"])
