@@ -226,7 +226,7 @@ class World:
         while True:
             answer = self.gateway.redeem(grant.access_token, proxy_token, grant.resource.indicator)
             if answer.status not in not_yet or time.monotonic() > deadline:
-                self.standing.note(answer)
+                self.standing.note(answer, in_vain=answer.status in not_yet)
                 return answer
             time.sleep(0.25)
 
