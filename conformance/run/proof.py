@@ -19,13 +19,13 @@ from typing import Any
 from conformance import __version__, rules
 from conformance.checks import index
 from conformance.proven import SCHEMA as PROVEN
-from conformance.run.scope import Effort
+from conformance.run.scope import Effort, longest_first
 from conformance.run.subjects import Subject
 from conformance.run.trials import Trial, attempt
 
 SCHEMA = "gateproof/proof/1"
 # Of what saw a defect, so many checks of its right rule are kept for a quick proof.
-_KEPT = 3
+_KEPT = 2
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -150,7 +150,10 @@ def prove(
         ProcessPoolExecutor(workers, mp_context=start, initializer=_begin, initargs=(until, folder)) as pool,
     ):
         try:
-            waiting = {pool.submit(attempt, subject, role, effort, seed): subject for subject in all_subjects}
+            waiting = {
+                pool.submit(attempt, subject, role, effort, seed): subject
+                for subject in longest_first(all_subjects, role, effort, seed)
+            }
             for done in as_completed(waiting):
                 trials[waiting[done]] = done.result()
                 ended(done.result())

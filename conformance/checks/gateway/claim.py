@@ -176,11 +176,10 @@ def project_id_is_the_resources_project(world: World) -> None:
 
 @check("CLAIM-08", needs=["two-projects"])
 def project_id_follows_the_resource(world: World) -> None:
-    """The token for a Resource of another Project names that other Project."""
-    project = world.project()
-    grant = world.grant(resource=project.resource)
-
-    expect.equal(_ext(world, grant).get("project_id"), project.id, "ext.project_id")
+    """Tokens for the Resources of two Projects, one after the other, name each its own Project."""
+    for project in (world.home(), world.project()):
+        grant = world.grant(resource=project.resource)
+        expect.equal(_ext(world, grant).get("project_id"), project.id, "ext.project_id")
 
 
 @check("CLAIM-09")
