@@ -16,6 +16,8 @@ from conformance.world import World
 
 # How long the merchant holds an answer, for others to come with the same refresh token.
 HOLD_S = 0.3
+# Where the window is a moment, one stampede goes by it as often as not; each is past an expiry of its own.
+STAMPEDES = 2
 
 
 @check("VAULT-07", alone=True)
@@ -27,29 +29,29 @@ def stampede_costs_nobody_the_token(world: World, races: Races) -> None:
     What else than 410 a redemption may get while another one refreshes is open; past the next expiry, the
     vault works.
     """
-    for number, _ in enumerate(races.each(fewer=2 if world.moves_clock() else 10)):
+    for number, _ in enumerate(races.each(fewer=1 if world.moves_clock() else 10)):
         alone = secluded(world)
         alone.short_lived(rotate_refresh_tokens=True)
         grants = [alone.grant(world.agent()) for _ in range(2 - number % 2)]
         proxy_token = alone.proxy_token()
-        before = [require(world.redeem(grant, proxy_token)).status(200) for grant in grants]
-        let_expire(world)
+        seen = [[require(world.redeem(grant, proxy_token)).status(200)] for grant in grants]
 
-        answers = _stampede(alone, grants, proxy_token, races.racers)
-
-        gone = sum(answer.status == 410 for answer in answers)
-        expect.that(
-            not gone,
-            f"{len(answers)} redemptions at the same moment, past the expiry of a refreshable merchant token",
-            expected="410 for none",
-            got=f"410 for {gone}",
-        )
+        for _ in range(STAMPEDES):
+            let_expire(world)
+            answers = _stampede(alone, grants, proxy_token, races.racers)
+            gone = sum(answer.status == 410 for answer in answers)
+            expect.that(
+                not gone,
+                f"{len(answers)} redemptions at the same moment, past the expiry of a refreshable merchant token",
+                expected="410 for none",
+                got=f"410 for {gone}",
+            )
+            for place, redeemed in enumerate(seen):
+                redeemed += arrived(answers)[place :: len(grants)]
         alone.short_lived(rotate_refresh_tokens=True)
         let_expire(world)
-        for place, grant in enumerate(grants):
-            seen = [before[place], *answers[place :: len(grants)]]
-            _works_at_the_next_expiry(alone, grant, proxy_token, seen)
-        arrived(answers)
+        for grant, redeemed in zip(grants, seen, strict=True):
+            _works_at_the_next_expiry(alone, grant, proxy_token, redeemed)
 
 
 def _stampede(
