@@ -87,7 +87,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def handle(arguments: argparse.Namespace) -> int:
     """Exit codes: 0 conformant, 1 not, 2 wrong usage, 3 no verdict, 4 incomplete."""
     # These load pytest, HTTP and cryptography: not before somebody asks for a run.
-    from conformance.run.embedded import Embedded  # noqa: PLC0415
+    from conformance.run.embedded import embedded_reference  # noqa: PLC0415
     from conformance.target.errors import TargetError  # noqa: PLC0415
     from reports.baseline import BaselineError  # noqa: PLC0415
     from reports.signing import KeyProblem, signing_key  # noqa: PLC0415
@@ -103,7 +103,7 @@ def handle(arguments: argparse.Namespace) -> int:
     except (TargetError, BaselineError, KeyProblem, ValueError) as wrong:
         print(f"gateproof: {wrong}", file=sys.stderr)
         return WRONG_USAGE
-    asked = target or Embedded(name=f"embedded reference {role}")
+    asked = target or embedded_reference(role)
     return _run(arguments, asked, selected, options, formats, key)
 
 
@@ -191,14 +191,14 @@ def _options(arguments: argparse.Namespace, role: str, target: Target | None) ->
         entries = baseline.parse(
             raw, str(arguments.baseline), [rule.id for rule in rules.load().for_role(role)]
         )
+    # One person signs in at one terminal, and a service's caches are part of what is tested.
     by_hand = isinstance(target, GatewayTarget) and target.sign_in.kind == "manual"
     return RunOptions(
         role=role,
         only=tuple(arguments.only),
         skip=tuple(arguments.skip),
         shard=arguments.shard,
-        # One person signs in at one terminal.
-        workers=1 if by_hand else arguments.workers,
+        workers=1 if by_hand or role == "service" else arguments.workers,
         seed=seed,
         faults=arguments.faults,
         examples=arguments.examples,

@@ -16,8 +16,12 @@ from conformance.target.model import (
     GatewayTarget,
     Launch,
     Limits,
+    Logs,
+    Operation,
     Reach,
+    ServiceTarget,
     SignIn,
+    World,
 )
 from conformance.wire.secret import Secret
 
@@ -27,13 +31,18 @@ PORT_TAKEN = 98
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Embedded:
-    """The reference gateway, or a program that takes the same arguments."""
+    """The reference in a role, or a program that takes the same arguments."""
 
     name: str = "embedded reference gateway"
     version: str = __version__
     program: tuple[str, ...] = (sys.executable, "-m", "reference.gateway")
     # Whoever starts it by hand has its control to himself; a run keeps it from everybody else.
     open_control: bool = False
+
+
+def embedded_reference(role: str) -> Embedded:
+    """The reference in its honest form."""
+    return Embedded(name=f"embedded reference {role}", program=(sys.executable, "-m", f"reference.{role}"))
 
 
 def embedded_gateway(embedded: Embedded, authority: Authority, folder: Path) -> GatewayTarget:
@@ -68,4 +77,22 @@ def embedded_gateway(embedded: Embedded, authority: Authority, folder: Path) -> 
         merchant=None,
         limits=Limits(),
         projects=(),
+    )
+
+
+def embedded_service(embedded: Embedded, authority: Authority, folder: Path) -> ServiceTarget:
+    """The program on a free loopback port over https; it learns its address from its environment."""
+    url = f"https://127.0.0.1:{free_ports(1)[0]}"
+    return ServiceTarget(
+        file=None,
+        name=embedded.name,
+        version=embedded.version,
+        service_url=url,
+        metadata_url=None,
+        reach=Reach(ca_file=authority.ca_file),
+        launch=Launch(command=(*embedded.program, "--exit-with-stdin"), cwd=folder, timeout_s=30.0),
+        operation=Operation(kind="http", path="/orders"),
+        world=World(),
+        limits=Limits(),
+        logs=Logs(),
     )

@@ -1,0 +1,78 @@
+"""The workplace of a check of a service: its connections, and the record of the check that is running."""
+
+from __future__ import annotations
+
+from conformance.run.prepare_service import metadata_url, service_place
+from conformance.run.service_context import ServiceContext
+from conformance.run.service_received import ServiceReceived
+from conformance.run.service_world import ServiceWorld
+from conformance.service import Service
+from conformance.wire.client import Wire
+from conformance.wire.exchange import Exchange
+from conformance.wire.keyring import Keyring
+from conformance.wire.secret import Secret
+from conformance.wire.show import mention
+from conformance.wire.show import show as show_in_full
+from reports.exchanges import Shown
+from reports.redaction import Redactor
+
+
+class ServiceBench:
+    """Everything that stays from check to check, and what is new for each: the record and the keyring."""
+
+    def __init__(self, context: ServiceContext) -> None:
+        self.context = context
+        self.received = ServiceReceived(context.world)
+        self.seen: list[Exchange] = []
+        target = context.target
+        self._wire = Wire(
+            (service_place(target),), timeout_s=target.limits.request_timeout_s, record=self._record
+        )
+        self._keyring = Keyring()
+        self.service = self._fresh()
+
+    @property
+    def world(self) -> ServiceWorld:
+        return self.context.world
+
+    def begin(self, check_id: str) -> None:
+        """A new check: the world is honest again, and nothing is written down yet."""
+        self.received.begin(check_id)
+        self.seen.clear()
+        self.world.gateway.script.clear()
+        self._wire.begin()
+        self.service = self._fresh()
+
+    def close(self) -> None:
+        self._wire.close()
+
+    def redactor(self) -> Redactor:
+        for kind, values in self.received.secrets().items():
+            for value in values:
+                self._keyring.add(Secret(kind, value))
+        return self._keyring.redactor()
+
+    def shown(self, redactor: Redactor, /, *, in_full: bool) -> tuple[Shown, ...]:
+        """What the check sent and received, as it may be shown: in full, or just that it was."""
+        if not self.context.shows_exchanges:
+            return ()
+        show = show_in_full if in_full else mention
+        return tuple(show(exchange, redactor) for exchange in self.seen)
+
+    def _record(self, exchange: Exchange) -> None:
+        self.seen.append(exchange)
+        self.received.note(exchange)
+
+    def _fresh(self) -> Service:
+        target, setup = self.context.target, self.world.gateway.setup
+        headers = [Secret("target_header", value) for value in target.reach.headers.values()]
+        self._keyring = Keyring(
+            secrets=headers, public=(setup.resource_id, setup.indicator, setup.project_id)
+        )
+        return Service(
+            service_url=target.service_url,
+            metadata_url=metadata_url(target),
+            operation=target.operation,
+            wire=self._wire,
+            keyring=self._keyring,
+        )

@@ -1,0 +1,24 @@
+"""What a run against a service has to know; the world around it lives in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from conformance.run.service_world import ServiceWorld
+from conformance.target.model import ServiceTarget
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServiceContext:
+    """One service and the scripted world around it. The role runs serially: its caches are part of it."""
+
+    target: ServiceTarget
+    world: ServiceWorld
+    logged: Callable[[], str] | None
+    capabilities: frozenset[str]
+    missing: Mapping[str, str] = field(default_factory=dict)
+    seed: int
+    run_id: str
+    examples: int = 20
+    shows_exchanges: bool = True

@@ -1,0 +1,126 @@
+"""The world around a service under test, and what the service is told of it."""
+
+from __future__ import annotations
+
+import secrets
+import ssl
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from starlette.types import ASGIApp
+
+from conformance.run.authority import Authority, Certificate
+from conformance.run.ports import free_ports
+from conformance.target.model import Address, ServiceTarget, World
+from conformance.wire.secret import Secret
+from fakes.gateway.application import application, base_routes, core_routes, merchant_routes
+from fakes.gateway.gateway import Addresses, ScriptedGateway, Setup
+from fakes.gateway.journal import Journal
+from fakes.gateway.running import Loop
+from fakes.gateway.script import Script
+from fakes.serving import Listener, listen, server_tls
+
+INDICATOR = "https://api.merchant.example/v1"
+SCOPES = ("orders:read",)
+USERS = ("alice", "bob")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServiceWorld:
+    """Everybody whom a service meets but its agents; `thief` writes down what reached another host."""
+
+    gateway: ScriptedGateway
+    thief: Journal
+    thief_url: str
+    ca_file: Path
+    secure: bool
+
+
+def set_up(target: ServiceTarget, authority: Authority, stack: ExitStack) -> ServiceWorld:
+    """Opens the world's ports; the stack closes them."""
+    secure = (target.world.public_url or target.service_url).startswith("https:")
+    certificate, ca_file = _certificate(target.world, authority)
+    tls = server_tls(certificate.cert_file, certificate.key_file) if secure else None
+    loop = stack.enter_context(Loop())
+    scheme = "https" if secure else "http"
+    addresses, ports = _addresses(target.world, scheme)
+    gateway = ScriptedGateway(addresses, _setup(target.world))
+    routes = (base_routes(gateway), core_routes(gateway), merchant_routes(gateway))
+    apps = (
+        [application(gateway.script, gateway.journal, *routes)]
+        if len(ports) == 1
+        else [application(gateway.script, gateway.journal, each) for each in routes]
+    )
+    for app, where in zip(apps, ports, strict=True):
+        loop.opened(partial(_listen, app, where, tls))
+    thief, anywhere = Journal(), Address(host="127.0.0.1", port=0)
+    listener = loop.opened(partial(_listen, application(Script(), thief), anywhere, tls))
+    return ServiceWorld(
+        gateway=gateway,
+        thief=thief,
+        thief_url=f"{scheme}://{listener.netloc}",
+        ca_file=ca_file,
+        secure=secure,
+    )
+
+
+def environment(world: ServiceWorld, target: ServiceTarget, authority: Authority) -> Mapping[str, str]:
+    """What a launched service finds in its environment, the CA aside."""
+    gateway, setup = world.gateway, world.gateway.setup
+    own = authority.issue("target")
+    return {
+        "GATEPROOF_BASE_URL": gateway.addresses.base_url,
+        "GATEPROOF_CORE_URL": gateway.addresses.core_url,
+        "GATEPROOF_RESOURCE_ID": setup.resource_id,
+        "GATEPROOF_RESOURCE_INDICATOR": setup.indicator,
+        "GATEPROOF_RESOURCE_JWKS_URI": gateway.resource_jwks_uri,
+        "GATEPROOF_AUTHORIZATION_SERVER": gateway.authorization_server,
+        "GATEPROOF_PROXY_CLIENT_ID": setup.proxy_client_id,
+        "GATEPROOF_PROXY_CLIENT_SECRET": setup.proxy_client_secret,
+        "GATEPROOF_MERCHANT_API_URL": gateway.addresses.merchant_api_url,
+        "GATEPROOF_SERVICE_URL": target.service_url,
+        "GATEPROOF_TLS_CERT_FILE": str(own.cert_file),
+        "GATEPROOF_TLS_KEY_FILE": str(own.key_file),
+    }
+
+
+async def _listen(app: ASGIApp, where: Address, tls: ssl.SSLContext | None) -> Listener:
+    return await listen(lambda _: app, host=where.host, port=where.port, tls=tls)
+
+
+def _addresses(world: World, scheme: str) -> tuple[Addresses, list[Address]]:
+    """One address for everybody where it was configured by hand, and three hosts elsewhere."""
+    if world.listen is not None:
+        public = world.public_url or f"{scheme}://{world.listen.host}:{world.listen.port}"
+        addresses = Addresses(
+            base_url=public, core_url=f"{public}/core", merchant_api_url=f"{public}/merchant"
+        )
+        return addresses, [world.listen]
+    ports = [Address(host="127.0.0.1", port=port) for port in free_ports(3)]
+    base, core, merchant = (f"{scheme}://127.0.0.1:{where.port}" for where in ports)
+    paths = {"core_keys_path": f"/k-{secrets.token_hex(4)}/set"}
+    return Addresses(base_url=base, core_url=core, merchant_api_url=f"{merchant}/api", **paths), ports
+
+
+def _setup(world: World) -> Setup:
+    known = world.proxy_client_secret or Secret("proxy_client_secret", secrets.token_urlsafe(30))
+    return Setup(
+        project_id=f"prj_{secrets.token_hex(6)}",
+        resource_id=world.resource_id or f"res_{secrets.token_hex(6)}",
+        indicator=world.indicator or INDICATOR,
+        scopes=SCOPES,
+        proxy_client_id=world.proxy_client_id or f"proxy_{secrets.token_hex(6)}",
+        proxy_client_secret=known.reveal(),
+    )
+
+
+def _certificate(world: World, authority: Authority) -> tuple[Certificate, Path]:
+    if world.files is not None:
+        files = world.files
+        return Certificate(cert_file=files.tls_cert_file, key_file=files.tls_key_file), files.ca_file
+    host = urlsplit(world.public_url or "").hostname
+    return authority.issue("world", *([host] if host else [])), authority.ca_file

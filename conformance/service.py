@@ -1,0 +1,108 @@
+"""An operator's service under test, as its agents meet it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any
+
+from conformance.challenge import Challenge, challenges
+from conformance.claims import LeftOut, expect, require
+from conformance.target.model import Operation
+from conformance.wire.client import Wire
+from conformance.wire.exchange import Exchange, Headers, Request
+from conformance.wire.keyring import Keyring
+from conformance.wire.secret import Secret
+
+POINTER = "resource_metadata"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Service:
+    """One operation and one document; every answer is kept."""
+
+    service_url: str
+    metadata_url: str
+    operation: Operation
+    wire: Wire
+    keyring: Keyring
+
+    def metadata(self) -> Exchange:
+        """The protected resource metadata document."""
+        return self.fetch(self.metadata_url, "metadata")
+
+    def fetch(self, url: str, step: str) -> Exchange:
+        if not self.wire.may_reach(url):
+            raise LeftOut(f"{url} is on a host that the target file does not name")
+        return self.wire.send(step, Request(method="GET", url=url, headers=(("Accept", "application/json"),)))
+
+    def operate(self, *authorizations: str, query: str = "", headers: Headers = ()) -> Exchange:
+        """The operation, with these Authorization headers as they are written."""
+        return self.wire.send("operation", self._request(authorizations, query, headers))
+
+    def serve(self, token: str) -> Exchange:
+        """The operation with this gateway access token."""
+        self.keyring.add(Secret("access_token", token))
+        return self.operate(f"Bearer {token}")
+
+    def serve_all(self, tokens: Sequence[str], *, at_once: int) -> list[Exchange]:
+        """The operation with each of these tokens, several at a time; answers in their order."""
+        for token in tokens:
+            self.keyring.add(Secret("access_token", token))
+        with ThreadPoolExecutor(at_once) as callers:
+            return list(callers.map(lambda token: self.operate(f"Bearer {token}"), tokens))
+
+    def with_body(self, body: Any) -> Service:
+        """The same service, whose operation sends this JSON."""
+        return replace(self, operation=replace(self.operation, json=body))
+
+    def _request(self, authorizations: Sequence[str], query: str, headers: Headers) -> Request:
+        asked = self.operation
+        own: list[tuple[str, str]] = [("Accept", "application/json, text/event-stream")]
+        body = b""
+        if asked.json is not None:
+            body = json.dumps(asked.json).encode()
+            own.append(("Content-Type", "application/json"))
+        own += [("Authorization", value) for value in authorizations]
+        url = f"{self.service_url}{asked.path}{query}"
+        return Request(method=asked.method, url=url, headers=(*own, *headers), body=body)
+
+
+def holds_orders(answer: Exchange, orders: Sequence[dict[str, str]]) -> bool:
+    """True when every one of these orders stands somewhere in the answer's text."""
+    text = answer.answer.text() if answer.answer is not None else ""
+    return all(order["id"] in text for order in orders)
+
+
+def served(answer: Exchange, orders: Sequence[dict[str, str]]) -> Exchange:
+    """The operation succeeded and brought these orders: what a check builds on."""
+    require.that(
+        answer.status is not None and 200 <= answer.status < 300 and holds_orders(answer, orders),
+        "operation with a good token",
+        expected="success with the user's orders",
+        got=answer.outcome() + ("" if holds_orders(answer, orders) else " without them"),
+        exchange=answer,
+    )
+    return answer
+
+
+def challenged(answer: Exchange) -> Challenge:
+    """The answer is the 401 that tells an agent where the metadata are."""
+    expect(answer).status(401)
+    values = answer.answer.headers_named("WWW-Authenticate") if answer.answer is not None else ()
+    found = [each for value in values for each in challenges(value)]
+    bearer = [each for each in found if each.scheme.lower() == "bearer" and POINTER in each.parameters]
+    expect.that(
+        bool(bearer),
+        answer.step,
+        expected=f"WWW-Authenticate: Bearer with {POINTER}",
+        got="; ".join(each.scheme for each in found) or "no challenge that can be read",
+        exchange=answer,
+    )
+    return bearer[0]
+
+
+def document(answer: Exchange) -> dict[str, Any]:
+    return expect(expect(answer).status(200)).json_object()
