@@ -31,7 +31,7 @@ from conformance.run.embedded import Embedded
 from conformance.run.options import RunOptions
 from conformance.run.prepare import target_place
 from conformance.target.lines import lines_of
-from conformance.target.model import GatewayTarget, Target
+from conformance.target.model import GatewayTarget, ServiceTarget, Target
 from conformance.wire.place import trust
 from conformance.wire.secret import Secret
 from reports import header
@@ -140,7 +140,7 @@ def _target(target: Target | Embedded, prepared: AnyPrepared | None) -> header.T
         tls_key_digest=_tls_key(gateway) if gateway is not None and prepared is not None else "",
         discovery_digest=prepared.discovery_digest if prepared is not None else "",
         configuration_digest=_configuration(target),
-        own_ca=gateway is not None and gateway.reach.ca_file is not None,
+        own_ca=isinstance(asked, GatewayTarget | ServiceTarget) and asked.reach.ca_file is not None,
         lines=_lines(target),
     )
 

@@ -17,7 +17,7 @@ from reference.service.validation import acceptable, signed_claims
 
 KEYS_AGAIN_AFTER_S = 1
 KEYS_FOR_S = 300
-FORCED_AGAIN_AFTER_S = 10
+FORCED_AGAIN_AFTER_S = 2
 NEAR_EXPIRY_AT_MOST_S = 60
 Refused = Literal["not accepted", "reauthorize", "nothing there"]
 REFUSALS: dict[int, Refused] = {401: "not accepted", 404: "nothing there", 410: "reauthorize"}

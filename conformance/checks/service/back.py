@@ -122,7 +122,7 @@ def dead_proxy_token_is_replaced(service: Service, world: ServiceWorld) -> None:
 
 @check("BACK-04")
 def redemption_has_its_exact_form(service: Service, world: ServiceWorld) -> None:
-    """JSON by POST, the agent's token as Bearer, the Proxy token bare, and the Resource indicator as it is."""
+    """JSON by POST, the agent's token as Bearer, the Proxy token bare, the Resource indicator as it is."""
     gateway, mark = world.gateway, world.gateway.journal.mark()
     token = gateway.access_token(USERS[0])
     served(service.serve(token), gateway.orders_of(USERS[0]))

@@ -66,9 +66,8 @@ def challenge_says_the_address_of_the_target_file(service: Service) -> None:
     there, here = document(service.fetch(pointer, "metadata by the challenge")), document(service.metadata())
 
     for name in ("resource", "authorization_servers"):
-        expect.that(
-            there.get(name) == here.get(name), name, expected="the same at both addresses", got="another"
-        )
+        same = there.get(name) == here.get(name)
+        expect.that(same, name, expected="the same at both addresses", got="another")
 
 
 @check("CHAL-03", cases=NO_TOKENS)
@@ -102,7 +101,7 @@ def token_in_another_place_counts_as_none(service: Service, world: ServiceWorld,
 
 
 @check("CHAL-09")
-def error_in_the_challenge(service: Service, world: ServiceWorld) -> None:
+def error_in_the_challenge(service: Service) -> None:
     """Whether the challenge says `error`, for no token and for a bad one."""
     none = challenged(service.operate()).parameters
     bad = challenged(service.operate("Bearer garbage")).parameters

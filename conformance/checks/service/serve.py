@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 from conformance.check import check
 from conformance.claims import expect, observe
@@ -40,12 +41,12 @@ def good_token_brings_the_users_orders(service: Service, world: ServiceWorld, ca
 def good_token_in_another_form_is_served(service: Service, world: ServiceWorld, case: str) -> None:
     """Claims that the service does not know, and an audience beside its own, make no token worse."""
     gateway, user = world.gateway, USERS[0]
-    changes = {
+    forms: dict[str, dict[str, Any]] = {
         "unknown-claims": {"x-new": {"deep": [1, 2]}, "act": {"sub": "agent_1"}},
         "two-audiences": {"aud": ["https://other.example", gateway.setup.indicator]},
         "not-long-to-live": {"exp": int(time.time()) + 30},
-    }[case]
-    answer = service.serve(gateway.access_token(user, **changes))
+    }
+    answer = service.serve(gateway.access_token(user, **forms[case]))
 
     expect(answer).status(200, 201, 202)
     expect.that(holds_orders(answer, gateway.orders_of(user)), answer.step, expected="the orders", got="none")
@@ -53,7 +54,7 @@ def good_token_in_another_form_is_served(service: Service, world: ServiceWorld, 
 
 @check("SERVE-02", cases=("ES256", "RS256"))
 def added_key_is_picked_up(service: Service, world: ServiceWorld, case: str) -> None:
-    """A key that joins the core key set verifies tokens a minute later at most, and the old one still does."""
+    """A key that joins the core key set verifies tokens within a minute, and the old one still does."""
     gateway, user = world.gateway, USERS[0]
     old = gateway.core_key
     served(service.serve(gateway.access_token(user)), gateway.orders_of(user))
