@@ -21,6 +21,8 @@ class Hop(StrEnum):
 
     AGENT_TO_GATEWAY = "agent to gateway"
     GATEWAY_TO_MERCHANT = "gateway to merchant"
+    SERVICE_TO_GATEWAY = "service to gateway"
+    SERVICE_TO_MERCHANT = "service to merchant API"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -39,8 +40,7 @@ def prepare_service(
     offered, missing = _capabilities(target, world, running)
     context = ServiceContext(
         target=target,
-        world=world,
-        logged=_log(target, running),
+        world=replace(world, log=_log(target, running)),
         capabilities=offered,
         missing=missing,
         seed=seed,
@@ -104,11 +104,9 @@ def _reach(target: ServiceTarget) -> str:
     return first.header("Date") or ""
 
 
-def _log(target: ServiceTarget, running: Running | None) -> Callable[[], str] | None:
+def _log(target: ServiceTarget, running: Running | None) -> Callable[[], str]:
     """What the service has printed and written into its log files so far."""
     files = target.logs.files
-    if running is None and not files:
-        return None
 
     def logged() -> str:
         texts = [file.read_text("utf-8", "replace") for file in files if file.is_file()]
@@ -120,7 +118,7 @@ def _log(target: ServiceTarget, running: Running | None) -> Callable[[], str] | 
 def _capabilities(
     target: ServiceTarget, world: ServiceWorld, running: Running | None
 ) -> tuple[frozenset[str], Mapping[str, str]]:
-    met = {"examples", "faults", "users:2"}
+    met = {"examples", "faults", "merchant", "users:2"}
     if target.service_url.startswith("https:"):
         met.add("https")
     if world.secure:

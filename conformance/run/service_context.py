@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from conformance.run.service_world import ServiceWorld
@@ -15,7 +15,6 @@ class ServiceContext:
 
     target: ServiceTarget
     world: ServiceWorld
-    logged: Callable[[], str] | None
     capabilities: frozenset[str]
     missing: Mapping[str, str] = field(default_factory=dict)
     seed: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -38,6 +38,7 @@ class ServiceWorld:
     thief_url: str
     ca_file: Path
     secure: bool
+    log: Callable[[], str] = str
 
 
 def set_up(target: ServiceTarget, authority: Authority, stack: ExitStack) -> ServiceWorld:
@@ -62,7 +63,7 @@ def set_up(target: ServiceTarget, authority: Authority, stack: ExitStack) -> Ser
     return ServiceWorld(
         gateway=gateway,
         thief=thief,
-        thief_url=f"{scheme}://{listener.netloc}",
+        thief_url=f"{scheme}://localhost:{listener.netloc.rpartition(':')[2]}",
         ca_file=ca_file,
         secure=secure,
     )

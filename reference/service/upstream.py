@@ -12,7 +12,7 @@ import httpx
 
 TRIES = 3
 PAUSE_S = 0.2
-TIMEOUT = httpx.Timeout(5, connect=2)
+TIMEOUT = httpx.Timeout(2, connect=2)
 MOST_OCTETS = 1024 * 1024
 
 
