@@ -40,9 +40,17 @@ class Estate(Protocol):
         """Every Resource indicator that is known to be in use."""
 
     def resource(
-        self, indicator: str, project: Project | None = None, *, scopes: tuple[str, ...] = SCOPES
+        self,
+        indicator: str,
+        project: Project | None = None,
+        *,
+        scopes: tuple[str, ...] = SCOPES,
+        token_endpoint: str | None = None,
     ) -> Resource:
-        """A new Resource with this indicator, at home or in the Project named."""
+        """A new Resource with this indicator, at home or in the Project named.
+
+        A token endpoint stands in for the one that the merchant announces.
+        """
 
     def proxy_client_beside(self, project: Project) -> ProxyClient:
         """A Proxy client of the Project other than its first; it is left as it is."""
@@ -120,10 +128,15 @@ class ControlledEstate:
         return self._second
 
     def resource(
-        self, indicator: str, project: Project | None = None, *, scopes: tuple[str, ...] = SCOPES
+        self,
+        indicator: str,
+        project: Project | None = None,
+        *,
+        scopes: tuple[str, ...] = SCOPES,
+        token_endpoint: str | None = None,
     ) -> Resource:
         try:
-            return self._create((project or self.home()).id, indicator, scopes)
+            return self._create((project or self.home()).id, indicator, scopes, token_endpoint)
         except ControlFailed as refusal:
             # An indicator in an odd form may be refused when it is configured; then nothing can be asked.
             raise LeftOut(f"no Resource with the indicator {indicator} could be made") from refusal
@@ -153,10 +166,18 @@ class ControlledEstate:
             actions.delete_project(self._control, project_id)
         self._made.clear()
 
-    def _create(self, project_id: str, indicator: str, scopes: tuple[str, ...] = SCOPES) -> Resource:
+    def _create(
+        self,
+        project_id: str,
+        indicator: str,
+        scopes: tuple[str, ...] = SCOPES,
+        token_endpoint: str | None = None,
+    ) -> Resource:
         client_id = f"gateway-{secrets.token_hex(8)}"
-        self._merchant.register_client(client_id, jwks_uri=None, indicator=indicator)
+        self._merchant.register_client(client_id, indicator=indicator, token_endpoint=token_endpoint)
         merchant = {**self._endpoints, "client_id": client_id, "ca_file": self._ca_file}
+        if token_endpoint is not None:
+            merchant["token_endpoint"] = token_endpoint
         resource_id, jwks_uri = actions.create_resource(
             self._control, project_id, indicator=indicator, scopes=scopes, merchant=merchant
         )

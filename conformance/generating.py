@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -21,10 +21,16 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Draw:
-    """Draws the same values for the same seed."""
+    """Draws the same values for the same seed.
+
+    `replay` is a stored failure that is to be seen again, in place of anything drawn. Where nobody is going
+    to read what failed, nothing `shrinks`.
+    """
 
     seed: int
     examples: int
+    replay: Mapping[str, Any] | None = None
+    shrinks: bool = True
 
     def each(self, strategy: SearchStrategy[Value], holds: Callable[[Value], None]) -> None:
         """What `holds` claims is true of every value drawn; the smallest one that breaks it is told."""

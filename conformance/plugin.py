@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pickle
 import random
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import ExitStack
 from typing import Any
 
@@ -17,6 +17,7 @@ import pytest
 from conformance.check import Check, check_of
 from conformance.gateway import Gateway
 from conformance.generating import Draw
+from conformance.racing import Races, racers_for, rounds_for
 from conformance.run.afterwards import asks_afterwards
 from conformance.run.bench import Bench
 from conformance.run.benches import open_bench
@@ -130,7 +131,27 @@ def received(bench: Bench | ServiceBench) -> Received | ServiceReceived:
 @pytest.fixture
 def draw(bench: Bench | ServiceBench) -> Draw:
     """Draws input from the run's seed."""
-    return Draw(seed=bench.context.seed, examples=bench.context.examples)
+    context = bench.context
+    return Draw(
+        seed=context.seed,
+        examples=context.examples,
+        replay=context.replay,
+        shrinks=context.shows_exchanges,
+    )
+
+
+@pytest.fixture
+def anew(bench: Bench) -> Callable[[], World]:
+    """Begins the check's record anew, for a check of which one part in many is worth keeping."""
+    return bench.anew
+
+
+@pytest.fixture
+def races(bench: Bench, request: pytest.FixtureRequest) -> Races:
+    """The races of one check, as large as the budget of examples lets them be."""
+    context = bench.context
+    racers, rounds = racers_for(context.examples), rounds_for(context.examples)
+    return Races(check=_id(request.node), seed=context.seed, racers=racers, rounds=rounds)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any
 
-from conformance.claims import Unavailable, expect, require
+from conformance.claims import LeftOut, Unavailable, expect, require
 from conformance.estate import ControlledEstate
 from conformance.parties import Agent, Grant, Project, Resource, User
 from conformance.wire.exchange import Exchange
@@ -45,7 +45,7 @@ class Seclusion:
     def beside(self) -> Seclusion:
         """The same Resource, with another user."""
         made = isinstance(self.world.estate, ControlledEstate)
-        return replace(self, user=self.world.users[1] if made else _newcomer(self.world, self.merchant))
+        return replace(self, user=self.world.users[1] if made else newcomer(self.world, self.merchant))
 
     def script(self, **fields: Any) -> None:
         """How the merchant treats this user from now on; the fields are those of its script."""
@@ -108,7 +108,7 @@ def secluded(world: World) -> Seclusion:
     if isinstance(world.estate, ControlledEstate):
         project, who = world.project(), world.users[0]
     else:
-        project, who = world.home(), _newcomer(world, world.merchant)
+        project, who = world.home(), newcomer(world, world.merchant)
     client_id = project.resource.merchant_client_id
     if client_id is None:
         raise Unavailable("merchant", "the target file names no merchant_client_id for the Resource")
@@ -134,6 +134,13 @@ def redeem_past(world: World, grant: Grant, proxy_token: Secret, expired: str | 
         time.sleep(0.25)
 
 
+def still_good(world: World, grant: Grant, answer: Exchange) -> None:
+    """How long a gateway access token lives is open: where it has expired first, there is nothing to see."""
+    exp = world.jwt(grant.access_token, "gateway access token").claims.get("exp")
+    if answer.status != 200 and isinstance(exp, int | float) and exp <= world.target_time(answer) + 1:
+        raise LeftOut("the gateway access token expired before the merchant token did")
+
+
 def _steps(world: World) -> tuple[int, int]:
     """How long a merchant token shall live, and by how much the clock moves past it.
 
@@ -145,7 +152,8 @@ def _steps(world: World) -> tuple[int, int]:
     return life_s, life_s + ROUNDED_UP_S
 
 
-def _newcomer(world: World, merchant: MerchantAdmin) -> User:
+def newcomer(world: World, merchant: MerchantAdmin) -> User:
+    """A user whom the merchant has just met: nobody else's check has them."""
     name = world.unique()
     password = world.gateway.keyring.secret("password", secrets.token_urlsafe(12))
     user = User(name=name, login=f"{name}@merchant.example", password=password)

@@ -72,9 +72,14 @@ class StaticEstate:
         return self._resources[1]
 
     def resource(
-        self, indicator: str, project: Project | None = None, *, scopes: tuple[str, ...] = SCOPES
+        self,
+        indicator: str,
+        project: Project | None = None,
+        *,
+        scopes: tuple[str, ...] = SCOPES,
+        token_endpoint: str | None = None,
     ) -> Resource:
-        del project, scopes
+        del project, scopes, token_endpoint
         raise Unavailable(
             "control:create_resource", f"a Resource for {indicator} needs the action create_resource"
         )

@@ -28,17 +28,21 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 ABORT = "fakes.abort"
+WRITE = "fakes.write"
 # A server that drops idle connections races with its clients' next request: a fault nobody scripted.
 KEEP_ALIVE_S = 3600
 LINGER_ZERO = struct.pack("ii", 1, 0)
 
 
 class AbortableProtocol(HttpToolsProtocol):
-    """Every request knows how to tear down the connection that it came on."""
+    """Every request knows how to tear down the connection that it came on, and how to write past HTTP."""
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        cast(dict[str, object], self.scope)["extensions"] = {ABORT: self.abort}
+        cast(dict[str, object], self.scope)["extensions"] = {
+            ABORT: self.abort,
+            WRITE: self.transport.write,
+        }
 
     def abort(self) -> None:
         """Drop the connection with a TCP reset: neither an answer nor a TLS close comes first."""
@@ -101,11 +105,17 @@ def server_tls(cert_file: Path, key_file: Path) -> ssl.SSLContext:
 
 
 async def listen(
-    build: Callable[[str], ASGIApp], *, host: str, port: int, tls: ssl.SSLContext | None
+    build: Callable[[str], ASGIApp],
+    *,
+    host: str,
+    port: int,
+    tls: ssl.SSLContext | None,
+    came: Callable[[], None] = lambda: None,
 ) -> Listener:
     """Serve an application on a loopback port; port 0 takes a free one.
 
-    The application is built for the address that was got, before the first connection is let in.
+    The application is built for the address that was got, before the first connection is let in. `came` hears
+    of every connection, also of one that ends before HTTP begins.
     """
     if not is_loopback(host):
         raise ValueError(f"refusing to listen on {host}: a test double stays on loopback")
@@ -114,10 +124,13 @@ async def listen(
     logging.getLogger("uvicorn").addHandler(logging.NullHandler())
     state, loop = ServerState(), asyncio.get_running_loop()
     config: Config
+
+    def protocol() -> AbortableProtocol:
+        came()
+        return AbortableProtocol(config, state, {})
+
     # Handing over a host rather than a socket matters: asyncio sets TCP_NODELAY only on sockets that it made.
-    server = await loop.create_server(
-        lambda: AbortableProtocol(config, state, {}), host, port, ssl=tls, backlog=1024, start_serving=False
-    )
+    server = await loop.create_server(protocol, host, port, ssl=tls, backlog=1024, start_serving=False)
     name, number = server.sockets[0].getsockname()[:2]
     netloc = f"[{name}]:{number}" if ":" in name else f"{name}:{number}"
     config = Config(

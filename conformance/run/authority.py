@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
 from pathlib import Path
 
 import trustme
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "::1")
 
@@ -29,10 +34,62 @@ class Authority:
 
     def issue(self, name: str, *hosts: str) -> Certificate:
         """A certificate for loopback and for these hosts."""
-        leaf = self._ca.issue_cert(*dict.fromkeys((*LOOPBACK_NAMES, *hosts)))
-        cert_file, key_file = self._folder / f"{name}.pem", self._folder / f"{name}.key"
+        return self._written(name, self._ca.issue_cert(*dict.fromkeys((*LOOPBACK_NAMES, *hosts))))
+
+    def issue_for(self, name: str, host: str) -> Certificate:
+        """A certificate for this host and not for loopback."""
+        return self._written(name, self._ca.issue_cert(host))
+
+    def issue_dated(self, name: str, not_before: datetime, not_after: datetime) -> Certificate:
+        """A certificate for loopback, for another time than now."""
+        leaf = self._ca.issue_cert(*LOOPBACK_NAMES, not_before=not_before, not_after=not_after)
+        return self._written(name, leaf)
+
+    def issue_as_stranger(self, name: str) -> Certificate:
+        """A certificate for loopback by an authority that nobody has heard of."""
+        return self._written(name, trustme.CA().issue_cert(*LOOPBACK_NAMES))
+
+    def self_signed(self, name: str) -> Certificate:
+        """A certificate for loopback that vouches for itself."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "self-signed")])
+        now = datetime.now(UTC)
+        names: list[x509.GeneralName] = [
+            x509.IPAddress(ip_address("127.0.0.1")),
+            x509.IPAddress(ip_address("::1")),
+            x509.DNSName("localhost"),
+        ]
+        certificate = (
+            x509.CertificateBuilder()
+            .subject_name(subject)
+            .issuer_name(subject)
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - timedelta(days=1))
+            .not_valid_after(now + timedelta(days=365))
+            .add_extension(x509.SubjectAlternativeName(names), critical=False)
+            .sign(key, hashes.SHA256())
+        )
+        cert_file, key_file = self._files(name)
+        cert_file.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+        key_file.write_bytes(
+            key.private_bytes(
+                serialization.Encoding.PEM,
+                serialization.PrivateFormat.PKCS8,
+                serialization.NoEncryption(),
+            )
+        )
+        return Certificate(cert_file=cert_file, key_file=key_file)
+
+    def _written(self, name: str, leaf: trustme.LeafCert) -> Certificate:
+        cert_file, key_file = self._files(name)
         for position, blob in enumerate(leaf.cert_chain_pems):
             blob.write_to_path(str(cert_file), append=position > 0)
-        key_file.touch(mode=0o600)
         leaf.private_key_pem.write_to_path(str(key_file))
         return Certificate(cert_file=cert_file, key_file=key_file)
+
+    def _files(self, name: str) -> tuple[Path, Path]:
+        """Where the two go; the key is nobody else's to read from the first moment on."""
+        cert_file, key_file = self._folder / f"{name}.pem", self._folder / f"{name}.key"
+        key_file.touch(mode=0o600)
+        return cert_file, key_file

@@ -65,13 +65,18 @@ class Bench:
 
     def begin(self, check_id: str) -> None:
         """A new check: nothing of the last one's record is left but what has to be searched for secrets."""
-        self.received.meet_names(self._keyring.names)
         self.received.begin(check_id)
+        self.anew()
+
+    def anew(self) -> World:
+        """A record that begins here: what came before is searched for secrets, and shown to nobody."""
+        self.received.meet_names(self._keyring.names)
         self._exchanges.clear()
         self._keyring = self._fresh_keyring()
         self._estate.begin()
         self._wire.begin()
         self.gateway, self.world = self._fresh()
+        return self.world
 
     def close(self) -> None:
         if self.context.target.launch is None:

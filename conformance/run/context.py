@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from conformance.parties import User
 from conformance.target.model import GatewayTarget
@@ -42,6 +43,8 @@ class RunContext:
     service_certificate: tuple[str, str]
     # How much is generated for each rule.
     examples: int = 20
+    # A stored failure that is to be seen again.
+    replay: Mapping[str, Any] | None = None
     # What the merchant minted up to this ordinal belongs to runs before.
     minted_before: int = 0
     # Whether results come with the exchanges that they rest on.

@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict
+from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
 from conformance.parties import User
@@ -17,6 +18,10 @@ from conformance.wire.secret import Secret
 from fakes.merchant import process
 from fakes.merchant import users as accounts
 from fakes.merchant.config import MerchantConfig, TargetAccess, TlsFiles
+
+# Far from now on either side: a target's clock is moved by a year and more.
+EXPIRED = (datetime(2001, 1, 1, tzinfo=UTC), datetime(2002, 1, 1, tzinfo=UTC))
+NOT_YET = (datetime(2090, 1, 1, tzinfo=UTC), datetime(2091, 1, 1, tzinfo=UTC))
 
 
 class MerchantFailed(Exception):
@@ -44,7 +49,7 @@ def start_merchant(
         admin_token=secrets.token_urlsafe(24),
         listen=f"{place.listen.host}:{place.listen.port}" if place else "127.0.0.1:0",
         public_url=place.public_url if place else None,
-        tls=TlsFiles(cert_file=certificate.cert_file, key_file=certificate.key_file) if secure else None,
+        tls=_files(certificate) if secure else None,
         paths="usual" if place else "seeded",
         seed=seed,
         users=tuple(_account(user) for user in users),
@@ -54,6 +59,7 @@ def start_merchant(
             client_cert_file=reach.client_cert[0] if reach.client_cert else None,
             client_key_file=reach.client_cert[1] if reach.client_cert else None,
         ),
+        faces={name: _files(wrong) for name, wrong in _faces(authority).items()} if secure else {},
     )
     try:
         running = stack.enter_context(process.start(config))
@@ -83,6 +89,21 @@ def _introduce(target: GatewayTarget, merchant: MerchantAccess) -> None:
                     admin.register_client(
                         resource.merchant_client_id, jwks_uri=resource.jwks_uri, indicator=resource.indicator
                     )
+
+
+def _faces(authority: Authority) -> dict[str, Certificate]:
+    """Certificates that no client should believe, by what is wrong with each."""
+    return {
+        "expired": authority.issue_dated("merchant-expired", *EXPIRED),
+        "not-yet-valid": authority.issue_dated("merchant-not-yet", *NOT_YET),
+        "wrong-host": authority.issue_for("merchant-elsewhere", "merchant.invalid"),
+        "self-signed": authority.self_signed("merchant-self-signed"),
+        "unknown-ca": authority.issue_as_stranger("merchant-stranger"),
+    }
+
+
+def _files(certificate: Certificate) -> TlsFiles:
+    return TlsFiles(cert_file=certificate.cert_file, key_file=certificate.key_file)
 
 
 def _account(user: User) -> accounts.User:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from reports.baseline import Entry
 
@@ -43,6 +45,8 @@ class RunOptions:
     examples: int = 20
     # Single checks of the selected rules; None: all of them.
     chosen: frozenset[str] | None = None
+    # A stored failure that the chosen check is to see again.
+    replay: Mapping[str, Any] | None = None
     # Whether results come with the exchanges that they rest on; a proof reads verdicts alone.
     exchanges: bool = True
     command: str = "gateproof run"

@@ -128,6 +128,7 @@ class _Run:
             capabilities=context.capabilities - left_out.keys(),
             missing={**context.missing, **left_out},
             examples=self._options.examples,
+            replay=self._options.replay,
             shows_exchanges=self._options.exchanges,
         )
 

@@ -72,7 +72,7 @@ def attempt(subject: Subject, role: str, effort: Effort, seed: int) -> Trial:
     """Puts a subject under as much of the suite as the effort wants."""
     chosen = checks_for(subject, role, effort, seed)
     options = RunOptions(role=role, seed=seed, chosen=chosen, exchanges=False)
-    own = _own_place(seed)
+    own = own_place(seed)
     embedded = Embedded(name=f"{subject.kind} {subject.name}", program=subject.program(role, own.runner()))
     with TemporaryDirectory(prefix="gateproof-proof-") as folder:
         result = carry_out(
@@ -110,7 +110,7 @@ class _Place:
         return self._stage
 
 
-_own_place = cache(_Place)
+own_place = cache(_Place)
 
 
 def trial_of(subject: Subject, result: RunResult, *, sampled: bool = False) -> Trial:

@@ -6,12 +6,15 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
+from threading import Lock
 from typing import Protocol
 from urllib.parse import urlsplit
 
 from conformance.wire.connections import Connections, NoAnswer, TooLate
 from conformance.wire.exchange import Answer, Exchange, Request
 from conformance.wire.place import Place, origin
+from conformance.wire.race import Run, Track
 
 RATE_LIMIT_BUDGET_S = 60.0
 # Which checks in a row that begin in silence ask once more.
@@ -46,7 +49,10 @@ class Wire:
     ) -> None:
         self._places = places
         self._connections = Connections(timeout_s=timeout_s)
-        self._record = record
+        self._track = Track(timeout_s=timeout_s)
+        self._told = record
+        # Whoever keeps the record need not know that several may send at once.
+        self._telling = Lock()
         self._sleep = sleep
         self._timeouts_in_a_row = 0
         self._silent_after = silent_after
@@ -66,12 +72,25 @@ class Wire:
 
     def close(self) -> None:
         self._connections.close()
+        self._track.close()
 
     @contextmanager
     def also(self, url: str, *, ca_file: str) -> Iterator[None]:
         """Lets requests go to one more of the harness's own fakes while the block lasts."""
         before = self._places
         self._places = (*before, Place(origins=frozenset({origin(url)}), ca_file=ca_file))
+        try:
+            yield
+        finally:
+            self._places = before
+
+    @contextmanager
+    def through(self, url: str, address: str) -> Iterator[None]:
+        """Connections to the party at this URL are made to another address while the block lasts."""
+        before, place = self._places, self._place(url)
+        if place is None:
+            raise ValueError(f"{origin(url)} is neither the target nor one of the fakes")
+        self._places = (replace(place, origins=frozenset({origin(url)}), connect_to=address), *before)
         try:
             yield
         finally:
@@ -114,6 +133,14 @@ class Wire:
             self._sleep(pause)
             waited += pause
 
+    def send_once(self, step: str, request: Request) -> Exchange:
+        """Sends one request and takes what comes, also where it asks to wait: that is an answer, too."""
+        begun = time.monotonic()
+        answer, failure = self._once(request)
+        exchange = Exchange(step=step, request=request, answer=answer, failure=failure, at_s=begun)
+        self._record(exchange)
+        return exchange
+
     def volley(self, requests: Sequence[Request], *, at_once: int) -> int:
         """Sends many requests over several connections and counts the answers; waits for no rate limit."""
         with ThreadPoolExecutor(at_once) as senders:
@@ -121,6 +148,40 @@ class Wire:
             answered = sum(answer is not None for answer in answers)
         self._heard()
         return answered
+
+    def race(self, step: str, requests: Sequence[Request], *, kept: bool = False) -> tuple[Exchange, ...]:
+        """Sends requests that become whole at one moment, each over a connection of its own.
+
+        With `kept`, over connections that have served a request before, where the target keeps them. Who is
+        asked to wait by a rate limit is sent once more by itself: it did not take part in the race.
+        """
+        if self._timeouts_in_a_row >= self._silent_after:
+            raise TargetSilent(f"{self._timeouts_in_a_row} requests in a row got no answer in time")
+        entries = []
+        for request in requests:
+            place = self._place(request.url)
+            if place is None:
+                raise ValueError(f"{origin(request.url)} is neither the target nor one of the fakes")
+            entries.append((place, replace(request, alone=not kept)))
+        runs = self._track.run(entries)
+        if any(run.answer is not None or not run.too_late for run in runs):
+            self._heard()
+        else:
+            self._timeouts_in_a_row += 1
+        return tuple(self._raced(step, request, run) for request, run in zip(requests, runs, strict=True))
+
+    def _raced(self, step: str, request: Request, run: Run) -> Exchange:
+        """A racer's exchange, on the record."""
+        at_s, answer = run.released_at or run.begun_at, run.answer
+        if answer is not None:
+            answer = replace(answer, elapsed_s=max(0.0, run.begun_at + answer.elapsed_s - at_s))
+        exchange = Exchange(step=step, request=request, answer=answer, failure=run.failure, at_s=at_s)
+        self._record(exchange)
+        return exchange if _asked_to_wait(answer) is None else self.send(step, request)
+
+    def _record(self, exchange: Exchange) -> None:
+        with self._telling:
+            self._told(exchange)
 
     def _heard(self) -> None:
         self._timeouts_in_a_row = self._begun_in_silence = 0

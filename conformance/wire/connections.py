@@ -56,10 +56,11 @@ class Unsendable(Exception):
 
 
 class Connections:
-    """One pool of connections for each way to reach a party."""
+    """One pool of connections for each way to reach a party; `network` opens them in a way of its own."""
 
-    def __init__(self, *, timeout_s: float) -> None:
+    def __init__(self, *, timeout_s: float, network: httpcore.NetworkBackend | None = None) -> None:
         self._pools: dict[tuple[object, ...], httpcore.ConnectionPool] = {}
+        self._network = network
         self._deadline_s = timeout_s
         self._timeouts = {
             "connect": min(timeout_s, _CONNECT_S),
@@ -146,6 +147,7 @@ class Connections:
                 max_connections=_AT_ONCE,
                 max_keepalive_connections=0 if alone else None,
                 keepalive_expiry=KEEPALIVE_S,
+                network_backend=self._network,
             )
         return self._pools[key]
 

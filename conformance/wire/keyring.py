@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from threading import Lock
 
 from conformance.wire.secret import Secret
 from reports.redaction import Redactor
@@ -19,6 +20,8 @@ class Keyring:
         self._kinds: dict[str, str] = {}
         self._counts: dict[str, int] = {}
         self._public: set[str] = set(public)
+        # Two who meet a secret at the same time must not give it the number of another.
+        self._counting = Lock()
         for secret in secrets:
             self.add(secret)
 
@@ -28,10 +31,11 @@ class Keyring:
 
     def add(self, secret: Secret) -> Secret:
         value = secret.reveal()
-        if value and value not in self._labels:
-            number = self._counts[secret.kind] = self._counts.get(secret.kind, 0) + 1
-            self._kinds[value] = secret.kind
-            self._labels[value] = f"⟨{secret.kind}#{number}⟩"
+        with self._counting:
+            if value and value not in self._labels:
+                number = self._counts[secret.kind] = self._counts.get(secret.kind, 0) + 1
+                self._kinds[value] = secret.kind
+                self._labels[value] = f"⟨{secret.kind}#{number}⟩"
         return secret
 
     def public(self, *values: str) -> None:

@@ -20,6 +20,7 @@ from starlette.types import ASGIApp
 from fakes.merchant.admin_application import admin_application
 from fakes.merchant.application import application
 from fakes.merchant.config import ConfigError, MerchantConfig, parse_config
+from fakes.merchant.doors import Doors
 from fakes.merchant.key_sets import http_client
 from fakes.merchant.merchant import Merchant, build
 from fakes.merchant.minting import new_signer
@@ -85,10 +86,17 @@ async def _open(config: MerchantConfig) -> list[Listener]:
     host, port = config.address
     public = await listen(merchant_at, host=host, port=port, tls=tls)
     merchant = built[0]
-    admin = await listen(
-        lambda _netloc: admin_application(merchant, config.admin_token), host="127.0.0.1", port=0, tls=None
-    )
     endpoints = merchant.shape.endpoints
+    faces = {name: server_tls(files.cert_file, files.key_file) for name, files in config.faces.items()}
+    doors = Doors(
+        application(merchant), token_endpoint=endpoints.token_endpoint, host=host, tls=tls, faces=faces
+    )
+    admin = await listen(
+        lambda _netloc: admin_application(merchant, config.admin_token, doors),
+        host="127.0.0.1",
+        port=0,
+        tls=None,
+    )
     announced = {
         "url": _url(config, public.netloc),
         "issuer": endpoints.issuer,

@@ -44,10 +44,20 @@ class MerchantAdmin:
         self._http.close()
 
     def register_client(
-        self, client_id: str, jwks_uri: str | None = None, indicator: str | None = None
+        self,
+        client_id: str,
+        jwks_uri: str | None = None,
+        indicator: str | None = None,
+        token_endpoint: str | None = None,
     ) -> None:
         """Make a client known. Its jwks_uri may come later; until then nothing it signs is believed."""
-        self._call("register_client", client_id=client_id, jwks_uri=jwks_uri, indicator=indicator)
+        self._call(
+            "register_client",
+            client_id=client_id,
+            jwks_uri=jwks_uri,
+            indicator=indicator,
+            token_endpoint=token_endpoint,
+        )
 
     def set_jwks_uri(self, client_id: str, uri: str) -> None:
         self._call("set_jwks_uri", client_id=client_id, jwks_uri=uri)
@@ -66,6 +76,17 @@ class MerchantAdmin:
 
     def arrived(self, gate: str) -> int:
         return int(self._call("arrived", gate=gate))
+
+    def open_door(self) -> str:
+        """One more address of the token endpoint, for a Resource of its own to be pointed at."""
+        return str(self._call("open_door"))
+
+    def show(self, door: str, face: str) -> int:
+        """What a door shows from now on; says how many connections came to see what it showed so far."""
+        return int(self._call("show", door=door, face=face))
+
+    def close_door(self, door: str) -> None:
+        self._call("close_door", door=door)
 
     def journal(self, client_id: str | None = None, after: int = 0) -> list[JournalEntry]:
         """What the merchant received since the entry with that ordinal, oldest first."""

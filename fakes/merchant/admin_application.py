@@ -15,6 +15,7 @@ from starlette.routing import Route
 
 from fakes.merchant.clients import Client
 from fakes.merchant.config import ConfigError, parse_seconds, parse_user
+from fakes.merchant.doors import DoorError, Doors
 from fakes.merchant.merchant import Merchant
 from fakes.merchant.outcomes import PARAMETERS
 from fakes.merchant.script import ScriptError, parse_script
@@ -26,9 +27,9 @@ class AdminRefused(ValueError):
     """The action cannot be carried out; the text says why."""
 
 
-def admin_application(merchant: Merchant, token: str) -> Starlette:
+def admin_application(merchant: Merchant, token: str, doors: Doors) -> Starlette:
     """Serve the actions of one merchant."""
-    actions = {action.__name__: action for action in _actions(merchant)}
+    actions = {action.__name__: action for action in _actions(merchant, doors)}
 
     async def handle(request: Request) -> Response:
         given = request.headers.get("authorization", "").encode()
@@ -42,8 +43,9 @@ def admin_application(merchant: Merchant, token: str) -> Starlette:
         except ValueError:
             return JSONResponse({"error": "the body is not JSON"}, 400)
         try:
-            said = json.dumps(action(**_accepted(action, arguments)))
-        except (AdminRefused, ConfigError, ScriptError) as refused:
+            done = action(**_accepted(action, arguments))
+            said = json.dumps(await done if inspect.isawaitable(done) else done)
+        except (AdminRefused, ConfigError, DoorError, ScriptError) as refused:
             return JSONResponse({"error": str(refused)}, 400)
         # In ASCII: what a target was sent, and passed on, may hold half a character.
         return Response(said, media_type="application/json")
@@ -62,18 +64,29 @@ def _accepted(action: Action, arguments: object) -> dict[str, Any]:
     return arguments
 
 
-def _actions(merchant: Merchant) -> list[Action]:
-    return [*_about_clients(merchant), *_about_the_world(merchant), *_questions(merchant)]
+def _actions(merchant: Merchant, doors: Doors) -> list[Action]:
+    return [
+        *_about_clients(merchant),
+        *_about_the_world(merchant),
+        *_about_doors(doors),
+        *_questions(merchant),
+    ]
 
 
 def _about_clients(merchant: Merchant) -> list[Action]:
     """Who is a client, and what it meets."""
 
-    def register_client(client_id: str, jwks_uri: str | None = None, indicator: str | None = None) -> Any:
+    def register_client(
+        client_id: str,
+        jwks_uri: str | None = None,
+        indicator: str | None = None,
+        token_endpoint: str | None = None,
+    ) -> Any:
         client = Client(
             client_id=_text("client_id", client_id),
             jwks_uri=_text_or_none("jwks_uri", jwks_uri),
             indicator=_text_or_none("indicator", indicator),
+            token_endpoint=_text_or_none("token_endpoint", token_endpoint),
         )
         merchant.clients.register(client)
         if client.jwks_uri is not None:
@@ -112,6 +125,22 @@ def _about_the_world(merchant: Merchant) -> list[Action]:
         return {}
 
     return [release, add_user, set_clock_offset]
+
+
+def _about_doors(doors: Doors) -> list[Action]:
+    """More addresses of the token endpoint, and what stands there."""
+
+    async def open_door() -> Any:
+        return await doors.open()
+
+    async def show(door: str, face: str) -> Any:
+        return await doors.show(_text("door", door), _text("face", face))
+
+    def close_door(door: str) -> Any:
+        doors.close(_text("door", door))
+        return {}
+
+    return [open_door, show, close_door]
 
 
 def _questions(merchant: Merchant) -> list[Action]:

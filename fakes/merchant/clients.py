@@ -13,11 +13,16 @@ Step = Literal["provisioning", "refresh"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Client:
-    """What a gateway calls itself at the merchant for one Resource."""
+    """What a gateway calls itself at the merchant for one Resource.
+
+    `token_endpoint` is where it was told to find the token endpoint, if that is not the merchant's own
+    address: behind a proxy the address in an assertion is the proxy's.
+    """
 
     client_id: str
     jwks_uri: str | None = None
     indicator: str | None = None
+    token_endpoint: str | None = None
 
 
 class Clients:

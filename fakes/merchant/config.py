@@ -48,6 +48,8 @@ class MerchantConfig:
     users: tuple[User, ...] = DEFAULT_USERS
     target: TargetAccess = TargetAccess()
     clock_offset_s: float = 0
+    # Certificates that a door of the merchant can show in place of its own, by name.
+    faces: dict[str, TlsFiles] = field(default_factory=dict)
 
     @property
     def address(self) -> tuple[str, int]:
@@ -79,6 +81,7 @@ def parse_config(text: str) -> MerchantConfig:
         users=_users(raw.get("users")),
         target=_target(raw.get("target") or {}),
         clock_offset_s=parse_seconds("clock_offset_s", raw.get("clock_offset_s", 0)),
+        faces=_faces(raw.get("faces") or {}),
     )
 
 
@@ -153,14 +156,21 @@ def _public_url(raw: object) -> str | None:
     return url
 
 
-def _tls(raw: object) -> TlsFiles | None:
+def _tls(raw: object, key: str = "tls") -> TlsFiles | None:
     if raw is None:
         return None
-    fields = _table("tls", raw, TlsFiles.__dataclass_fields__)
+    fields = _table(key, raw, TlsFiles.__dataclass_fields__)
     return TlsFiles(
-        cert_file=_file("tls.cert_file", fields.get("cert_file")),
-        key_file=_file("tls.key_file", fields.get("key_file")),
+        cert_file=_file(f"{key}.cert_file", fields.get("cert_file")),
+        key_file=_file(f"{key}.key_file", fields.get("key_file")),
     )
+
+
+def _faces(raw: object) -> dict[str, TlsFiles]:
+    if not isinstance(raw, dict):
+        raise ConfigError(f"faces: expected an object, found {type(raw).__name__}")
+    shown = {name: _tls(files, f"faces.{name}") for name, files in raw.items()}
+    return {name: files for name, files in shown.items() if files is not None}
 
 
 def _paths(raw: object) -> Literal["seeded", "usual"]:

@@ -1,4 +1,4 @@
-"""What can become of a token request: one function an outcome.
+"""What can become of a token request: one function an outcome; odd answers have a module of their own.
 
 Whatever an outcome changes, it changes before the answer fails: a merchant that rotates a refresh token and
 then breaks has rotated it all the same. A new outcome is one more function with `@outcome`.
@@ -6,64 +6,21 @@ then breaks has rotated it all the same. A new outcome is one more function with
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+import time
+from email.utils import formatdate
 
 from starlette.responses import Response
 
+from fakes.merchant import odd_outcomes as _  # noqa: F401 - each registers itself
 from fakes.merchant.answers import NO_STORE, json_answer, refusal_answer
-from fakes.merchant.gates import Gates
+from fakes.merchant.outcome import OUTCOMES, PARAMETERS, Call, outcome
 from fakes.merchant.refusal import Refused
-from fakes.merchant.script import Answer, Takes
-from fakes.merchant.shape import Shape
 from fakes.serving import Reset
+
+__all__ = ["OUTCOMES", "PARAMETERS", "Call"]
 
 HANG_S = 30.0
 SLOW_S = 2.0
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Call:
-    """One token request that reached a script.
-
-    `carry_out(rotate)` runs the grant and gives its honest answer. `gone` ends when the caller has hung up.
-    """
-
-    answer: Answer
-    shape: Shape
-    gates: Gates
-    carry_out: Callable[[bool], Response]
-    gone: Callable[[], Awaitable[None]]
-
-    async def wait(self, seconds: float, opened: asyncio.Event | None = None) -> None:
-        """Wait, but no longer than the caller does, or than the gate is closed."""
-        watched: list[asyncio.Future[Any]] = [asyncio.ensure_future(self.gone())]
-        if opened is not None:
-            watched.append(asyncio.ensure_future(opened.wait()))
-        try:
-            await asyncio.wait(watched, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for task in watched:
-                task.cancel()
-
-
-Outcome: TypeAlias = Callable[[Call], Awaitable[Response]]
-OUTCOMES: dict[str, Outcome] = {}
-PARAMETERS: dict[str, Takes] = {}
-
-
-def outcome(*, required: str = "", optional: str = "") -> Callable[[Outcome], Outcome]:
-    """Make a function known as an outcome under its own name."""
-
-    def register(function: Outcome) -> Outcome:
-        name = getattr(function, "__name__", "")
-        OUTCOMES[name] = function
-        PARAMETERS[name] = Takes(required=frozenset(required.split()), optional=frozenset(optional.split()))
-        return function
-
-    return register
 
 
 @outcome()
@@ -78,7 +35,7 @@ async def reject(call: Call) -> Response:
     return refusal_answer(call.shape, Refused("invalid_grant", "the merchant does not accept this grant"))
 
 
-@outcome(optional="status retry_after_s")
+@outcome(optional="status retry_after_s as_date")
 async def server_error(call: Call) -> Response:
     """Nothing was done, and the server says that it is at fault."""
     return _broken(call)
@@ -90,7 +47,7 @@ async def too_many(call: Call) -> Response:
     return Response(
         "slow down",
         429,
-        headers={"retry-after": str(_retry_after(call)), **NO_STORE},
+        headers={"retry-after": _retry_after(call), **NO_STORE},
         media_type="text/plain",
     )
 
@@ -178,11 +135,13 @@ async def accept_then_hang(call: Call) -> Response:
 
 
 def _broken(call: Call) -> Response:
-    headers = {"retry-after": str(_retry_after(call)), **NO_STORE}
+    headers = {"retry-after": _retry_after(call), **NO_STORE}
     return Response(
         "the server is at fault", call.answer.status or 500, headers=headers, media_type="text/plain"
     )
 
 
-def _retry_after(call: Call) -> int:
-    return 1 if call.answer.retry_after_s is None else call.answer.retry_after_s
+def _retry_after(call: Call) -> str:
+    """When to come again, in one of the two forms that HTTP has for it."""
+    seconds = 1 if call.answer.retry_after_s is None else call.answer.retry_after_s
+    return formatdate(time.time() + seconds, usegmt=True) if call.answer.as_date else str(seconds)

@@ -42,7 +42,9 @@ async def recognise(
     except KeysUnreachableError as unreachable:
         raise AssertionRefused(str(unreachable)) from None
     endpoints = merchant.shape.endpoints
-    audiences = frozenset({endpoints.issuer.rstrip("/"), endpoints.token_endpoint.rstrip("/")})
+    told = recognised.client.token_endpoint or endpoints.token_endpoint
+    addresses = {endpoints.issuer, endpoints.token_endpoint, told}
+    audiences = frozenset(address.rstrip("/") for address in addresses)
     check_claims(recognised.verified.claims, audiences=audiences, clock=merchant.clock)
     return recognised
 

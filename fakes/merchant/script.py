@@ -9,6 +9,8 @@ from typing import Any
 
 TEN_YEARS_S = 10 * 365 * 24 * 3600
 LONGEST_WAIT_S = 600
+# What may become of expires_in.
+LIFETIMES = ("missing", "zero", "text", "negative")
 # Standing behaviour is told in the words of the one who decides; a tape, in the words of what happens.
 STANDING_WORDS = {"accept": "ok"}
 
@@ -25,8 +27,11 @@ class Answer:
     seconds: float | None = None
     status: int | None = None
     retry_after_s: int | None = None
+    as_date: bool | None = None
     gate: str | None = None
     parties: int | None = None
+    location: str | None = None
+    lifetime: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         return {name: value for name, value in asdict(self).items() if value is not None}
@@ -102,9 +107,17 @@ def parse_answer(key: str, raw: object, outcomes: Mapping[str, Takes]) -> Answer
 
 def _parameter(key: str, name: str, value: Any) -> Any:
     match name:
-        case "gate":
+        case "gate" | "location":
             if not isinstance(value, str) or not value:
-                raise ScriptError(f"{key}: gate: expected a name")
+                raise ScriptError(f"{key}: {name}: expected {'a name' if name == 'gate' else 'an address'}")
+            return value
+        case "lifetime":
+            if value not in LIFETIMES:
+                raise ScriptError(f"{key}: lifetime: expected one of {', '.join(LIFETIMES)}")
+            return value
+        case "as_date":
+            if not isinstance(value, bool):
+                raise ScriptError(f"{key}: as_date: expected true or false")
             return value
         case "seconds":
             if (
@@ -115,7 +128,7 @@ def _parameter(key: str, name: str, value: Any) -> Any:
                 raise ScriptError(f"{key}: seconds: expected a number up to {LONGEST_WAIT_S}")
             return value
         case "status":
-            return _whole(f"{key}: status", value, 500, 599)
+            return _whole(f"{key}: status", value, 400, 599)
         case _:
             return _whole(f"{key}: {name}", value, 0 if name == "retry_after_s" else 1, 10_000)
 

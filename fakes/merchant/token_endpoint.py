@@ -127,7 +127,7 @@ async def _vouched(asked: Asked, name: str, extra: dict[str, Any]) -> Response:
         grantee = Grantee(client=known.client, user=user, act=entry.actor, scope=asked.field("scope"))
         return merchant.grants.provision(grantee, script)
 
-    return await _by_script(asked, "provisioning", carry_out, extra)
+    return await _by_script(asked, "provisioning", token, carry_out, extra)
 
 
 async def _believe(asked: Asked, token: str, name: str) -> Recognised:
@@ -155,11 +155,11 @@ async def _refresh_token(asked: Asked) -> Response:
     def carry_out(script: Script, rotate: bool) -> Issued:
         return merchant.grants.refresh(token, script, rotate=rotate)
 
-    return await _by_script(asked, "refresh", carry_out, {})
+    return await _by_script(asked, "refresh", token.value, carry_out, {})
 
 
 async def _by_script(
-    asked: Asked, step: Step, grant: Callable[[Script, bool], Issued], extra: dict[str, Any]
+    asked: Asked, step: Step, sent: str, grant: Callable[[Script, bool], Issued], extra: dict[str, Any]
 ) -> Response:
     """Let the script decide what becomes of a grant that is in order so far."""
     merchant, entry = asked.merchant, asked.entry
@@ -180,7 +180,14 @@ async def _by_script(
         while (await asked.request.receive())["type"] != "http.disconnect":
             pass
 
-    call = Call(answer=answer, shape=merchant.shape, gates=merchant.gates, carry_out=carry_out, gone=gone)
+    call = Call(
+        answer=answer,
+        shape=merchant.shape,
+        gates=merchant.gates,
+        carry_out=carry_out,
+        gone=gone,
+        sent=sent,
+    )
     return await OUTCOMES[answer.outcome](call)
 
 

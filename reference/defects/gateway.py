@@ -13,6 +13,8 @@ from reference.defects.gateway_codes import EXCHANGES
 from reference.defects.gateway_metadata import DISCOVERY, KEYS
 from reference.defects.gateway_ownership import OWNERSHIP
 from reference.defects.gateway_proxy import PROXY
+from reference.defects.gateway_races import RACES
+from reference.defects.gateway_races_vault import VAULT_RACES
 from reference.defects.gateway_redemption import REDEMPTION
 from reference.defects.gateway_redirects import REDIRECTS
 from reference.defects.gateway_refusals import REFUSALS
@@ -48,5 +50,7 @@ FAMILIES = (
     SECRETS,
     TRANSPORT,
     ROBUSTNESS,
+    RACES,
+    VAULT_RACES,
 )
 DEFECTS: dict[str, Defect] = {defect.name: defect for family in FAMILIES for defect in family}

@@ -50,8 +50,8 @@ def build(
 ) -> Gateway:
     """Put an empty gateway together."""
     store = Store(core_keys=KeyRing(current=policies.new_core_key(ids)))
-    merchants = Merchants(connecting)
-    vault = Vault(store=store, policies=policies, clock=clock, ids=ids, merchants=merchants)
+    merchants = Merchants(connecting, limits=policies.merchant_limits, note=log.write)
+    vault = policies.vault_at_work(store=store, policies=policies, clock=clock, ids=ids, merchants=merchants)
     return Gateway(
         base_url=base_url,
         core_url=core_url,

@@ -13,12 +13,10 @@ import httpx
 import jwt
 
 from reference.gateway.policy.redemption import SIGNATURE_ONLY
-from reference.gateway.policy.vault import MerchantAnswer
+from reference.gateway.policy.vault import MerchantAnswer, MerchantLimits, Trouble
 from reference.gateway.records import MerchantPlace
 
-TOTAL_DEADLINE_S = 5
-TIMEOUT = httpx.Timeout(4, connect=2)
-MOST_OCTETS = 256 * 1024
+HONEST = MerchantLimits()
 KEYS_AGAIN_AFTER_S = 1
 ALGORITHMS = frozenset({"RS256", "PS256", "ES256", "ES384", "EdDSA"})
 
@@ -30,8 +28,6 @@ def connect(ca_file: str | None) -> httpx.AsyncClient:
     return httpx.AsyncClient(
         verify=ssl.create_default_context(cafile=ca_file),
         trust_env=False,
-        follow_redirects=False,
-        timeout=TIMEOUT,
         headers={"accept": "application/json", "accept-encoding": "identity"},
     )
 
@@ -39,14 +35,26 @@ def connect(ca_file: str | None) -> httpx.AsyncClient:
 class Merchants:
     """One connection pool a CA; the TLS context is the expensive part of it."""
 
-    def __init__(self, connecting: Connect = connect) -> None:
+    def __init__(
+        self,
+        connecting: Connect = connect,
+        *,
+        limits: MerchantLimits = HONEST,
+        note: Callable[[str], None] = lambda _line: None,
+    ) -> None:
         self._connect = connecting
+        self._note = note
+        self._limits = limits
+        self._timeout = httpx.Timeout(limits.silence_s, connect=limits.connecting_s)
         self._clients: dict[str | None, httpx.AsyncClient] = {}
         self._keys: dict[str, tuple[float, list[dict[str, Any]]]] = {}
 
     async def ask(self, merchant: MerchantPlace, form: dict[str, str]) -> MerchantAnswer:
         """One request to the token endpoint; every trouble on the way is an answer without a status."""
-        return await self._request(merchant, "POST", merchant.token_endpoint, form)
+        answer = await self._request(merchant, "POST", merchant.token_endpoint, form)
+        if answer.trouble is not None:
+            self._note(f"no answer of the merchant to {merchant.client_id}: {answer.trouble}")
+        return answer
 
     async def verified_id_token(self, merchant: MerchantPlace, token: str) -> dict[str, Any] | None:
         """The claims of an ID token that a key of the merchant's key set signed."""
@@ -87,19 +95,47 @@ class Merchants:
     async def _request(
         self, merchant: MerchantPlace, method: str, url: str, form: dict[str, str] | None
     ) -> MerchantAnswer:
+        """The body is taken as it comes: what was not asked for compressed could be any size unpacked."""
         body = bytearray()
         try:
             async with (
-                asyncio.timeout(TOTAL_DEADLINE_S),
-                self._client(merchant.ca_file).stream(method, url, data=form) as answer,
+                asyncio.timeout(self._limits.total_s),
+                self._client(merchant.ca_file).stream(
+                    method,
+                    url,
+                    data=form,
+                    timeout=self._timeout,
+                    follow_redirects=self._limits.follows_redirects,
+                ) as answer,
             ):
-                async for chunk in answer.aiter_bytes():
+                if answer.headers.get("content-encoding", "identity") != "identity":
+                    return MerchantAnswer(status=None, trouble="encoding")
+                async for chunk in answer.aiter_raw():
                     body += chunk
-                    if len(body) > MOST_OCTETS:
-                        return MerchantAnswer(status=None)
-        except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, TimeoutError, ssl.SSLError, ValueError):
-            return MerchantAnswer(status=None)
+                    if len(body) > self._limits.most_octets:
+                        return MerchantAnswer(status=None, trouble="size")
+        except (
+            httpx.HTTPError,
+            httpx.InvalidURL,
+            httpx.StreamError,
+            TimeoutError,
+            OSError,
+            ValueError,
+        ) as error:
+            return MerchantAnswer(status=None, trouble=_trouble(error))
         return MerchantAnswer(status=answer.status_code, document=_document(bytes(body)))
+
+
+def _trouble(error: Exception) -> Trouble:
+    """In a word; a library's text could quote what was sent."""
+    if isinstance(error, TimeoutError | httpx.TimeoutException):
+        return "late"
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLError):
+            return "tls"
+        cause = cause.__cause__ or cause.__context__
+    return "connection"
 
 
 def _document(body: bytes) -> dict[str, Any] | None:

@@ -43,6 +43,7 @@ from reference.gateway.records import (
     VaultKey,
 )
 from reference.gateway.store import Expiring, Store
+from reference.gateway.vault import Vault
 from reference.serving import Listen, listen
 
 if TYPE_CHECKING:
@@ -189,6 +190,8 @@ class Policies:
     redemption_headers: Mapping[str, str] = field(default_factory=lambda: NO_STORE)
 
     # The vault
+    vault_at_work: type[Vault] = Vault
+    merchant_limits: vault.MerchantLimits = field(default_factory=vault.MerchantLimits)
     step: Callable[[VaultEntry, float], vault.Step] = vault.step
     flight_key: Callable[[VaultKey], Hashable] = vault.flight_key
     # The merchant token comes before the code; with a delay the code is first, and provisioning comes later.

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Hashable
+from typing import TYPE_CHECKING
 
 from reference.gateway.clock import Clock
 from reference.gateway.ids import Ids
 from reference.gateway.keys import SigningKey, signed
 from reference.gateway.merchants import Merchants
-from reference.gateway.policies import Policies
 from reference.gateway.policy.outcomes import Refusal
 from reference.gateway.policy.vault import Verdict
 from reference.gateway.records import Agent, Grant, Resource, VaultEntry, VaultKey
 from reference.gateway.store import Store
+
+if TYPE_CHECKING:
+    from reference.gateway.policies import Policies
 
 JWT_BEARER_GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 JWT_BEARER_CLIENT = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
+import ssl
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -10,6 +12,9 @@ from typing import Any
 import httpx
 import pytest
 from starlette.responses import JSONResponse, Response
+
+from reference.gateway.policies import Policies
+from reference.gateway.policy.vault import MerchantLimits
 
 
 def error_of(answer: httpx.Response) -> tuple[int, str]:
@@ -218,3 +223,52 @@ def test_a_sign_in_during_a_refresh_wins(party: Any) -> None:
 
     assert answer.status_code == 200
     assert answer.json()["access_token"] == "newer"
+
+
+def compressed() -> Response:
+    return Response(gzip.compress(b" " * 10_000_000), headers={"content-encoding": "gzip"})
+
+
+def hung_up() -> Response:
+    raise httpx.ReadError("reset")
+
+
+def late() -> Response:
+    raise httpx.ReadTimeout("late")
+
+
+def distrusted() -> Response:
+    raise httpx.ConnectError("no") from ssl.SSLCertVerificationError("expired")
+
+
+@pytest.mark.parametrize(
+    ("word", "answer"),
+    [
+        ("encoding", compressed),
+        ("connection", hung_up),
+        ("late", late),
+        ("tls", distrusted),
+        ("size", lambda: Response("x" * 300_000)),
+    ],
+)
+def test_what_came_in_place_of_an_answer_is_logged_in_a_word(party: Any, word: str, answer: Any) -> None:
+    party.merchant.lifetime = 100
+    case = Case(party)
+    party.clock.advance(100)
+    party.merchant.refresh = answer
+    party.control("logs")
+
+    assert error_of(case.redeem()) == (503, "temporarily_unavailable")
+    said = [line for line in party.control("logs")["text"].splitlines() if "merchant" in line]
+    assert [line.rpartition(": ")[2] for line in said] == [word]
+
+
+def test_an_answer_that_never_ends_is_given_up(make_party: Any) -> None:
+    limits = MerchantLimits(total_s=0.05)
+    party = make_party(replace(Policies(), merchant_limits=limits))
+    party.merchant.lifetime = 100
+    case = Case(party)
+    party.clock.advance(100)
+    party.merchant.before_refresh = asyncio.Event()
+
+    assert error_of(case.redeem()) == (503, "temporarily_unavailable")

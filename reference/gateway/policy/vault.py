@@ -10,6 +10,7 @@ from reference.gateway.records import Agent, Grant, Resource, VaultEntry, VaultK
 
 Step = Literal["return", "refresh", "reauthenticate"]
 Verdict = Literal["accepted", "rejected", "transient"]
+Trouble = Literal["late", "connection", "tls", "size", "encoding"]
 ASSERTION_LIFETIME_S = 300
 NEAR_AT_MOST_S = 60
 NEAR_SHARE = 0.1
@@ -17,11 +18,26 @@ LONGEST_LIFETIME_S = 10 * 366 * 86400
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class MerchantLimits:
+    """How much of a merchant the gateway puts up with, in time and size, and that it follows it nowhere."""
+
+    total_s: float = 4.0
+    silence_s: float = 3.0
+    connecting_s: float = 2.0
+    most_octets: int = 256 * 1024
+    follows_redirects: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class MerchantAnswer:
-    """What the merchant's token endpoint said. A status of None means that no answer came."""
+    """What the merchant's token endpoint said.
+
+    A status of None means that no answer came, and `trouble` says in a word what came in its place.
+    """
 
     status: int | None
     document: dict[str, Any] | None = field(default=None, repr=False)
+    trouble: Trouble | None = None
 
     def text(self, name: str) -> str | None:
         value = (self.document or {}).get(name)

@@ -196,3 +196,32 @@ def test_target_that_fell_silent_is_asked_once_more_after_ever_more_checks() -> 
 )
 def test_origins_are_compared_in_normal_form(url: str, normal: str) -> None:
     assert origin(url) == normal
+
+
+def test_one_request_alone_is_not_made_to_wait() -> None:
+    later = ("Retry-After", "3600")
+    with server(lambda handler: reply(handler, 503, later)) as url, wire(url) as (opened, seen):
+        answer = opened.send_once("redemption", Request(method="GET", url=url))
+
+    assert (answer.status, answer.retries) == (503, ())
+    assert seen == [answer]
+
+
+def test_one_party_can_be_reached_by_another_way() -> None:
+    def named(handler: BaseHTTPRequestHandler) -> None:
+        reply(handler, 200, body=handler.headers["Host"].encode())
+
+    with (
+        server(named) as url,
+        server(lambda handler: reply(handler, 404)) as other,
+        wire(other) as (opened, _),
+    ):
+        with opened.through(other, url.removeprefix("http://")):
+            moved = opened.send("discovery", Request(method="GET", url=other))
+        back = opened.send("discovery", Request(method="GET", url=other))
+        with pytest.raises(ValueError, match="neither"), opened.through("http://elsewhere.example", "x:1"):
+            pass
+
+    assert moved.answer is not None
+    assert moved.answer.text() == other.removeprefix("http://")
+    assert back.status == 404

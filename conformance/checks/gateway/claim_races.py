@@ -1,0 +1,48 @@
+"""Whom tokens name when several users sign in at the same time."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from conformance import crowd
+from conformance.check import check
+from conformance.claims import expect, require
+from conformance.racing import Races, together
+from conformance.wire.exchange import Exchange
+from conformance.world import World
+
+
+@check("CLAIM-03", needs=["users:2", "sign-in:browser"])
+def sub_is_the_users_own_when_others_sign_in_too(world: World, races: Races) -> None:
+    """Two users who sign in at the same time, each in two browsers, are told apart and each taken for one.
+
+    Where the run makes Projects, nobody has signed in there before. The codes are exchanged at one moment.
+    """
+    for _ in races.each():
+        resource = world.project_apart().resource
+        signing_in = [world.attempt(world.agent(), resource=resource, user=user) for user in world.users[:2]]
+        signing_in += [world.attempt(each.agent, resource=resource, user=each.user) for each in signing_in]
+
+        codes = together([partial(world.approved, attempt) for attempt in signing_in])
+        answers = crowd.exchanges(world.gateway, codes)
+
+        subs: dict[str, str] = {}
+        for attempt, answer in zip(signing_in, answers, strict=True):
+            sub = _sub(world, require(answer).status(200))
+            what = f"sub of {attempt.user.name}, who signed in beside {len(codes) - 1} others"
+            expect.equal(sub, subs.setdefault(attempt.user.login, sub), what)
+        expect.that(
+            len(set(subs.values())) == len(subs),
+            "subs of two users who signed in at the same time",
+            expected="two different ones",
+            got="the same",
+        )
+        for user in world.users[:2]:
+            later = world.grant(resource=resource, user=user).answer
+            expect.equal(_sub(world, later), subs[user.login], f"sub of {user.name} in a later sign-in")
+
+
+def _sub(world: World, answer: Exchange) -> str:
+    token = require.text(answer.member("access_token"), "access_token of the code exchange")
+    claims = world.jwt(world.gateway.keyring.secret("access_token", token), "gateway access token").claims
+    return require.text(claims.get("sub"), "sub")

@@ -1,0 +1,34 @@
+"""A Proxy client that is revoked while it asks for Proxy tokens."""
+
+from __future__ import annotations
+
+from conformance import console
+from conformance.check import check
+from conformance.claims import expect, require
+from conformance.gateway import Gateway
+from conformance.racing import Races, amid
+from conformance.world import World
+
+
+@check("PROXY-04", needs=["control:create_proxy_client", "control:revoke_proxy_client"])
+def no_request_after_the_revocation_succeeds(gateway: Gateway, world: World, races: Races) -> None:
+    """Whatever was under way before, a request that begins once the revocation is acknowledged gets 401.
+
+    A request that began earlier may end either way.
+    """
+    project = world.project_apart()
+    for choice in races.each():
+        client = console.new_proxy_client(world, project)
+        require(gateway.proxy_token(client)).status(200)
+
+        history = amid(lambda: gateway.proxy_token(client), lambda: console.revoke(world, client), choice)  # noqa: B023
+
+        require.that(
+            any(answer.status == 200 for answer in history.before),
+            "Proxy token requests before the revocation",
+            expected="one that succeeds",
+            got="none",
+        )
+        for answer in history.after:
+            expect(answer).status(401)
+            expect(answer).not_granted("a Proxy token", "access_token")

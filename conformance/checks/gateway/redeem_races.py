@@ -1,0 +1,205 @@
+"""Redemptions under load: whose merchant token comes back when many ask for different ones."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+
+from conformance import console, crowd
+from conformance.check import check
+from conformance.claims import Unavailable, expect, require
+from conformance.gateway import Gateway
+from conformance.parties import Grant
+from conformance.racing import Races, amid, arrived, together
+from conformance.seclusion import Seclusion, let_expire, secluded, still_good
+from conformance.wire.exchange import Exchange
+from conformance.wire.secret import Secret
+from conformance.world import World
+
+# How long the merchant holds an answer, for those to others to be due at the same moment.
+HOLD_S = 0.3
+Owned = tuple[Grant, Secret]
+
+
+@dataclass(slots=True)
+class Owners:
+    """Whose each merchant token is, as far as is known."""
+
+    world: World
+    seen: dict[str, Grant]
+
+    def judge(self, owned: Owned, answer: Exchange) -> None:
+        """A merchant token that came is one of this user's, at this Resource, and of nobody else's."""
+        token = answer.member("access_token")
+        if answer.status != 200 or not isinstance(token, str):
+            return
+        grant, _ = owned
+        first = self.seen.setdefault(token, grant)
+        expect.that(
+            _owner(first) == _owner(grant),
+            f"merchant token of {_said(grant)}, among others redeemed at the same moment",
+            expected="a token of their own",
+            got=f"the one of {_said(first)}",
+        )
+        known = self.world.merchant.lookup(token) if self.world.merchant is not None else None
+        if known is not None:
+            expect.equal(known.login, grant.user.login, "user whom the merchant issued the token for")
+            if grant.resource.merchant_client_id is not None:
+                expect.equal(
+                    known.client_id,
+                    grant.resource.merchant_client_id,
+                    "client whom the merchant issued the token to",
+                )
+
+
+@check("REDEEM-12")
+def everybody_gets_their_own_under_load(world: World, races: Races) -> None:
+    """Two users, at two Resources and in two Projects where there are such, redeem at the same moment.
+
+    Each gets the merchant token of this user, this Resource and this Project, in whatever order they come.
+    """
+    owned = _owned(world)
+    owners = Owners(world, {})
+    for each in owned:
+        owners.judge(each, require(world.redeem(*each)).status(200))
+
+    for choice in races.each():
+        _redeemed_at_once(world, owners, owned, races.racers, choice)
+
+
+@check("REDEEM-12", needs=["sign-in:browser"])
+def everybody_gets_their_own_after_signing_in_at_once(world: World, races: Races) -> None:
+    """Users whose sign-ins, and the merchant tokens that come of them, overlap each redeem their own."""
+    project = world.project_apart()
+    proxy_token = world.proxy_token(project)
+    owners = Owners(world, {})
+    for choice in races.each():
+        signing_in = [(world.agent(), user) for user in world.users[:2] * 2]
+        grants = together(
+            [
+                partial(world.grant, agent=agent, resource=project.resource, user=user)
+                for agent, user in signing_in
+            ]
+        )
+        owned = [(grant, proxy_token) for grant in grants]
+        for each in owned:
+            owners.judge(each, require(world.redeem(*each)).status(200))
+        _redeemed_at_once(world, owners, owned, races.racers, choice)
+
+
+@check("REDEEM-12", needs=["merchant"], alone=True)
+def everybody_gets_their_own_refreshed_at_once(world: World, races: Races) -> None:
+    """Merchant tokens of several owners that expired together, and are refreshed together, are not mixed up.
+
+    The merchant holds its answers until it has been asked for every owner.
+    """
+    for choice in races.each(None if world.moves_clock() else 1):
+        places = _places(world)
+        for place in places:
+            place.short_lived()
+        agent = world.agent()
+        owned = [(place.grant(agent), place.proxy_token()) for place in places]
+        owners = Owners(world, {})
+        for each in owned:
+            owners.judge(each, require(world.redeem(*each)).status(200))
+        let_expire(world)
+        hold = {"outcome": "hold", "gate": world.unique(), "parties": len(places), "seconds": HOLD_S}
+        for place in places:
+            place.short_lived(refresh=hold)
+
+        _redeemed_at_once(world, owners, owned, races.racers, choice)
+        for each in owned:
+            owners.judge(each, world.redeem(*each))
+
+
+@check("REDEEM-06", needs=["control:create_proxy_client"])
+def no_redemption_after_the_revocation_succeeds(gateway: Gateway, world: World, races: Races) -> None:
+    """Whatever was under way before, a redemption that begins once the revocation is acknowledged gets 401.
+
+    A redemption that began earlier may end either way.
+    """
+    project = world.project_apart()
+    grant = world.grant(resource=project.resource)
+    require(world.redeem(grant, world.proxy_token(project))).status(200)
+    for choice in races.each():
+        client = console.new_proxy_client(world, project)
+        token = world.proxy_token(replace(project, proxy_client=client))
+        require(world.redeem(grant, token)).status(200)
+
+        history = amid(
+            partial(gateway.redeem, grant.access_token, token, grant.resource.indicator),
+            partial(console.revoke, world, client),
+            choice,
+        )
+
+        require.that(
+            any(answer.status == 200 for answer in history.before),
+            "redemptions before the revocation",
+            expected="one that succeeds",
+            got="none",
+        )
+        for answer in history.after:
+            expect(answer).status(401)
+            expect(answer).not_granted("the merchant token", "access_token")
+
+
+def _redeemed_at_once(
+    world: World, owners: Owners, owned: Sequence[Owned], racers: int, choice: random.Random
+) -> None:
+    """All of them redeem at one moment, each as often as fits, and everybody gets their own."""
+    turns = [owned[number % len(owned)] for number in range(racers)]
+    choice.shuffle(turns)
+    answers = crowd.redemptions(world.gateway, turns)
+    for each, answer in zip(turns, answers, strict=True):
+        still_good(world, each[0], answer)
+        owners.judge(each, answer)
+    arrived(answers)
+    came = sum(answer.status == 200 for answer in answers)
+    require.that(
+        came >= len(owned),
+        f"{len(answers)} redemptions at the same moment",
+        expected=f"at least {len(owned)} with a merchant token",
+        got=f"{came}",
+    )
+
+
+def _owned(world: World) -> list[Owned]:
+    """A grant for each user at home, and for the first one wherever else there is something."""
+    projects, resources = [world.home()], [world.home().resource]
+    with suppress(Unavailable):
+        resources += console.siblings(world)[1:]
+    with suppress(Unavailable):
+        projects.append(world.project())
+    agent = world.agent()
+    tokens = {project.id: world.proxy_token(project) for project in projects}
+    everywhere = [*resources, *(project.resource for project in projects[1:])]
+    wanted = [(world.users[0], resource) for resource in everywhere] + [(world.users[1], resources[0])]
+    return [
+        (world.grant(agent=agent, user=user, resource=resource), tokens[resource.project_id])
+        for user, resource in wanted
+    ]
+
+
+def _places(world: World) -> list[Seclusion]:
+    """Two users at one Resource; with control one of them also at its sibling and in another Project."""
+    first = secluded(world)
+    places = [first, first.beside()]
+    if "control:create_resource" not in world.capabilities:
+        return places
+    indicator = f"https://api.merchant.example/{world.unique()}"
+    sibling = console.resource_in(world, first.project, indicator)
+    if sibling.merchant_client_id is not None:
+        project = replace(first.project, resource=sibling)
+        places.append(replace(first, project=project, client_id=sibling.merchant_client_id))
+    return [*places, secluded(world)]
+
+
+def _owner(grant: Grant) -> tuple[str, str]:
+    return grant.user.login, grant.resource.id
+
+
+def _said(grant: Grant) -> str:
+    return f"{grant.user.name} at {grant.resource.indicator}"

@@ -1,0 +1,87 @@
+"""Many redemptions of one merchant token that is due, and a merchant that takes a refresh token once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from conformance import crowd
+from conformance.check import check
+from conformance.claims import LeftOut, expect, require
+from conformance.parties import Grant
+from conformance.racing import Races, arrived
+from conformance.seclusion import Seclusion, let_expire, redeem_past, secluded, still_good, works
+from conformance.wire.exchange import Exchange
+from conformance.wire.secret import Secret
+from conformance.world import World
+
+# How long the merchant holds an answer, for others to come with the same refresh token.
+HOLD_S = 0.3
+
+
+@check("VAULT-07", alone=True)
+def stampede_costs_nobody_the_token(world: World, races: Races) -> None:
+    """Of many who redeem an expired merchant token at the same moment, nobody is sent to the user.
+
+    The merchant takes each refresh token once, ends the grant when one comes twice, and holds its answers
+    until as many have asked as redeem. In every other round the tokens are those of two agents of one user.
+    What else than 410 a redemption may get while another one refreshes is open; past the next expiry, the
+    vault works.
+    """
+    for number, _ in enumerate(races.each(None if world.moves_clock() else 1)):
+        alone = secluded(world)
+        alone.short_lived(rotate_refresh_tokens=True)
+        grants = [alone.grant(world.agent()) for _ in range(2 - number % 2)]
+        proxy_token = alone.proxy_token()
+        before = [require(world.redeem(grant, proxy_token)).status(200) for grant in grants]
+        let_expire(world)
+
+        answers = _stampede(alone, grants, proxy_token, races.racers)
+
+        gone = sum(answer.status == 410 for answer in answers)
+        expect.that(
+            not gone,
+            f"{len(answers)} redemptions at the same moment, past the expiry of a refreshable merchant token",
+            expected="410 for none",
+            got=f"410 for {gone}",
+        )
+        alone.short_lived(rotate_refresh_tokens=True)
+        let_expire(world)
+        for place, grant in enumerate(grants):
+            seen = [before[place], *answers[place :: len(grants)]]
+            _works_at_the_next_expiry(alone, grant, proxy_token, seen)
+        arrived(answers)
+
+
+def _stampede(
+    alone: Seclusion, grants: Sequence[Grant], proxy_token: Secret, racers: int
+) -> tuple[Exchange, ...]:
+    """All of the racers redeem, and the merchant is slow to answer their refreshes."""
+    world = alone.world
+    hold = {"outcome": "hold", "gate": world.unique(), "parties": racers, "seconds": HOLD_S}
+    alone.short_lived(rotate_refresh_tokens=True, refresh=hold)
+    asked = len(alone.asked("refresh_token"))
+    turns = [(grants[number % len(grants)], proxy_token) for number in range(racers)]
+    answers = crowd.redemptions(world.gateway, turns)
+    for (grant, _), answer in zip(turns, answers, strict=True):
+        still_good(world, grant, answer)
+    if len(alone.asked("refresh_token")) == asked:
+        raise LeftOut("the gateway asked the merchant for no refresh, at an expiry that all redeemed past")
+    return answers
+
+
+def _works_at_the_next_expiry(
+    alone: Seclusion, grant: Grant, proxy_token: Secret, seen: Sequence[Exchange]
+) -> None:
+    """The grant redeems once more, and what comes is new and works."""
+    old = [each.member("access_token") for each in seen if each.status == 200]
+    answer = redeem_past(alone.world, grant, proxy_token, old[-1])
+    still_good(alone.world, grant, answer)
+    expect(answer).status(200)
+    token = expect.text(answer.member("access_token"), "access_token of the redemption")
+    expect.that(
+        token not in old,
+        "merchant token past its next expiry, after the stampede",
+        expected="a new one",
+        got="one that has expired",
+    )
+    works(alone, token)

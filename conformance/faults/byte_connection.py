@@ -1,0 +1,171 @@
+"""One connection through the byte-level proxy: two ways, and what happens to the octets on each."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import socket
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+
+from conformance.faults.tls_records import Asked
+from conformance.faults.toxics import ENDS, Kind, Toxic, Way
+
+_CHUNK = 64 * 1024
+_LINGER_ZERO = struct.pack("ii", 1, 0)
+# A connection that nobody ends is ended after this.
+LONGEST_LIFE_S = 600.0
+_CONNECT_S = 5.0
+
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+Strike = Callable[[Toxic], None]
+
+
+class Over(Exception):
+    """The connection has come to its end; `abruptly` by a reset."""
+
+    def __init__(self, *, abruptly: bool) -> None:
+        super().__init__("a reset" if abruptly else "a close")
+        self.abruptly = abruptly
+
+
+class Connection:
+    """Passes octets on, as its toxics let them; each toxic that does anything strikes once."""
+
+    def __init__(
+        self, client: Streams, toxics: Sequence[Toxic], *, strike: Strike, rng: random.Random
+    ) -> None:
+        self._client = client
+        self._toxics = toxics
+        self._strike = strike
+        self._rng = rng
+        self._struck: set[Toxic] = set()
+        self._asked = Asked()
+        self._passed_in_all = 0
+        self._task = asyncio.current_task()
+
+    def drop(self) -> None:
+        """Ends the connection from outside."""
+        if self._task is not None:
+            self._task.cancel()
+
+    async def run(self, upstream: tuple[str, int]) -> None:
+        """Lives until both ways have ended; raises OSError where the party asked cannot be reached."""
+        writers = [self._client[1]]
+        abruptly = False
+        try:
+            for toxic in self._toxics:
+                if toxic.kind is Kind.DOWN:
+                    self._fire(toxic)
+                    raise Over(abruptly=True)
+            async with asyncio.timeout(_CONNECT_S):
+                server = await asyncio.open_connection(*upstream)
+            writers.append(server[1])
+            async with asyncio.timeout(LONGEST_LIFE_S):
+                await self._both(server)
+        except Over as end:
+            abruptly = end.abruptly
+        finally:
+            for writer in writers:
+                end_of(writer, abruptly=abruptly)
+
+    async def _both(self, server: Streams) -> None:
+        ways = [
+            asyncio.ensure_future(self._pass(Way.THERE, self._client[0], server[1])),
+            asyncio.ensure_future(self._pass(Way.BACK, server[0], self._client[1])),
+        ]
+        try:
+            done, _ = await asyncio.wait(ways, return_when=asyncio.FIRST_EXCEPTION)
+            for way in done:
+                way.result()
+        finally:
+            for way in ways:
+                way.cancel()
+            await asyncio.gather(*ways, return_exceptions=True)
+
+    async def _pass(self, way: Way, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+        toxics = [toxic for toxic in self._toxics if toxic.way is way and toxic.kind is not Kind.LIMIT]
+        ends = [toxic for toxic in toxics if toxic.kind in ENDS]
+        slow = [toxic for toxic in toxics if toxic.kind not in ENDS]
+        counted = dict.fromkeys(ends, 0)
+        try:
+            while octets := await source.read(_CHUNK):
+                if way is Way.THERE:
+                    self._asked.feed(octets)
+                for piece in self._pieces(octets, slow):
+                    await self._delay(piece, slow)
+                    if not await self._goes_on(piece, counted, sink):
+                        await _swallow(source)
+                        return
+        except ConnectionError:
+            raise Over(abruptly=True) from None
+        with suppress(OSError):
+            sink.write_eof()
+
+    def _pieces(self, octets: bytes, slow: Sequence[Toxic]) -> Iterator[bytes]:
+        slicing = next((toxic for toxic in slow if toxic.kind is Kind.SLICE), None)
+        if slicing is None:
+            yield octets
+            return
+        for start in range(0, len(octets), slicing.octets):
+            self._fire(slicing)
+            yield octets[start : start + slicing.octets]
+
+    async def _delay(self, piece: bytes, slow: Sequence[Toxic]) -> None:
+        for toxic in slow:
+            self._fire(toxic)
+            match toxic.kind:
+                case Kind.BANDWIDTH:
+                    await asyncio.sleep(len(piece) / toxic.octets)
+                case _:
+                    await asyncio.sleep(toxic.seconds + self._rng.uniform(-toxic.jitter_s, toxic.jitter_s))
+
+    async def _goes_on(self, piece: bytes, counted: dict[Toxic, int], sink: asyncio.StreamWriter) -> bool:
+        """Passes as much as the first end lets through; False where nothing passes on this way any more."""
+        ending: Toxic | None = None
+        for toxic, before in counted.items():
+            if toxic.asked and not self._asked.seen:
+                continue
+            room = max(toxic.after - before, 0)
+            if len(piece) > room:
+                piece, ending = piece[:room], toxic
+            counted[toxic] = before + len(piece)
+        limit = next((toxic for toxic in self._toxics if toxic.kind is Kind.LIMIT), None)
+        if limit is not None and self._passed_in_all + len(piece) > limit.octets:
+            piece, ending = piece[: max(limit.octets - self._passed_in_all, 0)], limit
+        self._passed_in_all += len(piece)
+        if piece:
+            sink.write(piece)
+            await sink.drain()
+        if ending is None:
+            return True
+        self._fire(ending)
+        match ending.kind:
+            case Kind.HALF_CLOSE:
+                sink.write_eof()
+                return False
+            case Kind.TIMEOUT:
+                await asyncio.sleep(ending.seconds)
+        raise Over(abruptly=ending.kind in {Kind.TIMEOUT, Kind.RESET})
+
+    def _fire(self, toxic: Toxic) -> None:
+        if toxic not in self._struck:
+            self._struck.add(toxic)
+            self._strike(toxic)
+
+
+async def _swallow(source: asyncio.StreamReader) -> None:
+    while await source.read(_CHUNK):
+        pass
+
+
+def end_of(writer: asyncio.StreamWriter, *, abruptly: bool) -> None:
+    """Ends one side, by a reset where that is asked for."""
+    if not abruptly:
+        writer.close()
+        return
+    plain = writer.get_extra_info("socket")
+    with suppress(OSError):
+        plain.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_ZERO)
+    writer.transport.abort()

@@ -1,0 +1,159 @@
+"""A proxy for octets, on loopback and in a thread of its own: TLS passes through it unseen."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import threading
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TypeVar
+from urllib.parse import urlsplit, urlunsplit
+
+from conformance.faults.byte_connection import Connection, Streams, end_of
+from conformance.faults.toxics import Toxic
+
+_HOST = "127.0.0.1"
+_BACKLOG = 256
+# Whoever opens more than this at a time is turned away, and counted among the proxy's own troubles.
+MOST_CONNECTIONS = 512
+_STOP_S = 10.0
+_ROUNDS = 8
+Found = TypeVar("Found")
+
+
+class ByteProxy:
+    """One port in front of one party. What is armed meets every connection that is made from then on.
+
+    Arming ends the connections that are open: what was made before would pass unharmed.
+    """
+
+    def __init__(self, upstream: tuple[str, int], rng: random.Random) -> None:
+        self._upstream = upstream
+        self._rng = rng
+        self._loop = asyncio.new_event_loop()
+        self._standing: tuple[Toxic, ...] = ()
+        self._tape: deque[tuple[Toxic, ...]] = deque()
+        self._fired: Counter[Toxic] = Counter()
+        self._connections = 0
+        self._open: set[Connection] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._troubles: list[str] = []
+        self._server: asyncio.Server | None = None
+        self.port = 0
+
+    @property
+    def address(self) -> str:
+        return f"{_HOST}:{self.port}"
+
+    def instead_of(self, url: str) -> str:
+        """The same URL by way of this proxy."""
+        return urlunsplit(urlsplit(url)._replace(netloc=self.address))
+
+    def arm(self, *toxics: Toxic) -> None:
+        """Every connection meets these, until something else is armed; with none, all is well again."""
+        self._ask(lambda: self._set(toxics, ()))
+
+    def arm_tape(self, tape: Sequence[Sequence[Toxic]]) -> None:
+        """The n-th connection from now on meets the n-th entry; those after the last meet nothing."""
+        self._ask(lambda: self._set((), [tuple(toxics) for toxics in tape]))
+
+    def fired(self, toxic: Toxic) -> int:
+        """How many connections the toxic has struck."""
+        return self._ask(lambda: self._fired[toxic])
+
+    @property
+    def connections(self) -> int:
+        """How many connections were made so far."""
+        return self._ask(lambda: self._connections)
+
+    @property
+    def troubles(self) -> tuple[str, ...]:
+        """What went wrong that nobody armed."""
+        return self._ask(lambda: tuple(self._troubles))
+
+    def _ask(self, question: Callable[[], Found]) -> Found:
+        async def answer() -> Found:
+            return question()
+
+        return asyncio.run_coroutine_threadsafe(answer(), self._loop).result(_STOP_S)
+
+    def _set(self, standing: tuple[Toxic, ...], tape: Sequence[tuple[Toxic, ...]]) -> None:
+        self._standing, self._tape = standing, deque(tape)
+        for connection in self._open:
+            connection.drop()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 - a coroutine runs in a task
+        self._tasks.add(task)
+        self._connections += 1
+        try:
+            await self._carry((reader, writer))
+        except asyncio.CancelledError:
+            # Dropped: the streams' own callback would take a cancelled task for a failure.
+            return
+        except (OSError, TimeoutError) as trouble:
+            self._troubles.append(f"{type(trouble).__name__} on the way to the party asked")
+        finally:
+            self._tasks.discard(task)
+
+    async def _carry(self, client: Streams) -> None:
+        if len(self._open) >= MOST_CONNECTIONS:
+            self._troubles.append(f"more than {MOST_CONNECTIONS} connections at a time")
+            end_of(client[1], abruptly=True)
+            return
+        toxics = self._tape.popleft() if self._tape else self._standing
+        connection = Connection(client, toxics, strike=self._strike, rng=self._rng)
+        self._open.add(connection)
+        try:
+            await connection.run(self._upstream)
+        finally:
+            self._open.discard(connection)
+
+    def _strike(self, toxic: Toxic) -> None:
+        self._fired[toxic] += 1
+
+    async def _listen(self) -> None:
+        self._server = await asyncio.start_server(self._serve, _HOST, 0, backlog=_BACKLOG)
+        self.port = int(self._server.sockets[0].getsockname()[1])
+
+    async def _stop(self) -> None:
+        assert self._server is not None  # noqa: S101 - started before it is stopped
+        # A server that is closed loses track of what it has just accepted: first nothing more is let in.
+        for listening in self._server.sockets:
+            self._loop.remove_reader(listening.fileno())
+        for _ in range(_ROUNDS):
+            await asyncio.sleep(0)
+        self._server.close()
+        for task in (tasks := list(self._tasks)):
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        # Transports close their sockets in the next round.
+        await asyncio.sleep(0)
+
+    def start(self) -> threading.Thread:
+        """Listens before it returns."""
+        self._loop.run_until_complete(self._listen())
+        thread = threading.Thread(target=self._loop.run_forever, name="byte-proxy", daemon=True)
+        thread.start()
+        return thread
+
+    def stop(self, thread: threading.Thread) -> None:
+        """Leaves neither a thread nor an open socket behind."""
+        asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result(_STOP_S)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        thread.join(_STOP_S)
+        self._loop.close()
+
+
+@contextmanager
+def byte_proxy(upstream: tuple[str, int], *, seed: int = 0) -> Iterator[ByteProxy]:
+    """A proxy in front of this host and port, for as long as the block lasts."""
+    proxy = ByteProxy(upstream, random.Random(seed))  # noqa: S311 - jitter, not a secret
+    thread = proxy.start()
+    try:
+        yield proxy
+    finally:
+        proxy.stop(thread)

@@ -1,0 +1,205 @@
+"""Plays generated histories against a gateway until one surprises, and cuts that one down."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, get_args
+
+from conformance.claims import Unavailable, expect, observe, repeat_with, require
+from conformance.estate import ControlledEstate
+from conformance.generating import Draw
+from conformance.histories.hearing import Ear
+from conformance.histories.planning import Memory, Offer, seeded
+from conformance.histories.player import Player
+from conformance.histories.playing import Play, Surprise, repeat, wander
+from conformance.histories.shrinking import shortest
+from conformance.histories.state import Ground, State
+from conformance.histories.steps import (
+    AskProxyToken,
+    Authorize,
+    Exchange,
+    History,
+    Manner,
+    NewProject,
+    NotAHistory,
+    Redeem,
+    Register,
+    from_json,
+    to_json,
+)
+from conformance.histories.story import told
+from conformance.parties import User
+from conformance.seclusion import newcomer
+from conformance.world import World
+
+KIND = "history"
+# The walk that every history varies; a gateway that does not get through it breaks other rules.
+USUAL: History = (
+    NewProject(),
+    Register(),
+    Authorize(agent=0, project=0),
+    Exchange(code=0),
+    AskProxyToken(client=0),
+    Redeem(code=0, token=0),
+)
+STEPS, PROBES = 16, 6
+# Where an answer takes long, fewer histories are played.
+LONGEST_S = 60.0
+PROVISIONED_S, WHILE_SHRINKING_S = 5.0, 1.0
+LONG_LIFE_S, SHORT_LIFE_S, BEYOND_S = 36_000.0, 60.0, 10.0
+# How many lives of a merchant token a gateway access token has to last.
+_LIVES = 6
+_FEWER_LIVES, _LEEWAY_S = 3, 8.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Setting:
+    """What histories are played with: the target's offer, the merchant's ways, and how long tokens live."""
+
+    offer: Offer
+    life_s: float
+    beyond_s: float
+    hears: bool
+    names: tuple[str, ...]
+    federated: bool = False
+    asks_always: bool = True
+
+
+def explore(anew: Callable[[], World], draw: Draw, *, timed: bool) -> None:
+    """No generated history comes to anything that the state table does not allow.
+
+    `timed` histories move the gateway's clock, so nobody else may use the target meanwhile.
+    """
+    setting = _settled(anew(), timed=timed)
+    if draw.replay is not None:
+        _claim(setting, _played(anew, setting, PROVISIONED_S, _stored(draw.replay)), Counter(), 1)
+        return
+    memory, rows, played = Memory(), Counter[str](), 0
+    surprise, begun = None, time.monotonic()
+    while surprise is None and played < _histories(draw) and time.monotonic() < begun + LONGEST_S:
+        play = _begin(anew(), setting, PROVISIONED_S)
+        rng = seeded(draw.seed, "timed" if timed else "untimed", played)
+        surprise, offer = wander(play, setting.offer, memory, rng, steps=STEPS, probes=PROBES)
+        rows.update(play.rows)
+        setting = replace(setting, offer=offer, asks_always=play.player.asks_always)
+        played += 1
+    if surprise is not None and draw.shrinks:
+        surprise = _shrunk(anew, setting, surprise)
+    _claim(setting, surprise, rows, played)
+
+
+def _histories(draw: Draw) -> int:
+    return max(1, draw.examples * 3 // 5)
+
+
+def _shrunk(anew: Callable[[], World], setting: Setting, found: Surprise) -> Surprise:
+    """The shortest history, played once more with all patience; if nothing comes of that, the one found."""
+    smallest = shortest(found, lambda history: _played(anew, setting, WHILE_SHRINKING_S, history))
+    again = _played(anew, setting, PROVISIONED_S, smallest.history)
+    return again or _played(anew, setting, PROVISIONED_S, found.history) or found
+
+
+def _played(
+    anew: Callable[[], World], setting: Setting, patience_s: float, history: History
+) -> Surprise | None:
+    return repeat(_begin(anew(), setting, patience_s), history)
+
+
+def _claim(setting: Setting, surprise: Surprise | None, rows: Mapping[str, int], played: int) -> None:
+    """The claim about all that was played; what surprised is kept so that it can be seen again."""
+    if surprise is None:
+        expect.that(True, "histories", expected="answers that the state table allows", got="no other")
+        observe(histories=played, **dict(sorted(rows.items())))
+        return
+    story = told(surprise, setting.names)
+    repeat_with({"kind": KIND, "steps": to_json(surprise.history), "story": story})
+    what = f"the state table at step {len(story)}"
+    expect.that(False, what, expected=surprise.expected, got=surprise.got)
+
+
+def _stored(replay: Mapping[str, Any]) -> History:
+    if replay.get("kind") != KIND:
+        raise NotAHistory("expected a stored history")
+    return from_json(replay.get("steps"))
+
+
+def _begin(world: World, setting: Setting, patience_s: float) -> Play:
+    """A history that is about to begin, with users and a Project that no other history knows."""
+    users, ear = _users(world, setting.offer), None
+    if setting.hears and world.merchant is not None:
+        ear = Ear(merchant=world.merchant, users=users, life_s=setting.life_s, federated=setting.federated)
+        ear.moved(world.clock.offset_s)
+    player = Player(
+        world=world,
+        users=users,
+        ear=ear,
+        life_s=setting.life_s,
+        beyond_s=setting.beyond_s,
+        patience_s=patience_s,
+        asks_always=setting.asks_always,
+    )
+    ground = Ground(hears=ear is not None, life_s=setting.life_s)
+    return Play(player=player, state=State(ground=ground))
+
+
+def _users(world: World, offer: Offer) -> tuple[User, ...]:
+    """Where Projects are made, users are strangers to each; elsewhere they have to be."""
+    if offer.projects or world.merchant is None:
+        return world.users[: offer.users]
+    return tuple(newcomer(world, world.merchant) for _ in range(offer.users))
+
+
+def _settled(world: World, *, timed: bool) -> Setting:
+    """What the target lets a history do, found out on the walk that every history varies."""
+    if timed and not world.moves_clock():
+        raise Unavailable("control:advance_clock", "needs the control action advance_clock")
+    setting = _offered(world, timed=timed)
+    play = _begin(world, setting, PROVISIONED_S)
+    provisioned, lasts_s = False, 0.0
+    for step in USUAL:
+        seen, surprise = play.take(step)
+        provisioned |= any(heard.grant == "provisioning" for heard in seen.heard)
+        if isinstance(step, Exchange):
+            lasts_s = seen.until - seen.at
+        if surprise is not None:
+            what = f"{type(step).__name__} on the usual way"
+            require.that(False, what, expected=surprise.expected, got=surprise.got)
+    if setting.hears and not provisioned:
+        manners = tuple(manner for manner in setting.offer.manners if manner != "rejects")
+        setting = replace(setting, federated=True, offer=replace(setting.offer, manners=manners))
+    if timed and lasts_s < _LIVES * (SHORT_LIFE_S + BEYOND_S):
+        life_s = float(max(2, int(lasts_s / _FEWER_LIVES - _LEEWAY_S)))
+        setting = replace(setting, life_s=life_s, beyond_s=_LEEWAY_S)
+    return setting
+
+
+def _offered(world: World, *, timed: bool) -> Setting:
+    may = world.capabilities
+    made = isinstance(world.estate, ControlledEstate)
+    hears = world.merchant is not None and (made or world.home().resource.merchant_client_id is not None)
+    users = 2 if (hears and not made) or "users:2" in may else 1
+    clients, revoking = "control:create_proxy_client" in may, "control:revoke_proxy_client" in may
+    holding = made and "control:set_agent_policy" in may
+    offer = Offer(
+        users=users,
+        projects=made,
+        holding=holding,
+        approving=holding and "control:approve_agent" in may,
+        declining="sign-in:decline" in may,
+        new_clients=clients,
+        revoking_first=made and revoking,
+        revoking=clients and revoking,
+        manners=(_TIMED if timed else _UNTIMED) if hears else (),
+        forward=("merchant token", "Proxy token") if timed else (),
+    )
+    names = tuple(user.name for user in world.users[:users]) if made else ("A user", "Another user")
+    life_s = SHORT_LIFE_S if timed else LONG_LIFE_S
+    return Setting(offer=offer, life_s=life_s, beyond_s=BEYOND_S, hears=hears, names=names)
+
+
+# Without a clock nothing is ever refreshed.
+_UNTIMED: tuple[Manner, ...] = ("accepts", "rejects", "stumbles once")
+_TIMED: tuple[Manner, ...] = get_args(Manner)

@@ -1,0 +1,139 @@
+"""The state table and the error table of the specification as a model: what each step may come to.
+
+Pure: a state and a step with what came of it give the next state, or a surprise. The model is as liberal as
+the specification; see `vault` for merchant tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from conformance.histories.overhearing import overheard
+from conformance.histories.redemption import redeemed
+from conformance.histories.seen import Seen
+from conformance.histories.sign_ins import authorized
+from conformance.histories.state import Client, Judged, State, Token, put
+from conformance.histories.steps import (
+    Approve,
+    AskProxyToken,
+    Authorize,
+    Exchange,
+    Forward,
+    Merchant,
+    NewProject,
+    NewProxyClient,
+    Redeem,
+    Register,
+    Revoke,
+    Step,
+)
+
+ALLOWED: Mapping[str, str] = {
+    "201": "status 201",
+    "code": "a code",
+    "no code": "no code",
+    "tokens": "status 200 with tokens",
+    "Proxy token": "status 200 with a Proxy token",
+    "invalid_grant": "invalid_grant",
+    "200": "status 200 with a merchant token of this user's that has not expired",
+    "401": "status 401",
+    "404": "status 404",
+    "410": "status 410",
+    "4xx": "a refusal (a 4xx status)",
+    "5xx": "a 5xx status",
+}
+
+
+def judge(state: State, step: Step, seen: Seen) -> Judged:
+    """What the step leads to, after everything that was heard meanwhile."""
+    if not isinstance(step, Authorize | Redeem):
+        # What is heard at other steps came of nothing in particular.
+        state = overheard(state, seen)
+    return _JUDGES[type(step)](state, step, seen)
+
+
+def in_words(allowed: frozenset[str]) -> str:
+    """What is allowed, for people."""
+    return " or ".join(ALLOWED[word] for word in sorted(allowed)) or "nothing, after all that came before"
+
+
+def _new_project(state: State, step: NewProject, _seen: Seen) -> Judged:
+    clients = (*state.clients, Client(project=len(state.projects)))
+    return Judged(state=replace(state, projects=(*state.projects, step.policy), clients=clients))
+
+
+def _registered(state: State, _step: Register, seen: Seen) -> Judged:
+    row = "registration, held: Pending" if "hold" in state.projects else "registration, approved"
+    new = replace(state, agents=(*state.agents, len(state.projects)))
+    return _one(seen, "201", new, row)
+
+
+def _approved(state: State, step: Approve, _seen: Seen) -> Judged:
+    place = (step.agent, step.project)
+    new = replace(state, approved=state.approved | {place}, pending=state.pending - {place})
+    return Judged(state=new, rows=("Pending, approved by the operator: approved",))
+
+
+def _exchanged(state: State, step: Exchange, seen: Seen) -> Judged:
+    code = state.codes[step.code]
+    if code.stands != "waits":
+        shaken = replace(code, shaken=code.stands == "tokens" or code.shaken)
+        new = replace(state, codes=put(state.codes, step.code, shaken))
+        return _one(seen, "invalid_grant", new, "code used again: invalid_grant")
+    gone = replace(code, stands="used up")
+    if code.aged and seen.came == "invalid_grant":
+        return Judged(state=replace(state, codes=put(state.codes, step.code, gone)))
+    done = replace(code, stands="tokens", until=seen.until)
+    new = replace(state, codes=put(state.codes, step.code, done))
+    return _one(seen, "tokens", new, "code exchanged")
+
+
+def _new_proxy_client(state: State, step: NewProxyClient, _seen: Seen) -> Judged:
+    return Judged(state=replace(state, clients=(*state.clients, Client(project=step.project))))
+
+
+def _proxy_token(state: State, step: AskProxyToken, seen: Seen) -> Judged:
+    if state.clients[step.client].revoked:
+        new = replace(state, tokens=(*state.tokens, Token(client=None)))
+        return _one(seen, "401", new, "Proxy token request, revoked: 401")
+    new = replace(state, tokens=(*state.tokens, Token(client=step.client, until=seen.until)))
+    return _one(seen, "Proxy token", new, "Proxy token request, active")
+
+
+def _revoked(state: State, step: Revoke, _seen: Seen) -> Judged:
+    gone = replace(state.clients[step.client], revoked=True)
+    new = replace(state, clients=put(state.clients, step.client, gone))
+    return Judged(state=new, rows=("Proxy client active, revoked: revoked",))
+
+
+def _merchant(state: State, step: Merchant, _seen: Seen) -> Judged:
+    manners = {**state.manners, (step.project, step.user): step.manner}
+    return Judged(state=replace(state, manners=manners))
+
+
+def _forward(state: State, _step: Forward, _seen: Seen) -> Judged:
+    """How long codes live is open: one that waits may be over now."""
+    return Judged(state=replace(state, codes=tuple(replace(code, aged=True) for code in state.codes)))
+
+
+def _one(seen: Seen, allowed: str, new: State, *rows: str) -> Judged:
+    """The one word that may come."""
+    came = seen.came == allowed
+    return Judged(state=new if came else None, allowed=frozenset({allowed}), rows=rows if came else ())
+
+
+_JUDGES: Mapping[type[Step], Callable[[State, Any, Seen], Judged]] = {
+    NewProject: _new_project,
+    Register: _registered,
+    Authorize: authorized,
+    Approve: _approved,
+    Exchange: _exchanged,
+    NewProxyClient: _new_proxy_client,
+    AskProxyToken: _proxy_token,
+    Revoke: _revoked,
+    Redeem: redeemed,
+    Merchant: _merchant,
+    Forward: _forward,
+}

@@ -1,0 +1,109 @@
+"""What a redemption may be answered with.
+
+The credentials come first: each fault of theirs allows its own refusals. Which of several a gateway tells of
+is open, and so is whether it looks into the vault before it looks at the credentials.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from conformance.histories.overhearing import overheard
+from conformance.histories.seen import Seen
+from conformance.histories.state import Code, Judged, State, key_of
+from conformance.histories.steps import Redeem
+from conformance.histories.vault import Entry, Key, Vault, answers
+
+# Around the end of a token it is open who is right; leeways of a minute are usual.
+LEEWAY_S = 60.0
+MAYBE = "maybe"
+# Two clocks on one machine, and seconds that are whole.
+_MOMENT_S = 1.0
+
+
+def redeemed(state: State, step: Redeem, seen: Seen) -> Judged:
+    """The credentials first: each fault allows its own refusals, and beside them what the vault refuses.
+
+    Which of several faults a gateway tells of is open.
+    """
+    code = state.codes[step.code]
+    state = overheard(state, seen, code)
+    refusals = set(faults(state, step, seen.at))
+    doubtful = MAYBE in refusals or code.shaken
+    certain = refusals - {MAYBE}
+    trouble = any(
+        each.grant == "refresh" and each.result in {"failed", "lost"} and each.user == code.user
+        for each in seen.heard
+    )
+    found = [
+        (vault, _answered(vault, key_of(vault, code), seen.at, trouble=trouble)) for vault in state.vaults
+    ]
+    possible = {word for _, by_word in found for word in by_word}
+    if certain:
+        possible = (possible - {"200"}) | certain
+    elif doubtful:
+        possible |= {"4xx"}
+    allowed = frozenset(possible)
+    if not _covers(possible, seen):
+        return Judged(state=None, allowed=allowed)
+    # A refusal of the credentials says nothing of the vault.
+    if certain or (doubtful and seen.came != "200"):
+        row = "redemption, refused credentials" if certain else ""
+        return Judged(state=state, allowed=allowed, rows=(row,) if row else ())
+    vaults = tuple(
+        vault.with_(key_of(vault, code), by_word[seen.came])
+        for vault, by_word in found
+        if seen.came in by_word
+    )
+    rows = _redemption_row(state, code, seen)
+    return Judged(state=replace(state, vaults=vaults), allowed=allowed, rows=rows)
+
+
+def _answered(vault: Vault, key: Key, at: float, *, trouble: bool) -> dict[str, set[Entry]]:
+    by_word: dict[str, set[Entry]] = {}
+    for entry in vault.of(key):
+        for word, then in answers(entry, at, trouble=trouble).items():
+            by_word.setdefault(word, set()).add(then)
+    return by_word
+
+
+def _covers(possible: Iterable[str], seen: Seen) -> bool:
+    """True when what came is among what may come; of a merchant token it has to be the right one."""
+    came = seen.came
+    if came == "200":
+        token = seen.token
+        right = token is None or (token.owned and seen.at <= token.until + _MOMENT_S)
+        return "200" in possible and right
+    return came in possible or ("4xx" in possible and came in {"401", "404", "410"})
+
+
+def faults(state: State, step: Redeem, now: float) -> Iterable[str]:
+    """The refusals that the credentials of a redemption allow; `maybe` near the end of one of them."""
+    code, token = state.codes[step.code], state.tokens[step.token]
+    client = state.clients[token.client] if token.client is not None else None
+    if client is None:
+        return
+    if client.revoked or client.project != code.project:
+        yield "401"
+    for until in (token.until, code.until):
+        if now > until + LEEWAY_S:
+            yield "4xx"
+        elif now > until - LEEWAY_S:
+            yield MAYBE
+
+
+def _redemption_row(state: State, code: Code, seen: Seen) -> tuple[str, ...]:
+    refreshed = [each.result for each in seen.heard if each.grant == "refresh" and each.user == code.user]
+    if seen.came == "200":
+        return ("cached, near expiry, refreshed" if "accepted" in refreshed else "cached, redeemed",)
+    if seen.came == "410":
+        if refreshed:
+            return ("cached, near expiry, refresh rejected: 410",)
+        held = {entry.holds for vault in state.vaults[:1] for entry in vault.of(key_of(vault, code))}
+        return (
+            "cached, near expiry, no refresh token: 410"
+            if "token" in held
+            else "needs reauthentication, redeemed: 410",
+        )
+    return ("absent, redeemed: 404" if seen.came == "404" else "redeemed while the merchant fails",)

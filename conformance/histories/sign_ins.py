@@ -1,0 +1,87 @@
+"""What a sign-in may come to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from conformance.histories.overhearing import UNREFRESHABLE, overheard
+from conformance.histories.seen import Seen
+from conformance.histories.state import Code, Judged, Standing, State, key_of
+from conformance.histories.steps import Authorize, Manner
+from conformance.histories.vault import Entries, Entry, fresh
+
+REJECTS: frozenset[Manner] = frozenset({"rejects"})
+
+
+def authorized(state: State, step: Authorize, seen: Seen) -> Judged:
+    standing = state.standing(step.agent, step.project)
+    # Who was not asked, because the user approved this agent before, cannot decline.
+    unasked = not step.approves and seen.came == "code unasked"
+    wanted = "code" if standing == "approved" and (step.approves or unasked) else "no code"
+    came = "code" if seen.came == "code unasked" else seen.came
+    had = _may_hold(state, step)
+    state = overheard(state, seen, step, certain=came == "code")
+    if came == "code" and not _asked(seen, step):
+        state = _provisioned_silently(state, step, seen.at)
+    code = Code(
+        agent=step.agent,
+        project=step.project,
+        user=step.user,
+        stands="waits" if came == "code" else "nothing",
+    )
+    pending = state.pending | ({(step.agent, step.project)} if standing == "Pending" else set())
+    new = replace(state, codes=(*state.codes, code), pending=pending)
+    allowed = frozenset({wanted})
+    if came != wanted:
+        return Judged(state=None, allowed=allowed)
+    return Judged(state=new, allowed=allowed, rows=_sign_in_rows(step, standing, came, seen, had))
+
+
+def _sign_in_rows(
+    step: Authorize, standing: Standing, came: str, seen: Seen, had: set[str]
+) -> tuple[str, ...]:
+    if came != "code":
+        return ("sign-in, Pending: no code",) if standing == "Pending" else ("sign-in, declined: no code",)
+    rejected = any(each.result == "rejected" for each in seen.heard if each.user == step.user)
+    if "reauthentication" in had:
+        return () if rejected else ("needs reauthentication, sign-in: cached",)
+    if "nothing" not in had:
+        return ("cached, sign-in",)
+    return ("absent, sign-in, rejected: absent" if rejected else "absent, sign-in, accepted: cached",)
+
+
+def _may_hold(state: State, step: Authorize) -> set[str]:
+    vault = state.vaults[0]
+    key = key_of(vault, step)
+    return {entry.holds for entry in vault.of(key)}
+
+
+def _asked(seen: Seen, step: Authorize) -> bool:
+    return any(
+        each.grant == "provisioning" and (each.project, each.user) == (step.project, step.user)
+        for each in seen.heard
+    )
+
+
+def _provisioned_silently(state: State, step: Authorize, at: float) -> State:
+    """A sign-in of which the merchant heard nothing: the cached token is still good, or nothing was done.
+
+    Where the merchant would have accepted, a conforming gateway then has a token. A gateway that asks nobody
+    while it rejects is left as it was.
+    """
+    manner = state.manner(step.project, step.user)
+    if state.ground.hears and manner in REJECTS:
+        return state
+    new = fresh(at, state.ground.life_s, refreshable=manner not in UNREFRESHABLE)
+    return replace(
+        state,
+        vaults=tuple(
+            vault.change(key_of(vault, step), partial(_kept_while_good, new=new, at=at))
+            for vault in state.vaults
+        ),
+    )
+
+
+def _kept_while_good(entry: Entry, *, new: Entry, at: float) -> Entries:
+    return frozenset({entry if entry.holds == "token" and at < entry.until else new})

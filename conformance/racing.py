@@ -1,0 +1,148 @@
+"""How many take part in a race, how often it is run, and what runs it again."""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from conformance.claims import repeat_with, require
+from conformance.wire.exchange import Exchange
+
+Result = TypeVar("Result")
+
+FEWEST_RACERS, MOST_RACERS, EXAMPLES_A_RACER = 8, 32, 5
+FEWEST_ROUNDS, MOST_ROUNDS, EXAMPLES_A_ROUND = 2, 20, 7
+# Beyond this budget of examples, races grow no more.
+LARGEST_BUDGET = MOST_ROUNDS * EXAMPLES_A_ROUND
+# How many ask at once while something changes, how often each does so afterwards, and how often at most.
+_ASKERS, _AFTERWARDS, _MOST_ASKED = 6, 2, 200
+# Whoever cannot start within this long starts alone.
+_START_S = 10.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Races:
+    """The races of one check, the same for the same seed."""
+
+    check: str
+    seed: int
+    racers: int
+    rounds: int
+
+    def each(self, most: int | None = None) -> Iterator[random.Random]:
+        """One source of choices a round; what is said of a failure in it repeats the whole check.
+
+        A check whose rounds are slow on this target runs at `most` so many.
+        """
+        repeat_with(
+            {
+                "kind": "race",
+                "check": self.check,
+                "seed": self.seed,
+                "racers": self.racers,
+                "rounds": self.rounds,
+            }
+        )
+        for number in range(self.rounds if most is None else min(self.rounds, most)):
+            yield random.Random(f"{self.seed}/{self.check}/{number}")  # noqa: S311 - a choice, not a secret
+
+
+def racers_for(examples: int) -> int:
+    """How many take part in each race, for this budget of examples."""
+    return max(FEWEST_RACERS, min(MOST_RACERS, FEWEST_RACERS + examples // EXAMPLES_A_RACER))
+
+
+def rounds_for(examples: int) -> int:
+    """How often each race is run, for this budget of examples."""
+    return max(FEWEST_ROUNDS, min(MOST_ROUNDS, round(examples / EXAMPLES_A_ROUND)))
+
+
+def examples_for(racers: int, rounds: int) -> int | None:
+    """A budget of examples that makes races of this size; None when no budget does."""
+    budgets = range(LARGEST_BUDGET + 1)
+    return next((each for each in budgets if (racers_for(each), rounds_for(each)) == (racers, rounds)), None)
+
+
+def arrived(answers: Sequence[Exchange]) -> Sequence[Exchange]:
+    """The answers of a race in which all but one racer, or all of them, came through."""
+    came = sum(answer.answer is not None for answer in answers)
+    require.that(
+        came >= len(answers) - 1,
+        f"race of {len(answers)}, {answers[0].step}",
+        expected=f"at least {len(answers) - 1} answers",
+        got=f"{came}; " + "; ".join({answer.failure for answer in answers if answer.failure}),
+    )
+    return answers
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class History:
+    """What was answered to what began before a change was acknowledged, and to what began after."""
+
+    before: tuple[Exchange, ...]
+    after: tuple[Exchange, ...]
+
+
+def amid(ask: Callable[[], Exchange], change: Callable[[], None], choice: random.Random) -> History:
+    """Several ask all the time, and in the midst of it something changes.
+
+    When it does is drawn as a number of answers, because a moment on the clock would be too early for a slow
+    target and too late for a quick one.
+    """
+    answers: list[Exchange] = []
+    came, changed_at = threading.Condition(), [float("inf")]
+    begin_after = choice.randrange(_ASKERS, 4 * _ASKERS)
+
+    def asker() -> None:
+        afterwards = 0
+        for _ in range(_MOST_ASKED):
+            answer = ask()
+            afterwards += answer.at_s > changed_at[0]
+            with came:
+                answers.append(answer)
+                came.notify_all()
+            if afterwards >= _AFTERWARDS:
+                return
+
+    def changer() -> None:
+        with came:
+            came.wait_for(lambda: len(answers) >= begin_after, _START_S)
+        try:
+            change()
+        finally:
+            changed_at[0] = time.monotonic()
+
+    together([changer, *[asker] * _ASKERS])
+    return History(
+        before=tuple(each for each in answers if each.at_s <= changed_at[0]),
+        after=tuple(each for each in answers if each.at_s > changed_at[0]),
+    )
+
+
+def until(reached: Callable[[], bool]) -> None:
+    """Returns when this is so; if it never is, after a while."""
+    deadline = time.monotonic() + _START_S
+    while not reached() and time.monotonic() < deadline:
+        time.sleep(0.0005)
+
+
+def together(acts: Sequence[Callable[[], Result]]) -> list[Result]:
+    """Carries out all acts at once, each in a thread of its own; the first that raises is heard of."""
+    start = threading.Barrier(len(acts))
+
+    def begin(context: contextvars.Context, act: Callable[[], Result]) -> Result:
+        with contextlib.suppress(threading.BrokenBarrierError):
+            start.wait(_START_S)
+        return context.run(act)
+
+    with ThreadPoolExecutor(len(acts)) as runners:
+        # A context can be entered by one thread at a time; what is counted in it is shared all the same.
+        running: list[Any] = [runners.submit(begin, contextvars.copy_context(), act) for act in acts]
+    return [each.result() for each in running]

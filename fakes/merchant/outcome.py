@@ -1,0 +1,58 @@
+"""What an outcome of a token request is, and the table of all of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from starlette.responses import Response
+
+from fakes.merchant.gates import Gates
+from fakes.merchant.script import Answer, Takes
+from fakes.merchant.shape import Shape
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Call:
+    """One token request that reached a script.
+
+    `carry_out(rotate)` runs the grant and gives its honest answer. `gone` ends when the caller has hung up.
+    `sent` is the refresh token or the assertion that the request came with.
+    """
+
+    answer: Answer
+    shape: Shape
+    gates: Gates
+    carry_out: Callable[[bool], Response]
+    gone: Callable[[], Awaitable[None]]
+    sent: str = field(repr=False, default="")
+
+    async def wait(self, seconds: float, opened: asyncio.Event | None = None) -> None:
+        """Wait, but no longer than the caller does, or than the gate is closed."""
+        watched: list[asyncio.Future[Any]] = [asyncio.ensure_future(self.gone())]
+        if opened is not None:
+            watched.append(asyncio.ensure_future(opened.wait()))
+        try:
+            await asyncio.wait(watched, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in watched:
+                task.cancel()
+
+
+Outcome: TypeAlias = Callable[[Call], Awaitable[Response]]
+OUTCOMES: dict[str, Outcome] = {}
+PARAMETERS: dict[str, Takes] = {}
+
+
+def outcome(*, required: str = "", optional: str = "") -> Callable[[Outcome], Outcome]:
+    """Make a function known as an outcome under its own name."""
+
+    def register(function: Outcome) -> Outcome:
+        name = getattr(function, "__name__", "")
+        OUTCOMES[name] = function
+        PARAMETERS[name] = Takes(required=frozenset(required.split()), optional=frozenset(optional.split()))
+        return function
+
+    return register

@@ -1,0 +1,281 @@
+"""Gateways that take two steps where one is needed, and let others in between."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from reference.defects.defect import Defect, defect
+from reference.defects.meddling import Answered, Asked, meddling
+from reference.gateway.gateway import Gateway
+from reference.gateway.ids import Ids
+from reference.gateway.policies import SpendCode
+from reference.gateway.policy import code_exchange as honest
+from reference.gateway.policy import proxy, redemption
+from reference.gateway.policy.code_exchange import CodeFacts, CodeRefused
+from reference.gateway.policy.outcomes import Refusal, first_refusal
+from reference.gateway.policy.proxy import ProxyCredentials
+from reference.gateway.policy.redemption import RedemptionFacts
+from reference.gateway.policy.registration import NewAgent, RegistrationFacts, new_agent
+from reference.gateway.policy.token_claims import subject
+from reference.gateway.records import Code, ProxyClient, SignIn
+from reference.gateway.store import Expiring, Store
+
+Codes = Expiring[Code]
+Checks = tuple[honest.CodeCheck, ...]
+Around = Callable[[ASGIApp, Gateway], ASGIApp]
+# What a query to a database takes, and how long a cache or a replica is behind.
+QUERY_S, BEHIND_S = 0.005, 0.1
+
+
+def looked_at_then_marked(seconds: float) -> SpendCode:
+    """The code is looked at, and marked as used after this long; 0 lets others in just once."""
+
+    async def spend(codes: Codes, key: str, checks: Checks, facts: CodeFacts) -> Code | CodeRefused:
+        code = codes.get(key)
+        refusal = first_refusal(checks, replace(facts, code=code))
+        await asyncio.sleep(seconds)
+        outcome = await honest.spend_code(codes, key, checks, facts)
+        return code if code is not None and refusal is None else outcome
+
+    return spend
+
+
+def marked_in_the_background() -> SpendCode:
+    """The tokens are made at once, and the code is marked by a task that comes after."""
+    marking: set[asyncio.Task[Any]] = set()
+
+    async def spend(codes: Codes, key: str, checks: Checks, facts: CodeFacts) -> Code | CodeRefused:
+        code = codes.get(key)
+        if code is None or first_refusal(checks, replace(facts, code=code)):
+            return await honest.spend_code(codes, key, checks, facts)
+        task = asyncio.create_task(honest.spend_code(codes, key, checks, facts))
+        marking.add(task)
+        task.add_done_callback(marking.discard)
+        return code
+
+    return spend
+
+
+def code_in_a_global() -> SpendCode:
+    """What the exchange at hand is about stands in one place for all of them, over one await."""
+    current: list[Code | CodeRefused] = []
+
+    async def spend(codes: Codes, key: str, checks: Checks, facts: CodeFacts) -> Code | CodeRefused:
+        current[:] = [await honest.spend_code(codes, key, checks, facts)]
+        await asyncio.sleep(0)
+        return current[0]
+
+    return spend
+
+
+class LastSignIn(Expiring[SignIn]):
+    """Whatever sign-in is asked for, the one that was begun last comes."""
+
+    def __init__(self) -> None:
+        super().__init__(keep_s=600)
+        self._last: dict[bool, SignIn] = {}
+
+    def add(self, key: str, value: SignIn, now: float) -> None:
+        super().add(key, value, now)
+        self._last[value.person is not None] = value
+
+    def take(self, key: str) -> SignIn | None:
+        own = super().take(key)
+        return None if own is None else self._last[own.person is not None]
+
+
+def sign_in_in_a_global(app: ASGIApp, gateway: Gateway) -> ASGIApp:
+    gateway.store.sign_ins = LastSignIn()
+    return app
+
+
+def subject_from_a_replica() -> Callable[[Mapping[tuple[str, str], str], str, str, Ids], str]:
+    """A subject that was made a moment ago is not there yet, and another one is made."""
+    made: dict[tuple[str, str], float] = {}
+
+    def read(subjects: Mapping[tuple[str, str], str], project_id: str, login_id: str, ids: Ids) -> str:
+        place, now = (project_id, login_id), time.monotonic()
+        if now - made.setdefault(place, now) < BEHIND_S:
+            return subject({}, project_id, login_id, ids)
+        return subject(subjects, project_id, login_id, ids)
+
+    return read
+
+
+def standings_written_back(app: ASGIApp, gateway: Gateway) -> ASGIApp:
+    """Who signs in writes the agents' standings back as they were when the request came."""
+
+    async def written_back(scope: Scope, receive: Receive, send: Send) -> None:
+        before = dict(gateway.store.standings)
+        await app(scope, receive, send)
+        if "/sign-in/" in scope["path"] or scope["path"].endswith("/oauth2/auth"):
+            await asyncio.sleep(QUERY_S)
+            gateway.store.standings.update(before)
+
+    return written_back
+
+
+async def agents_written_back(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
+    """A registration writes all agents back as they were when it came, and its own."""
+    if asked.path.endswith("/api/register") and answered.status == 201:
+        agents = gateway.store.agents
+        own, agent = agents.popitem()
+        written = {**agents, own: agent}
+        await asyncio.sleep(0)
+        agents.clear()
+        agents.update(written)
+    return answered
+
+
+def answer_of_the_last_registration() -> Around:
+    last: list[Answered] = []
+
+    async def change(asked: Asked, answered: Answered, _: Gateway) -> Answered:
+        if not asked.path.endswith("/api/register") or answered.status != 201:
+            return answered
+        last[:] = [answered]
+        await asyncio.sleep(0)
+        return last[0]
+
+    return meddling(change)
+
+
+def named_by_the_clock(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent:
+    """Two agents of one hundredth of a second are one."""
+    new = new_agent(facts, ids, now)
+    return replace(new, agent=replace(new.agent, id=f"agent_{int(now * 100)}"))
+
+
+def clients_written_back(app: ASGIApp, gateway: Gateway) -> ASGIApp:
+    """Each Proxy token request writes its client back as it was read, with the time of its last use."""
+
+    async def written_back(scope: Scope, receive: Receive, send: Send) -> None:
+        before = dict(gateway.store.proxy_clients)
+        await app(scope, receive, send)
+        if scope["path"].endswith("/oauth2/token"):
+            await asyncio.sleep(QUERY_S)
+            gateway.store.proxy_clients.update(before)
+
+    return written_back
+
+
+def clients_from_a_cache() -> Callable[[Store, ProxyCredentials], ProxyClient | None]:
+    cached: dict[str, tuple[float, ProxyClient | None]] = {}
+
+    def named(store: Store, credentials: ProxyCredentials) -> ProxyClient | None:
+        now = time.monotonic()
+        read_at, client = cached.get(credentials.client_id, (0.0, None))
+        if now - read_at > BEHIND_S:
+            client = proxy.proxy_client_named(store, credentials)
+            cached[credentials.client_id] = (now, client)
+        return client
+
+    return named
+
+
+def standing_from_a_cache() -> dict[str, tuple[redemption.RedemptionCheck, ...]]:
+    """That a Proxy client stands is looked at once in a while."""
+    seen: dict[str, float] = {}
+
+    def stands(facts: RedemptionFacts) -> Refusal | None:
+        now, name = time.monotonic(), facts.proxy_token.client_id if facts.proxy_token else ""
+        if now - seen.get(name, 0.0) < BEHIND_S:
+            return None
+        refusal = redemption.proxy_client_still_stands(facts)
+        if refusal is None:
+            seen[name] = now
+        return refusal
+
+    checks = tuple(
+        stands if check is redemption.proxy_client_still_stands else check
+        for check in redemption.REDEMPTION_CHECKS
+    )
+    return {"redemption_checks": checks, "redemption_rechecks": checks}
+
+
+RACES: tuple[Defect, ...] = (
+    defect(
+        "code-marked-a-moment-later",
+        "Whether a code was used is looked at before it is marked, with one await in between.",
+        "CODE-10",
+        spend_code=looked_at_then_marked(0),
+    ),
+    defect(
+        "code-marked-after-a-query",
+        "Whether a code was used is looked at before it is marked, with a query to a database in between.",
+        "CODE-10",
+        spend_code=looked_at_then_marked(QUERY_S),
+    ),
+    defect(
+        "code-marked-in-the-background",
+        "A code is marked as used by a task that runs once its tokens are made.",
+        "CODE-10",
+        spend_code=marked_in_the_background(),
+    ),
+    defect(
+        "exchange-in-a-global",
+        "Whose code is being exchanged stands in a global over one await.",
+        "CLAIM-03",
+        spend_code=code_in_a_global(),
+    ),
+    defect(
+        "sign-in-in-a-global",
+        "The sign-in that was begun last is taken for everybody's.",
+        "AUTHZ-01",
+        around=sign_in_in_a_global,
+    ),
+    defect(
+        "subject-from-a-replica",
+        "A user who signs in twice at once is given two subjects.",
+        "CLAIM-03",
+        subject=subject_from_a_replica(),
+    ),
+    defect(
+        "standings-written-back",
+        "A sign-in undoes an approval that came while it went on.",
+        "AUTHZ-08",
+        around=standings_written_back,
+    ),
+    defect(
+        "registrations-written-back",
+        "Of registrations at the same moment the last to be written wins, with one await in between.",
+        "REG-09",
+        around=meddling(agents_written_back),
+    ),
+    defect(
+        "registration-answer-in-a-global",
+        "Of registrations at the same moment each is answered with the last, with one await in between.",
+        "REG-09",
+        around=answer_of_the_last_registration(),
+    ),
+    defect(
+        "client-id-from-the-clock",
+        "Agents that register in the same hundredth of a second share a client_id.",
+        "REG-09",
+        new_agent=named_by_the_clock,
+    ),
+    defect(
+        "proxy-clients-written-back",
+        "A Proxy token request undoes a revocation that came while it went on.",
+        "PROXY-04",
+        around=clients_written_back,
+    ),
+    defect(
+        "proxy-clients-from-a-cache",
+        "A Proxy client is read from a cache that a revocation does not reach.",
+        "PROXY-04",
+        proxy_client_named=clients_from_a_cache(),
+    ),
+    defect(
+        "revocation-from-a-cache",
+        "Whether a Proxy client stands is cached for a moment at redemption.",
+        "REDEEM-06",
+        **standing_from_a_cache(),
+    ),
+)
