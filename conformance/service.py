@@ -14,6 +14,7 @@ from conformance.target.model import Operation
 from conformance.wire.client import Wire
 from conformance.wire.exchange import Exchange, Headers, Request
 from conformance.wire.keyring import Keyring
+from conformance.wire.mcp import Send, call_tool, succeeded
 from conformance.wire.secret import Secret
 
 POINTER = "resource_metadata"
@@ -40,34 +41,49 @@ class Service:
 
     def operate(self, *authorizations: str, query: str = "", headers: Headers = ()) -> Exchange:
         """The operation, with these Authorization headers as they are written."""
-        return self.wire.send("operation", self._request(authorizations, query, headers))
+        return self._carry_out(self.wire.send, authorizations, query, headers)
+
+    def operate_once(self, *authorizations: str) -> Exchange:
+        """The operation, whose answer is taken as it comes: a service in trouble may ask to wait."""
+        return self._carry_out(self.wire.send_once, authorizations, "", ())
 
     def serve(self, token: str) -> Exchange:
         """The operation with this gateway access token."""
         self.keyring.add(Secret("access_token", token))
         return self.operate(f"Bearer {token}")
 
+    def serve_once(self, token: str) -> Exchange:
+        """The operation with this gateway access token; see `operate_once`."""
+        self.keyring.add(Secret("access_token", token))
+        return self.operate_once(f"Bearer {token}")
+
     def serve_all(self, tokens: Sequence[str], *, at_once: int) -> list[Exchange]:
         """The operation with each of these tokens, several at a time; answers in their order."""
-        for token in tokens:
-            self.keyring.add(Secret("access_token", token))
         with ThreadPoolExecutor(at_once) as callers:
-            return list(callers.map(lambda token: self.operate(f"Bearer {token}"), tokens))
+            return list(callers.map(self.serve, tokens))
 
     def with_body(self, body: Any) -> Service:
         """The same service, whose operation sends this JSON."""
         return replace(self, operation=replace(self.operation, json=body))
 
-    def _request(self, authorizations: Sequence[str], query: str, headers: Headers) -> Request:
+    def _carry_out(self, send: Send, authorizations: Sequence[str], query: str, headers: Headers) -> Exchange:
         asked = self.operation
-        own: list[tuple[str, str]] = [("Accept", "application/json, text/event-stream")]
-        body = b""
-        if asked.json is not None:
-            body = json.dumps(asked.json).encode()
-            own.append(("Content-Type", "application/json"))
-        own += [("Authorization", value) for value in authorizations]
         url = f"{self.service_url}{asked.path}{query}"
-        return Request(method=asked.method, url=url, headers=(*own, *headers), body=body)
+        own = (*(("Authorization", value) for value in authorizations), *headers)
+        if asked.kind == "mcp":
+            return call_tool(send, url, asked.tool or "", asked.arguments, own)
+        body = b"" if asked.json is None else json.dumps(asked.json).encode()
+        label = () if asked.json is None else (("Content-Type", "application/json"),)
+        accept = (("Accept", "application/json"),)
+        return send(
+            "operation", Request(method=asked.method, url=url, headers=(*accept, *label, *own), body=body)
+        )
+
+    def succeeded(self, answer: Exchange) -> bool:
+        """True for an answer that says that the operation was carried out."""
+        if self.operation.kind == "mcp":
+            return succeeded(answer)
+        return answer.status is not None and 200 <= answer.status < 300
 
 
 def holds_orders(answer: Exchange, orders: Sequence[dict[str, str]]) -> bool:

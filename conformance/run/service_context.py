@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from conformance.run.service_world import ServiceWorld
 from conformance.target.model import ServiceTarget
@@ -20,4 +21,5 @@ class ServiceContext:
     seed: int
     run_id: str
     examples: int = 20
+    replay: Mapping[str, Any] | None = None
     shows_exchanges: bool = True

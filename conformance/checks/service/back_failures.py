@@ -108,7 +108,7 @@ def token_of_another_project_brings_no_data(service: Service, world: ServiceWorl
     token = gateway.access_token(USER, ext=ext)
     gateway.let_redeem(token, "")
     gateway.script.always(Endpoint.REDEMPTION, Answer(status=401, members={"error": "wrong_project"}))
-    answer = service.serve(token)
+    answer = service.serve_once(token)
     gateway.script.clear()
 
     _nothing_served(answer, world)
@@ -129,7 +129,7 @@ def redirect_to_another_host_gets_no_credential(
     gateway.script.always(
         endpoint, Answer(status=status, headers={"location": f"{world.thief_url}/elsewhere"})
     )
-    answer = service.serve(token)
+    answer = service.serve_once(token)
     gateway.script.clear()
     asked = gateway.journal.since(before, endpoint)
     stolen = [call for call in world.thief.since(mark) if _credentials(call, world, token)]
@@ -222,7 +222,7 @@ def _failing(
     """
     gateway, mark = world.gateway, world.gateway.journal.mark()
     gateway.script.always(endpoint, failure)
-    answer = service.serve(gateway.access_token(USER))
+    answer = service.serve_once(gateway.access_token(USER))
     gateway.script.clear()
     return answer, gateway.journal.since(mark, endpoint)
 

@@ -53,7 +53,7 @@ def error_shows_no_credential(
     known = {**{token.value: "" for token in gateway.proxy_tokens}, **gateway.merchant_tokens}
     quoted = {"error": "trouble", "detail": f"sent: {' '.join(list(known)[-3:])}"}
     gateway.script.always(endpoint, Answer(status=status, members=quoted))
-    answer = service.serve(gateway.access_token(USERS[0]))
+    answer = service.serve_once(gateway.access_token(USERS[0]))
     gateway.script.clear()
 
     _hidden(received, [answer], *EVERY)
@@ -73,7 +73,7 @@ def gateway_tokens_are_not_in_the_logs(service: Service, world: ServiceWorld) ->
     for token in (expired, foreign, id_token):
         service.serve(token)
     gateway.script.always(Endpoint.REDEMPTION, Answer(status=500))
-    service.serve(failing)
+    service.serve_once(failing)
     gateway.script.clear()
     log = world.log()
     tokens = [leaks.canary("access_token", token) for token in (good, expired, foreign, failing)]
