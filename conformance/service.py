@@ -14,7 +14,7 @@ from conformance.target.model import Operation
 from conformance.wire.client import Wire
 from conformance.wire.exchange import Exchange, Headers, Request
 from conformance.wire.keyring import Keyring
-from conformance.wire.mcp import Send, call_tool, succeeded
+from conformance.wire.mcp import Send, call_tool, lone_call, succeeded
 from conformance.wire.secret import Secret
 
 POINTER = "resource_metadata"
@@ -66,18 +66,28 @@ class Service:
         """The same service, whose operation sends this JSON."""
         return replace(self, operation=replace(self.operation, json=body))
 
-    def _carry_out(self, send: Send, authorizations: Sequence[str], query: str, headers: Headers) -> Exchange:
+    def request(self, own: Headers, query: str = "") -> Request:
+        """The one request of an operation over HTTP; over MCP, a tool call that nothing came before."""
         asked = self.operation
         url = f"{self.service_url}{asked.path}{query}"
-        own = (*(("Authorization", value) for value in authorizations), *headers)
         if asked.kind == "mcp":
-            return call_tool(send, url, asked.tool or "", asked.arguments, own)
+            return lone_call(url, asked.tool or "", asked.arguments, own)
         body = b"" if asked.json is None else json.dumps(asked.json).encode()
         label = () if asked.json is None else (("Content-Type", "application/json"),)
-        accept = (("Accept", "application/json"),)
-        return send(
-            "operation", Request(method=asked.method, url=url, headers=(*accept, *label, *own), body=body)
-        )
+        headers = (("Accept", "application/json"), *label, *own)
+        return Request(method=asked.method, url=url, headers=headers, body=body)
+
+    def _carry_out(self, send: Send, authorizations: Sequence[str], query: str, headers: Headers) -> Exchange:
+        asked = self.operation
+        own = (*(("Authorization", value) for value in authorizations), *headers)
+        if asked.kind == "mcp":
+            url = f"{self.service_url}{asked.path}{query}"
+            return call_tool(send, url, asked.tool or "", asked.arguments, own)
+        return send("operation", self.request(own, query))
+
+    def brings(self, answer: Exchange, orders: Sequence[dict[str, str]]) -> bool:
+        """The operation succeeded, with these orders."""
+        return self.succeeded(answer) and holds_orders(answer, orders)
 
     def succeeded(self, answer: Exchange) -> bool:
         """True for an answer that says that the operation was carried out."""

@@ -38,6 +38,7 @@ class ServiceWorld:
     thief_url: str
     ca_file: Path
     secure: bool
+    certificate: tuple[str, str]
     log: Callable[[], str] = str
 
 
@@ -66,6 +67,7 @@ def set_up(target: ServiceTarget, authority: Authority, stack: ExitStack) -> Ser
         thief_url=f"{scheme}://localhost:{listener.netloc.rpartition(':')[2]}",
         ca_file=ca_file,
         secure=secure,
+        certificate=(str(certificate.cert_file), str(certificate.key_file)),
     )
 
 

@@ -56,6 +56,11 @@ def call_tool(send: Send, url: str, tool: str, arguments: Mapping[str, Any], hea
     return send("operation: tools/call", _request(url, headers, 2, "tools/call", asked))
 
 
+def lone_call(url: str, tool: str, arguments: Mapping[str, Any], headers: Headers) -> Request:
+    """A tool call by itself, for whoever wants to know what becomes of its headers."""
+    return _request(url, headers, 2, "tools/call", {"name": tool, "arguments": dict(arguments)})
+
+
 def succeeded(answer: Exchange) -> bool:
     """True for a tool's result that is no error, whatever the status says."""
     result = _result(answer, 2)

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from urllib.parse import urlsplit
 
+from conformance import odd_input as odd
 from conformance.check import check
-from conformance.checks.gateway import _odd_input as odd
 from conformance.claims import Broken, LeftOut, Unmet, expect, require
 from conformance.gateway import Gateway
 from conformance.seclusion import secluded
