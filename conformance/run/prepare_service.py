@@ -31,6 +31,7 @@ def prepare_service(
     """Starts the world, and the service where it is to be launched; the stack stops both."""
     authority = Authority(folder)
     target = embedded_service(given, authority, folder) if isinstance(given, Embedded) else given
+    target = _trusting(target, authority, folder)
     try:
         world = set_up(target, authority, stack)
     except (OSError, ValueError) as problem:
@@ -49,6 +50,16 @@ def prepare_service(
     return Prepared(
         context=context, name=target.name, version=target.version, date=first, discovery_digest=""
     )
+
+
+def _trusting(target: ServiceTarget, authority: Authority, folder: Path) -> ServiceTarget:
+    """A launched service may show the certificate that the run has made for it, or one of its own."""
+    if target.launch is None:
+        return target
+    own = target.reach.ca_file
+    both = folder / "trusted.pem"
+    both.write_bytes(b"\n".join(file.read_bytes() for file in (authority.ca_file, own) if file is not None))
+    return replace(target, reach=replace(target.reach, ca_file=both))
 
 
 def service_place(target: ServiceTarget) -> Place:

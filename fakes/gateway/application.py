@@ -6,7 +6,6 @@ import asyncio
 import json
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
 from itertools import count
 from urllib.parse import urlsplit
 
@@ -94,13 +93,12 @@ async def _answered(
         body=body,
         at_s=time.monotonic(),
     )
-    answer = script.next(endpoint)
+    place, answer = journal.note(call), script.next(endpoint)
     gone = await _pause(request.is_disconnected, HANG_S if answer.hangs else answer.delay_s)
     if gone or answer.reset or answer.hangs:
-        journal.note(call)
         return Reset()
     response = _response(answer, honest, call)
-    journal.note(replace(call, status=response.status_code))
+    journal.settle(place, response.status_code)
     return response
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any
 from urllib.parse import parse_qsl
@@ -54,9 +54,15 @@ class Journal:
         self._lock = Lock()
         self._calls: list[Call] = []
 
-    def note(self, call: Call) -> None:
+    def note(self, call: Call) -> int:
+        """Writes a call down as it comes; `settle` tells its place what became of it."""
         with self._lock:
             self._calls.append(call)
+            return len(self._calls) - 1
+
+    def settle(self, place: int, status: int) -> None:
+        with self._lock:
+            self._calls[place] = replace(self._calls[place], status=status)
 
     def mark(self) -> int:
         """A place in the journal: `since` it, there is only what came later."""
