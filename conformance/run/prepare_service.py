@@ -13,7 +13,7 @@ from conformance.run.authority import Authority
 from conformance.run.embedded import Embedded, embedded_service
 from conformance.run.prepare import CannotRun, Prepared, launched
 from conformance.run.service_context import ServiceContext
-from conformance.run.service_world import ServiceWorld, environment, set_up
+from conformance.run.service_world import ServiceWorld, environment, kept_folder, set_up
 from conformance.target.launch import LaunchFailed, Running
 from conformance.target.model import ServiceTarget
 from conformance.target.readiness import any_answers
@@ -29,7 +29,12 @@ def prepare_service(
     given: ServiceTarget | Embedded, folder: Path, seed: int, stack: ExitStack
 ) -> Prepared[ServiceContext]:
     """Starts the world, and the service where it is to be launched; the stack stops both."""
-    authority = Authority(folder)
+    if isinstance(given, ServiceTarget) and given.launch is None and given.world.proxy_client_secret is None:
+        raise CannotRun(
+            "a service that runs already has a Proxy client: name it as proxy_client_id and"
+            " proxy_client_secret_env under [world], and the world's address as listen"
+        )
+    authority = Authority(folder, kept=kept_folder(given) if isinstance(given, ServiceTarget) else None)
     target = embedded_service(given, authority, folder) if isinstance(given, Embedded) else given
     target = _trusting(target, authority, folder)
     try:

@@ -20,6 +20,7 @@ from conformance.wire.secret import Secret
 from fakes.gateway.application import application, base_routes, core_routes, merchant_routes
 from fakes.gateway.gateway import Addresses, ScriptedGateway, Setup
 from fakes.gateway.journal import Journal
+from fakes.gateway.keys import kept_key, new_key
 from fakes.gateway.running import Loop
 from fakes.gateway.script import Script
 from fakes.serving import Listener, listen, server_tls
@@ -50,7 +51,9 @@ def set_up(target: ServiceTarget, authority: Authority, stack: ExitStack) -> Ser
     loop = stack.enter_context(Loop())
     scheme = "https" if secure else "http"
     addresses, ports = _addresses(target.world, scheme)
-    gateway = ScriptedGateway(addresses, _setup(target.world))
+    kept = kept_folder(target)
+    core_key = kept_key(kept / "core-key.pem") if kept is not None else new_key("ES256")
+    gateway = ScriptedGateway(addresses, _setup(target.world), core_key=core_key)
     routes = (base_routes(gateway), core_routes(gateway), merchant_routes(gateway))
     apps = (
         [application(gateway.script, gateway.journal, *routes)]
@@ -69,6 +72,13 @@ def set_up(target: ServiceTarget, authority: Authority, stack: ExitStack) -> Ser
         secure=secure,
         certificate=(str(certificate.cert_file), str(certificate.key_file)),
     )
+
+
+def kept_folder(target: ServiceTarget) -> Path | None:
+    """Where the world of a service that is configured by hand keeps what the service was told to trust."""
+    if target.file is None or target.world.listen is None:
+        return None
+    return target.file.with_name(f"{target.file.stem}-world")
 
 
 def environment(world: ServiceWorld, target: ServiceTarget, authority: Authority) -> Mapping[str, str]:
@@ -99,9 +109,7 @@ def _addresses(world: World, scheme: str) -> tuple[Addresses, list[Address]]:
     """One address for everybody where it was configured by hand, and three hosts elsewhere."""
     if world.listen is not None:
         public = world.public_url or f"{scheme}://{world.listen.host}:{world.listen.port}"
-        addresses = Addresses(
-            base_url=public, core_url=f"{public}/core", merchant_api_url=f"{public}/merchant"
-        )
+        addresses = Addresses(base_url=public, core_url=public, merchant_api_url=f"{public}/merchant")
         return addresses, [world.listen]
     ports = [Address(host="127.0.0.1", port=port) for port in free_ports(3)]
     base, core, merchant = (f"{scheme}://127.0.0.1:{where.port}" for where in ports)
@@ -113,7 +121,7 @@ def _setup(world: World) -> Setup:
     known = world.proxy_client_secret or Secret("proxy_client_secret", secrets.token_urlsafe(30))
     return Setup(
         project_id=f"prj_{secrets.token_hex(6)}",
-        resource_id=world.resource_id or f"res_{secrets.token_hex(6)}",
+        resource_id=world.resource_id or (f"res_{secrets.token_hex(6)}" if world.listen is None else "res_1"),
         indicator=world.indicator or INDICATOR,
         scopes=SCOPES,
         proxy_client_id=world.proxy_client_id or f"proxy_{secrets.token_hex(6)}",

@@ -74,12 +74,12 @@ class Replied:
 class ScriptedGateway:
     """Honest unless the script says otherwise, and it remembers everything."""
 
-    def __init__(self, addresses: Addresses, setup: Setup, *, algorithm: str = "ES256") -> None:
+    def __init__(self, addresses: Addresses, setup: Setup, *, core_key: SigningKey) -> None:
         self.addresses = addresses
         self.setup = setup
         self.script = Script()
         self.journal = Journal()
-        self.core_keys: list[SigningKey] = [new_key(algorithm)]
+        self.core_keys: list[SigningKey] = [core_key]
         self.resource_key = new_key("ES256")
         self.proxy_tokens: list[ProxyToken] = []
         self.merchant_tokens: dict[str, str] = {}

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
 from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 from jwt.api_jws import PyJWS
 
@@ -27,6 +35,24 @@ class SigningKey:
     @property
     def kid(self) -> str:
         return str(self.jwk["kid"])
+
+
+def kept_key(file: Path) -> SigningKey:
+    """The ES256 key in a file; where there is none yet, a new one is put there."""
+    if not file.is_file():
+        private = ec.generate_private_key(ec.SECP256R1())
+        file.touch(mode=0o600)
+        file.write_bytes(private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    loaded = load_pem_private_key(file.read_bytes(), None)
+    assert isinstance(loaded, ec.EllipticCurvePrivateKey)  # noqa: S101 - nobody else writes there
+    return _named(loaded, hashlib.sha256(file.read_bytes()).hexdigest()[:12])
+
+
+def _named(private: ec.EllipticCurvePrivateKey, kid: str) -> SigningKey:
+    public: dict[str, Any] = ECAlgorithm.to_jwk(private.public_key(), as_dict=True)
+    public.pop("key_ops", None)
+    jwk = {**public, "kid": kid, "use": "sig", "alg": "ES256"}
+    return SigningKey(algorithm="ES256", private=private, jwk=jwk)
 
 
 def new_key(algorithm: str) -> SigningKey:

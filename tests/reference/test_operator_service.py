@@ -61,7 +61,8 @@ class Operator:
         }
         self.outgoing = httpx.AsyncClient(mounts=dict(self.wires), transport=self.wires[BASE])
         backend = Backend(self.settings, self.outgoing, party.clock.now)
-        app = create_app(self.settings, backend)
+        self.log: list[str] = []
+        app = create_app(backend, self.log.append)
         self.incoming = httpx.AsyncClient(transport=httpx.ASGITransport(app=app))
 
     @property
@@ -260,7 +261,7 @@ def test_the_environment_says_everything() -> None:
     }
 
     settings = read_settings(environ)
-    assert settings.metadata_url == "http://127.0.0.1:8450/.well-known/oauth-protected-resource"
+    assert settings.service_url == "http://127.0.0.1:8450"
     assert "very-secret" not in repr(settings)
     with pytest.raises(NotServed, match="not set: GATEPROOF_BASE_URL, GATEPROOF_PROXY_CLIENT_SECRET"):
         read_settings(environ | {"GATEPROOF_BASE_URL": "", "GATEPROOF_PROXY_CLIENT_SECRET": ""})

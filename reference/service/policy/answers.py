@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
-from reference.service.policy.introduction import ChallengeFacts
 from reference.service.wire import Asked, Outcome, Reply, as_json
 
 
@@ -26,7 +25,7 @@ def answer_of(outcome: Outcome) -> Reply:
             return as_json(503, {"error": "temporarily_unavailable"})
 
 
-def challenged(reply: Reply, outcome: Outcome, facts: ChallengeFacts) -> bool:  # noqa: ARG001 - variants ask
+def challenged(reply: Reply, _outcome: Outcome) -> bool:
     """Every 401 of the service's carries the challenge."""
     return reply.status == 401
 
@@ -36,6 +35,6 @@ def not_found(status: int) -> Reply:
     return as_json(status, {"error": HTTPStatus(status).name.lower()})
 
 
-def logged(asked: Asked, reply: Reply) -> str:
+def logged(asked: Asked, reply: Reply, _outcome: Outcome) -> str:
     """One line a request: no query, no header, no body."""
     return f"{asked.method} {asked.path} {reply.status}"

@@ -43,6 +43,11 @@ def redemption_request(facts: CallFacts) -> Outgoing:
     )
 
 
+def may_be_the_proxy_token(answer: Answer) -> bool:
+    """A 401 may be about the Proxy token, or about the user's."""
+    return answer.status == 401
+
+
 def merchant_token_in(_facts: CallFacts, answer: Answer) -> str | None:
     """The merchant token of a redemption that succeeded."""
     token = answer.document.get("access_token")

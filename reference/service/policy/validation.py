@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -74,7 +74,7 @@ def signed_claims(
     token: str,
     keys: Sequence[Jwk],
     *,
-    algorithms: Iterable[str] = ALGORITHMS,
+    algorithms: Collection[Any] = ALGORITHMS,
     chosen: Callable[[Mapping[str, Any], Sequence[Jwk]], Sequence[Jwk]] = candidates,
 ) -> dict[str, Any] | None:
     """The claims under a signature of one of these keys, by an algorithm that has a public half."""
