@@ -105,7 +105,7 @@ def test_without_a_token_there_is_a_challenge(operator: Operator) -> None:
 
     assert challenged(answer)
     assert "error=" not in answer.headers["www-authenticate"]
-    assert operator.ask(url=f"{SERVICE}/mcp", method="POST").status_code == 404
+    assert operator.ask(url=f"{SERVICE}/carts", method="POST").status_code == 404
 
 
 @pytest.mark.parametrize("authorization", ["Basic YTpi", "Bearer", "Bearer ", "Bearer a b", "x", "Bearer ü"])
@@ -247,6 +247,14 @@ def test_no_credential_is_in_any_answer(operator: Operator) -> None:
     secrets += [request.headers["x-proxy-token"] for request in operator.gateway.to("/api/credentials/token")]
 
     assert not [secret for secret in secrets if secret in seen]
+
+
+def test_the_log_has_a_line_for_each_request_and_no_credential(operator: Operator) -> None:
+    token = operator.party.tokens(operator.place)["access_token"]
+    operator.orders(token)
+    operator.ask(url=f"{SERVICE}/orders?access_token={token}")
+
+    assert operator.log == ["GET /orders 200", "GET /orders 401"]
 
 
 def test_the_environment_says_everything() -> None:
