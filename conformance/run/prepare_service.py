@@ -150,4 +150,7 @@ def _capabilities(
     missing = {
         need: f"needs {NEEDS[need]}: {remedies.get(need, others)}" for need in NEEDS if need not in met
     }
+    if "logs:output" in missing:
+        # A service has no control: what it lacks is the other way to its logs.
+        missing["control:logs"] = missing["logs:output"]
     return frozenset(met), missing

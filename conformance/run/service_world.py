@@ -83,8 +83,18 @@ def kept_folder(target: ServiceTarget) -> Path | None:
 
 def environment(world: ServiceWorld, target: ServiceTarget, authority: Authority) -> Mapping[str, str]:
     """What a launched service finds in its environment, the CA aside."""
-    gateway, setup = world.gateway, world.gateway.setup
     own = authority.issue("target")
+    return {
+        **settings(world, target),
+        "GATEPROOF_PROXY_CLIENT_SECRET": world.gateway.setup.proxy_client_secret,
+        "GATEPROOF_TLS_CERT_FILE": str(own.cert_file),
+        "GATEPROOF_TLS_KEY_FILE": str(own.key_file),
+    }
+
+
+def settings(world: ServiceWorld, target: ServiceTarget) -> Mapping[str, str]:
+    """What anybody may know of the world."""
+    gateway, setup = world.gateway, world.gateway.setup
     return {
         "GATEPROOF_BASE_URL": gateway.addresses.base_url,
         "GATEPROOF_CORE_URL": gateway.addresses.core_url,
@@ -93,11 +103,9 @@ def environment(world: ServiceWorld, target: ServiceTarget, authority: Authority
         "GATEPROOF_RESOURCE_JWKS_URI": gateway.resource_jwks_uri,
         "GATEPROOF_AUTHORIZATION_SERVER": gateway.authorization_server,
         "GATEPROOF_PROXY_CLIENT_ID": setup.proxy_client_id,
-        "GATEPROOF_PROXY_CLIENT_SECRET": setup.proxy_client_secret,
         "GATEPROOF_MERCHANT_API_URL": gateway.addresses.merchant_api_url,
         "GATEPROOF_SERVICE_URL": target.service_url,
-        "GATEPROOF_TLS_CERT_FILE": str(own.cert_file),
-        "GATEPROOF_TLS_KEY_FILE": str(own.key_file),
+        "GATEPROOF_CA_FILE": str(world.ca_file),
     }
 
 
