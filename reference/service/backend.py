@@ -77,10 +77,10 @@ class Backend:
         return claims if all(check(facts) for check in policies.claim_checks) else None
 
     async def _orders(self, call: CallFacts) -> Outcome:
-        found = await self._merchant_token(call)
+        found = await self._redeemed(call)
         if isinstance(found, Outcome):
             return found
-        call = replace(call, merchant_token=found)
+        call = found
         asked = self.policies.merchant_request(call)
         answer = await self._upstream.ask(asked)
         orders = self.policies.orders_in(call, answer)
@@ -89,11 +89,12 @@ class Backend:
             return Outcome(kind="unavailable", trouble=Trouble(asked=asked, answer=answer))
         return Outcome(kind="served", orders=orders)
 
-    async def _merchant_token(self, call: CallFacts) -> str | Outcome:
+    async def _redeemed(self, call: CallFacts) -> CallFacts | Outcome:
+        """The call with the merchant token for it, or why there is none."""
         policies = self.policies
         kept, until = self._merchant_tokens.get(policies.kept_under(call), ("", 0.0))
         if kept and self._now() < until:
-            return kept
+            return replace(call, merchant_token=kept)
         call = replace(call, proxy_token=await self.proxy_tokens.current())
         asked = policies.redemption_request(call)
         answer = await self._upstream.ask(asked)
@@ -107,10 +108,10 @@ class Backend:
             now = self._now()
             if (until := policies.kept_until(answer.document, now)) > now:
                 self._merchant_tokens[policies.kept_under(call)] = token, until
-            return token
-        refused = policies.refusals.get(answer.status, "unavailable")
-        trouble = Trouble(asked=asked, answer=answer)
-        return policies.stand_in(call, answer) or Outcome(kind=refused, trouble=trouble)
+        elif (token := policies.stand_in(call, answer)) is None:
+            refused = policies.refusals.get(answer.status, "unavailable")
+            return Outcome(kind=refused, trouble=Trouble(asked=asked, answer=answer))
+        return replace(call, merchant_token=token)
 
     @asynccontextmanager
     async def _in_time(self) -> AsyncIterator[None]:

@@ -30,7 +30,7 @@ def main(argv: Sequence[str] | None = None, policies: Policies | None = None) ->
         client = _client(settings, policies)
         app = create_app(Backend(settings, client, time.time, policies), partial(print, flush=True))
         cert, key = settings.tls_cert_file, settings.tls_key_file
-        tls = server_tls(cert, key) if cert and key else None
+        tls = server_tls(cert, key, oldest=policies.oldest_tls) if cert and key else None
         origin = Origin(app=app, url=settings.service_url)
         run(
             [origin],

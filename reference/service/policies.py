@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -75,4 +76,5 @@ class Policies:
 
     # The transport
     listen: Listen = listen
+    oldest_tls: ssl.TLSVersion = ssl.TLSVersion.TLSv1_2
     verifies_certificates: bool = True
