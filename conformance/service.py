@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,13 +22,17 @@ POINTER = "resource_metadata"
 
 @dataclass(frozen=True, kw_only=True)
 class Service:
-    """One operation and one document; every answer is kept."""
+    """One operation and one document; every answer is kept.
+
+    The first metadata are those from before the operation was ever called.
+    """
 
     service_url: str
     metadata_url: str
     operation: Operation
     wire: Wire
     keyring: Keyring
+    first_metadata: Mapping[str, Any] | None = None
 
     def metadata(self) -> Exchange:
         """The protected resource metadata document."""

@@ -11,15 +11,17 @@ from urllib.parse import urlsplit
 
 from conformance.run.authority import Authority
 from conformance.run.embedded import Embedded, embedded_service
+from conformance.run.introduction import Introduction, introduced
 from conformance.run.prepare import CannotRun, Prepared, launched
 from conformance.run.service_context import ServiceContext
 from conformance.run.service_world import ServiceWorld, environment, kept_folder, set_up
+from conformance.service import Service
 from conformance.target.launch import LaunchFailed, Running
 from conformance.target.model import ServiceTarget
 from conformance.target.readiness import any_answers
 from conformance.vocabulary import NEEDS
 from conformance.wire.client import Wire
-from conformance.wire.exchange import Request
+from conformance.wire.keyring import Keyring
 from conformance.wire.place import Place, origin
 
 METADATA_PATH = "/.well-known/oauth-protected-resource"
@@ -42,7 +44,8 @@ def prepare_service(
     except (OSError, ValueError) as problem:
         raise CannotRun(f"the world around the service cannot be opened: {problem}") from problem
     running = _started(target, world, authority, folder, stack)
-    first = _reach(target)
+    introduction = _introduced(target)
+    target = replace(target, metadata_url=introduction.metadata_url)
     offered, missing = _capabilities(target, world, running)
     context = ServiceContext(
         target=target,
@@ -51,10 +54,10 @@ def prepare_service(
         missing=missing,
         seed=seed,
         run_id=secrets.token_hex(4),
+        first_metadata=introduction.document,
     )
-    return Prepared(
-        context=context, name=target.name, version=target.version, date=first, discovery_digest=""
-    )
+    date = introduction.first.header("Date") or ""
+    return Prepared(context=context, name=target.name, version=target.version, date=date, discovery_digest="")
 
 
 def _trusting(target: ServiceTarget, authority: Authority, folder: Path) -> ServiceTarget:
@@ -106,18 +109,25 @@ def _started(
         raise CannotRun(str(failure)) from failure
 
 
-def _reach(target: ServiceTarget) -> str:
-    """Asks for anything at all; gives the Date of the answer."""
+def _introduced(target: ServiceTarget) -> Introduction:
+    """Asks for the metadata, and fails where nothing answers at all."""
     wire = Wire((service_place(target),), timeout_s=target.limits.request_timeout_s, record=lambda _: None)
+    service = Service(
+        service_url=target.service_url,
+        metadata_url=metadata_url(target),
+        operation=target.operation,
+        wire=wire,
+        keyring=Keyring(),
+    )
     try:
-        first = wire.send("first contact", Request(method="GET", url=metadata_url(target)))
+        found = introduced(service, guessed=target.metadata_url is None)
     finally:
         wire.close()
-    if first.answer is None:
-        file, why = target.file, first.failure or "no answer"
+    if found.first.answer is None:
+        file, why = target.file, found.first.failure or "no answer"
         where = f"is it running, and is service_url right in {file.name}?" if file else "it has ended"
         raise CannotRun(f"the service cannot be reached at {origin(target.service_url)}: {why}; {where}")
-    return first.header("Date") or ""
+    return found
 
 
 def _log(target: ServiceTarget, running: Running | None) -> Callable[[], str]:

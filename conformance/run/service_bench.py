@@ -80,4 +80,5 @@ class ServiceBench:
             operation=target.operation,
             wire=self._wire,
             keyring=self._keyring,
+            first_metadata=self.context.first_metadata,
         )

@@ -20,6 +20,7 @@ class ServiceContext:
     missing: Mapping[str, str] = field(default_factory=dict)
     seed: int
     run_id: str
+    first_metadata: Mapping[str, Any] | None = None
     examples: int = 20
     replay: Mapping[str, Any] | None = None
     shows_exchanges: bool = True

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp
@@ -41,6 +42,13 @@ class ServiceWorld:
     secure: bool
     certificate: tuple[str, str]
     log: Callable[[], str] = str
+
+    def unseen_token(self, user: str, **changes: Any) -> str:
+        """A good token of the user's under a subject that the service has never seen.
+
+        A merchant token that it keeps, by token or by subject, is none for this one.
+        """
+        return self.gateway.access_token(user, **{"sub": f"sub_{secrets.token_hex(8)}", **changes})
 
 
 def set_up(target: ServiceTarget, authority: Authority, stack: ExitStack) -> ServiceWorld:

@@ -8,8 +8,10 @@ import hmac
 import json
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from itertools import count
 from typing import Any
 from urllib.parse import unquote
 
@@ -19,6 +21,7 @@ from fakes.gateway.script import Script
 
 ACCESS_TOKEN_S = 3600
 PROXY_TOKEN_S = 3599
+MERCHANT_TOKEN_S = 1800
 REDEMPTION_SCOPE = "ext_token:read"
 
 
@@ -58,6 +61,7 @@ class ProxyToken:
     """A Proxy token that was handed out; one that was revoked is refused from then on."""
 
     value: str = field(repr=False)
+    life_s: float
     expires_at: float
     revoked: bool = False
 
@@ -69,6 +73,18 @@ class Replied:
     status: int
     document: Mapping[str, Any]
     headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def _beside_a_merchant_token() -> Iterator[dict[str, Any]]:
+    """`expires_at` and `scopes` may be absent, and an RFC 3339 timestamp has more than one form."""
+    for turn in count():
+        ends = datetime.now(UTC) + timedelta(seconds=MERCHANT_TOKEN_S)
+        if turn % 3 == 0:
+            yield {"expires_at": ends.strftime("%Y-%m-%dT%H:%M:%SZ"), "scopes": ["orders"]}
+        elif turn % 3 == 1:
+            yield {"expires_at": ends.isoformat(timespec="milliseconds"), "scopes": "orders"}
+        else:
+            yield {}
 
 
 class ScriptedGateway:
@@ -84,6 +100,7 @@ class ScriptedGateway:
         self.proxy_tokens: list[ProxyToken] = []
         self.merchant_tokens: dict[str, str] = {}
         self.proxy_token_life_s = PROXY_TOKEN_S
+        self._beside = _beside_a_merchant_token()
         self._redeemable: dict[str, str] = {}
         self._orders: dict[str, list[dict[str, str]]] = {}
 
@@ -158,6 +175,11 @@ class ScriptedGateway:
         for token in self.proxy_tokens:
             token.revoked = True
 
+    def revive_proxy_tokens(self) -> None:
+        """What was revoked is good again, until its time is over."""
+        for token in self.proxy_tokens:
+            token.revoked = False
+
     def discovery(self) -> Replied:
         where = self.addresses
         return Replied(
@@ -185,7 +207,8 @@ class ScriptedGateway:
         if call.form().get("grant_type") != "client_credentials":
             return Replied(status=400, document={"error": "unsupported_grant_type"})
         life_s = self.proxy_token_life_s
-        token = ProxyToken(value=f"pt_{secrets.token_urlsafe(30)}", expires_at=time.monotonic() + life_s)
+        value, expires_at = f"pt_{secrets.token_urlsafe(30)}", time.monotonic() + life_s
+        token = ProxyToken(value=value, life_s=life_s, expires_at=expires_at)
         self.proxy_tokens.append(token)
         document = {"access_token": token.value, "token_type": "Bearer", "expires_in": life_s}
         return Replied(status=200, document=document)
@@ -202,7 +225,8 @@ class ScriptedGateway:
             return Replied(status=401, document={"error": "invalid_token"})
         if not isinstance(body, dict) or body.get("resource") != self.setup.indicator:
             return Replied(status=404, document={"error": "not_found"})
-        return Replied(status=200, document={"access_token": self.merchant_token(user), "scopes": ["orders"]})
+        document = {"access_token": self.merchant_token(user), **next(self._beside)}
+        return Replied(status=200, document=document)
 
     def merchant_token(self, user: str) -> str:
         token = f"mt_{secrets.token_urlsafe(30)}"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Callable
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from conformance.check import check
 from conformance.claims import LeftOut, expect, observe
@@ -15,6 +16,7 @@ from conformance.wire.exchange import Exchange
 # Authorization headers that hold no gateway access token; the good one stands for what is taken apart.
 NO_TOKENS: dict[str, Callable[[str], str]] = {
     "basic": lambda _: "Basic YWdlbnQ6c2VjcmV0",
+    "basic-with-the-token": lambda good: f"Basic {base64.b64encode(f'bearer:{good}'.encode()).decode()}",
     "another-scheme": lambda good: f"Token {good}",
     "a-scheme-that-begins-alike": lambda good: f"BearerToken {good}",
     "bearer-alone": lambda _: "Bearer",
@@ -43,10 +45,22 @@ def operation_without_a_token_gets_the_challenge(service: Service, world: Servic
 @check("CHAL-02")
 def challenge_points_to_the_metadata(service: Service, world: ServiceWorld) -> None:
     """What stands at the address in the challenge is the document."""
+    gateway = world.gateway
     pointer = challenged(service.operate()).parameters[POINTER]
+    parts = urlsplit(pointer)
+    expect.that(
+        parts.scheme in ("http", "https") and bool(parts.netloc), POINTER, expected="a URL", got=pointer
+    )
+    theirs = [urlsplit(url).netloc for url in (gateway.addresses.base_url, gateway.addresses.core_url)]
+    expect.that(
+        parts.netloc not in theirs or parts.netloc == urlsplit(service.service_url).netloc,
+        POINTER,
+        expected="the address of the service's own document",
+        got="an address of the gateway's",
+    )
     found = document(service.fetch(pointer, "metadata by the challenge"))
 
-    wanted = world.gateway.authorization_server
+    wanted = gateway.authorization_server
     servers = found.get("authorization_servers")
     expect.that(
         isinstance(servers, list) and wanted in servers,

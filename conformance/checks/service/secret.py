@@ -53,7 +53,7 @@ def error_shows_no_credential(
     known = {**{token.value: "" for token in gateway.proxy_tokens}, **gateway.merchant_tokens}
     quoted = {"error": "trouble", "detail": f"sent: {' '.join(list(known)[-3:])}"}
     gateway.script.always(endpoint, Answer(status=status, members=quoted))
-    answer = service.serve_once(gateway.access_token(USERS[0]))
+    answer = service.serve_once(world.unseen_token(USERS[0]))
     gateway.script.clear()
 
     _hidden(received, [answer], *EVERY)
@@ -69,7 +69,7 @@ def gateway_tokens_are_not_in_the_logs(service: Service, world: ServiceWorld) ->
     foreign = gateway.access_token(USERS[0], aud=[service.service_url])
     person = {"name": "alice", "email": "alice@merchant.example"}
     id_token = signed(gateway.claims(USERS[0], aud=["agent_1"], ext=None, **person), gateway.core_key)
-    failing = gateway.access_token(USERS[0])
+    failing = world.unseen_token(USERS[0])
     for token in (expired, foreign, id_token):
         service.serve(token)
     gateway.script.always(Endpoint.REDEMPTION, Answer(status=500))

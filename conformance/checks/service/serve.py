@@ -6,10 +6,11 @@ import time
 from typing import Any
 
 from conformance.check import check
-from conformance.claims import expect, observe
+from conformance.claims import LeftOut, expect, observe
 from conformance.run.service_world import USERS, ServiceWorld
 from conformance.service import Service, holds_orders, served
 from fakes.gateway.keys import signed
+from fakes.gateway.script import Endpoint
 
 # A key that is new is found within this time (rule SERVE-02).
 FOUND_WITHIN_S = 60.0
@@ -84,3 +85,27 @@ def added_key_is_picked_up(service: Service, world: ServiceWorld, case: str) -> 
         got=answer.outcome(),
         exchange=answer,
     )
+
+
+@check("SERVE-02")
+def keys_are_those_of_the_discovery_document(service: Service, world: ServiceWorld) -> None:
+    """The service asks for the key set that the discovery document names, and tokens under it are served."""
+    gateway, user = world.gateway, USERS[0]
+    answer = service.serve(gateway.access_token(user))
+    asked = gateway.journal.since(0, Endpoint.CORE_KEYS)
+    brought = service.brings(answer, gateway.orders_of(user))
+    if brought and not asked:
+        raise LeftOut("the service has had its keys since before the run")
+
+    expect.that(
+        bool(asked),
+        "calls of the key set at jwks_uri",
+        expected="one at least",
+        got="none" + "".join(f", but {target}" for target in _elsewhere(world)),
+    )
+
+
+def _elsewhere(world: ServiceWorld) -> list[str]:
+    """What was asked for instead: the Resource's key set, and what the discovery document does not name."""
+    calls = world.gateway.journal.since(0, Endpoint.ELSEWHERE, Endpoint.RESOURCE_KEYS)
+    return sorted({call.target for call in calls})
