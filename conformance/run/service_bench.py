@@ -45,6 +45,8 @@ class ServiceBench:
         self.received.begin(check_id)
         self.seen.clear()
         self.world.gateway.script.clear()
+        # A check that failed half-way leaves the service with a Proxy token that it took away.
+        self.world.gateway.revive_proxy_tokens()
         self._wire.begin()
         self.service = self._fresh()
 

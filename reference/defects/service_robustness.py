@@ -78,7 +78,7 @@ ROBUSTNESS: tuple[ServiceDefect, ...] = (
     defect(
         "locked-out-by-a-flood",
         "After a flood of bad tokens nobody is let in any more.",
-        "ROBUST-02 ROBUST-01",
+        "ROBUST-02 ROBUST-01 SERVE-01 SERVE-02 SECRET-02",
         around=locked_out(),
     ),
 )

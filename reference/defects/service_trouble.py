@@ -163,7 +163,7 @@ TROUBLE: tuple[ServiceDefect, ...] = (
     defect(
         "circuit-stays-open",
         "After one failure of gateway or merchant, nothing is served any more.",
-        "BACK-06 ROBUST-02",
+        "BACK-06 ROBUST-02 SERVE-01 SERVE-02 CHAL-02",
         around=broken_for_good,
     ),
     defect(
