@@ -127,8 +127,7 @@ def served(answer: Exchange, orders: Sequence[dict[str, str]]) -> Exchange:
 def challenged(answer: Exchange) -> Challenge:
     """The answer is the 401 that tells an agent where the metadata are."""
     expect(answer).status(401)
-    values = answer.answer.headers_named("WWW-Authenticate") if answer.answer is not None else ()
-    found = [each for value in values for each in challenges(value)]
+    found = challenges_of(answer)
     bearer = [each for each in found if each.scheme.lower() == "bearer" and POINTER in each.parameters]
     expect.that(
         bool(bearer),
@@ -138,6 +137,12 @@ def challenged(answer: Exchange) -> Challenge:
         exchange=answer,
     )
     return bearer[0]
+
+
+def challenges_of(answer: Exchange) -> list[Challenge]:
+    """All challenges of an answer that can be read."""
+    values = answer.answer.headers_named("WWW-Authenticate") if answer.answer is not None else ()
+    return [each for value in values for each in challenges(value)]
 
 
 def document(answer: Exchange) -> dict[str, Any]:

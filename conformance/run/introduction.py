@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from conformance.challenge import challenges
-from conformance.service import POINTER, Service
+from conformance.service import POINTER, Service, challenges_of
 from conformance.wire.exchange import Exchange
 
 
@@ -41,6 +40,5 @@ def _document(answer: Exchange) -> Mapping[str, Any] | None:
 
 
 def _pointer(answer: Exchange, may_reach: Callable[[str], bool]) -> str | None:
-    values = answer.answer.headers_named("WWW-Authenticate") if answer.answer is not None else ()
-    found = [each.parameters.get(POINTER, "") for value in values for each in challenges(value)]
+    found = [each.parameters.get(POINTER, "") for each in challenges_of(answer)]
     return next((url for url in found if url.startswith("http") and may_reach(url)), None)

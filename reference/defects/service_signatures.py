@@ -34,7 +34,7 @@ def believing(known: Callable[[Mapping[str, Any]], Jwk | None]) -> Any:
         header = validation.header_of(token)
         try:
             brought = known(header)
-        except (ValueError, TypeError, OSError):
+        except (ValueError, TypeError, KeyError, OSError, NotImplementedError):
             brought = None
         algorithm = str(header.get("alg"))
         return (validation.verified(token, brought, algorithm) if brought else None) or signed_claims(

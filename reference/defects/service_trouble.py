@@ -80,7 +80,7 @@ def dropped(kinds: set[str]) -> dict[str, Any]:
 
     def answer(outcome: Outcome) -> Reply:
         reply = answer_of(outcome)
-        return replace(reply, status=599) if outcome.kind in kinds else reply
+        return replace(reply, status=599) if outcome.trouble is not None and outcome.kind in kinds else reply
 
     def around(app: ASGIApp, _backend: Backend) -> ASGIApp:
         async def vanishing(scope: Scope, receive: Receive, send: Send) -> None:
@@ -169,7 +169,7 @@ TROUBLE: tuple[ServiceDefect, ...] = (
     defect(
         "garbage-kept-as-a-proxy-token",
         "What comes in place of a Proxy token is kept for an hour, and a refusal changes nothing.",
-        "BACK-06 BACK-03",
+        "BACK-06 BACK-03 BACK-09 SERVE-01",
         proxy_token_kept=garbage_kept,
         may_force=lambda since_s: since_s > 3600,
     ),
@@ -182,7 +182,7 @@ TROUBLE: tuple[ServiceDefect, ...] = (
     defect(
         "refusals-tried-again",
         "A redemption that is refused is asked for forty times.",
-        "BACK-07 BACK-08 BACK-06",
+        "BACK-07 BACK-08 BACK-06 BACK-03",
         patience=STORM,
         worth_another_try=always_again,
     ),

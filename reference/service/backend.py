@@ -95,10 +95,13 @@ class Backend:
         kept, until = self._merchant_tokens.get(policies.kept_under(call), ("", 0.0))
         if kept and self._now() < until:
             return replace(call, merchant_token=kept)
-        call = replace(call, proxy_token=await self.proxy_tokens.current())
+        place = policies.proxy_slot()
+        call = replace(call, proxy_token=await self.proxy_tokens.current(place))
         asked = policies.redemption_request(call)
         answer = await self._upstream.ask(asked)
-        if policies.mends(answer) and (renewed := await self.proxy_tokens.another_than(call.proxy_token)):
+        if policies.mends(answer) and (
+            renewed := await self.proxy_tokens.another_than(call.proxy_token, place)
+        ):
             # The Proxy token may have ended early; if it was the user's, this answers 401 again.
             call = replace(call, proxy_token=renewed)
             asked = policies.redemption_request(call)

@@ -39,17 +39,17 @@ class ProxyTokens:
         self._policies = policies
         self._slots: dict[Hashable, _Slot] = {}
 
-    async def current(self) -> str:
-        """The Proxy token that is kept, or a new one where its time has come."""
-        slot = self._slot()
+    async def current(self, place: Hashable) -> str:
+        """The Proxy token that is kept in this place, or a new one where its time has come."""
+        slot = self._slot(place)
         async with slot.lock:
             if slot.token is None or self._policies.proxy_token_is_due(slot.token, self._now()):
                 slot.token = await self._new()
             return slot.token.value
 
-    async def another_than(self, refused: str) -> str | None:
+    async def another_than(self, refused: str, place: Hashable) -> str | None:
         """Another Proxy token than the refused one; None when it is too early to ask for one again."""
-        slot = self._slot()
+        slot = self._slot(place)
         async with slot.lock:
             now = self._now()
             if slot.token is not None and slot.token.value != refused:
@@ -60,8 +60,8 @@ class ProxyTokens:
             slot.token = await self._new()
             return slot.token.value
 
-    def _slot(self) -> _Slot:
-        return self._slots.setdefault(self._policies.proxy_slot(), _Slot(lock=self._policies.one_at_a_time()))
+    def _slot(self, place: Hashable) -> _Slot:
+        return self._slots.setdefault(place, _Slot(lock=self._policies.one_at_a_time()))
 
     async def _new(self) -> ProxyToken:
         gateway, now = await self._gateway.known(self._policies.keys_for_s), self._now()

@@ -106,7 +106,7 @@ def _readied(app: ASGIApp, backend: Backend) -> ASGIApp:
 
     async def readied(scope: Scope, receive: Receive, send: Send) -> None:
         with suppress(Unavailable):
-            await backend.proxy_tokens.current()
+            await backend.proxy_tokens.current(backend.policies.proxy_slot())
         await app(scope, receive, send)
 
     return readied

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from urllib.parse import quote, urlsplit
 
 from conformance.check import check
-from conformance.claims import LeftOut, expect, observe
+from conformance.claims import LeftOut, expect, observe, require
 from conformance.run.service_world import USERS, ServiceWorld
-from conformance.service import POINTER, Service, challenged, document, served
+from conformance.service import POINTER, Service, challenged, challenges_of, document, served
 from conformance.wire.exchange import Exchange
 
 # Authorization headers that hold no gateway access token; the good one stands for what is taken apart.
@@ -116,14 +116,20 @@ def token_in_another_place_counts_as_none(service: Service, world: ServiceWorld,
 @check("CHAL-09")
 def error_in_the_challenge(service: Service) -> None:
     """Whether the challenge says `error`, for no token and for a bad one."""
-    none = challenged(service.operate()).parameters
-    bad = challenged(service.operate("Bearer garbage")).parameters
+    none, bad = (_bearer(service.operate(*given)) for given in ((), ("Bearer garbage",)))
     observe(
         error_without_a_token=none.get("error", "none"),
         error_with_a_bad_token=bad.get("error", "none"),
         realm="realm" in none,
         scope="scope" in none,
     )
+
+
+def _bearer(answer: Exchange) -> Mapping[str, str]:
+    """The parameters of the challenge for Bearer; where there is none, another rule says so."""
+    found = [each for each in challenges_of(answer) if each.scheme.lower() == "bearer"]
+    require.that(bool(found), answer.step, expected="a challenge for Bearer", got="none", exchange=answer)
+    return found[0].parameters
 
 
 def _works(service: Service, world: ServiceWorld) -> None:
