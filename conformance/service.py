@@ -51,10 +51,10 @@ class Service:
         """The operation, whose answer is taken as it comes: a service in trouble may ask to wait."""
         return self._carry_out(self.wire.send_once, authorizations, "", ())
 
-    def serve(self, token: str) -> Exchange:
+    def serve(self, token: str, headers: Headers = ()) -> Exchange:
         """The operation with this gateway access token."""
         self.keyring.add(Secret("access_token", token))
-        return self.operate(f"Bearer {token}")
+        return self.operate(f"Bearer {token}", headers=headers)
 
     def serve_once(self, token: str) -> Exchange:
         """The operation with this gateway access token; see `operate_once`."""

@@ -26,7 +26,8 @@ from fakes.gateway.running import Loop
 from fakes.gateway.script import Script
 from fakes.serving import Listener, listen, server_tls
 
-INDICATOR = "https://api.merchant.example/v1"
+# Whoever takes it for a URL is tempted to tidy it up.
+INDICATOR = "https://API.merchant.example:443/v1/./%7Eorders"
 SCOPES = ("orders:read",)
 USERS = ("alice", "bob")
 

@@ -9,6 +9,8 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urlencode
 
+import httpx
+
 from reference.defects.service_defect import ServiceDefect, defect
 from reference.service.policy import proxy, redemption
 from reference.service.policy.redemption import CallFacts
@@ -104,10 +106,15 @@ def along(name: str, said: Callable[[CallFacts], str]) -> dict[str, Any]:
 
 
 def headers_passed_on(facts: CallFacts, asked: Outgoing) -> Outgoing:
-    """A reverse proxy keeps the Authorization that came in under another name."""
-    came = {name: value for name, value in facts.asked.headers if name.startswith("x-") or name == "accept"}
+    """What came as X-Something goes on as X-Something."""
+    came = {name: value for name, value in facts.asked.headers if name.startswith("x-")}
+    return replace(asked, headers={**came, **asked.headers})
+
+
+def authorization_renamed(facts: CallFacts, asked: Outgoing) -> Outgoing:
+    """The Authorization that came in makes room for another, and goes on under another name."""
     original = next(iter(facts.asked.headers_named("authorization")), "")
-    return replace(asked, headers={**came, "x-original-authorization": original, **asked.headers})
+    return replace(asked, headers={**asked.headers, "x-original-authorization": original})
 
 
 def the_agents_own(facts: CallFacts, _answer: Answer) -> str | None:
@@ -202,6 +209,12 @@ CALLS: tuple[ServiceDefect, ...] = (
         **resource(lambda facts: f"{facts.settings.indicator}/"),
     ),
     defect(
+        "resource-tidied-up",
+        "Redemption is asked for the Resource indicator as a URL library would write it.",
+        "BACK-04 SERVE-01",
+        **resource(lambda facts: str(httpx.URL(facts.settings.indicator))),
+    ),
+    defect(
         "resource-in-an-array",
         "Redemption is asked for a list of Resource indicators.",
         "BACK-04 SERVE-01",
@@ -254,9 +267,15 @@ CALLS: tuple[ServiceDefect, ...] = (
     ),
     defect(
         "agents-headers-passed-on",
-        "The agent's headers are passed on to the merchant's API, Authorization under another name.",
+        "The agent's headers that begin with X are passed on to the merchant's API.",
         "BACK-05",
         **asking_the_merchant(headers_passed_on),
+    ),
+    defect(
+        "agents-authorization-renamed",
+        "The agent's Authorization is passed on to the merchant's API under another name.",
+        "BACK-05",
+        **asking_the_merchant(authorization_renamed),
     ),
     defect(
         "agents-token-as-a-stand-in",

@@ -19,6 +19,9 @@ USER = USERS[0]
 # Audiences of the agent's token; the empty one stands for the Resource indicator.
 AUDIENCES = {"one-audience": ("",), "another-audience-first": ("https://other.example", "")}
 
+# Headers that some pass on as they came.
+FORWARDED = ("X-Forwarded-Access-Token", "X-Auth-Request-Access-Token")
+
 
 @check("BACK-01")
 def proxy_token_is_asked_for_by_basic(service: Service, world: ServiceWorld) -> None:
@@ -85,7 +88,7 @@ def merchant_api_gets_the_merchant_token_alone(service: Service, world: ServiceW
     """The merchant is shown the merchant token as Bearer, and no other credential."""
     gateway, mark = world.gateway, world.gateway.journal.mark()
     token = world.unseen_token(USER)
-    service.serve(token)
+    service.serve(token, tuple((name, token) for name in FORWARDED))
     calls = gateway.journal.since(mark, Endpoint.MERCHANT_API)
     require.that(bool(calls), "journal of the merchant API", expected="a call", got="none")
     for call in calls:
