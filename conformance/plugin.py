@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from conformance.check import Check, check_of
+from conformance.faults.intercept.kept import Kept
 from conformance.gateway import Gateway
 from conformance.generating import Draw
 from conformance.racing import Races, racers_for, rounds_for
@@ -152,6 +153,12 @@ def races(bench: Bench, request: pytest.FixtureRequest) -> Races:
     context = bench.context
     racers, rounds = racers_for(context.examples), rounds_for(context.examples)
     return Races(check=_id(request.node), seed=context.seed, racers=racers, rounds=rounds)
+
+
+@pytest.fixture
+def intercept(bench: Bench) -> Kept:
+    """The intercepting proxy, for a check that needs it."""
+    return bench.intercept
 
 
 @pytest.fixture

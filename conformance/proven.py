@@ -26,11 +26,15 @@ class Caught:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Proven:
-    """What the last full proof of a role came to; without one, nothing."""
+    """What the last full proof of a role came to; without one, nothing.
+
+    `defects` are those that it tried and those that were tried by themselves since; figures are its own.
+    """
 
     digest: str = ""
     figures: Mapping[str, int] = field(default_factory=dict)
     defects: Mapping[str, Caught] = field(default_factory=dict)
+    variants: frozenset[str] = frozenset()
 
     def caught_by(self, rule: str) -> list[Caught]:
         """The defects of which this is the right rule."""
@@ -52,8 +56,9 @@ def proven(role: str) -> Proven:
             name: Caught(
                 name=name, what=each["what"], rules=tuple(each["rules"]), checks=tuple(each["checks"])
             )
-            for name, each in said["defects"].items()
+            for name, each in (said["defects"] | said["later"]).items()
         },
+        variants=frozenset(said["variants"]),
     )
 
 

@@ -10,7 +10,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from functools import partial
+from math import inf
+from typing import Any, Generic, TypeVar
 
 from conformance.claims import repeat_with, require
 from conformance.wire.exchange import Exchange
@@ -21,8 +23,10 @@ FEWEST_RACERS, MOST_RACERS, EXAMPLES_A_RACER = 8, 32, 5
 FEWEST_ROUNDS, MOST_ROUNDS, EXAMPLES_A_ROUND = 2, 20, 7
 # Beyond this budget of examples, races grow no more.
 LARGEST_BUDGET = MOST_ROUNDS * EXAMPLES_A_ROUND
-# How many ask at once while something changes, how often each does so afterwards, and how often at most.
-_ASKERS, _AFTERWARDS, _MOST_ASKED = 6, 2, 200
+# How many ask at once while something changes, how often each does so afterwards, and for how long at most.
+ASKERS, _AFTERWARDS, _LONGEST_S = 6, 2, 60.0
+# How often is looked whether it is time for the change.
+_GLANCE_S = 0.0005
 # Whoever cannot start within this long starts alone.
 _START_S = 10.0
 
@@ -36,10 +40,10 @@ class Races:
     racers: int
     rounds: int
 
-    def each(self, most: int | None = None) -> Iterator[random.Random]:
+    def each(self, *, fewer: int = 1) -> Iterator[random.Random]:
         """One source of choices a round; what is said of a failure in it repeats the whole check.
 
-        A check whose rounds are slow on this target runs at `most` so many.
+        Where a race lasts long enough for everybody to meet, rounds are `fewer` by this factor.
         """
         repeat_with(
             {
@@ -50,7 +54,7 @@ class Races:
                 "rounds": self.rounds,
             }
         )
-        for number in range(self.rounds if most is None else min(self.rounds, most)):
+        for number in range(max(1, self.rounds // fewer)):
             yield random.Random(f"{self.seed}/{self.check}/{number}")  # noqa: S311 - a choice, not a secret
 
 
@@ -83,54 +87,50 @@ def arrived(answers: Sequence[Exchange]) -> Sequence[Exchange]:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class History:
-    """What was answered to what began before a change was acknowledged, and to what began after."""
+class History(Generic[Result]):
+    """What came of what began before a change was acknowledged, and of what began after."""
 
-    before: tuple[Exchange, ...]
-    after: tuple[Exchange, ...]
+    before: tuple[Result, ...]
+    after: tuple[Result, ...]
 
 
-def amid(ask: Callable[[], Exchange], change: Callable[[], None], choice: random.Random) -> History:
-    """Several ask all the time, and in the midst of it something changes.
+def amid(
+    asks: Sequence[Callable[[], Result]], change: Callable[[], object], choice: random.Random
+) -> History[Result]:
+    """All of them ask all the time, and in the midst of it something changes.
 
     When it does is drawn as a number of answers, because a moment on the clock would be too early for a slow
     target and too late for a quick one.
     """
-    answers: list[Exchange] = []
-    came, changed_at = threading.Condition(), [float("inf")]
-    begin_after = choice.randrange(_ASKERS, 4 * _ASKERS)
+    asked: list[tuple[float, Result]] = []
+    changed_at = [inf]
+    deadline = time.monotonic() + _LONGEST_S
+    change_at = choice.randrange(len(asks), 4 * len(asks))
 
-    def asker() -> None:
-        afterwards = 0
-        for _ in range(_MOST_ASKED):
-            answer = ask()
-            afterwards += answer.at_s > changed_at[0]
-            with came:
-                answers.append(answer)
-                came.notify_all()
-            if afterwards >= _AFTERWARDS:
+    def asker(ask: Callable[[], Result]) -> None:
+        late = 0
+        while time.monotonic() < deadline:
+            begun = time.monotonic()
+            asked.append((begun, ask()))
+            late += begun > changed_at[0]
+            if late >= _AFTERWARDS:
                 return
 
     def changer() -> None:
-        with came:
-            came.wait_for(lambda: len(answers) >= begin_after, _START_S)
+        begin_by = time.monotonic() + _START_S
+        while len(asked) < change_at and time.monotonic() < begin_by:
+            time.sleep(_GLANCE_S)
         try:
             change()
         finally:
             changed_at[0] = time.monotonic()
 
-    together([changer, *[asker] * _ASKERS])
+    acts: list[Callable[[], None]] = [changer, *(partial(asker, ask) for ask in asks)]
+    together(acts)
     return History(
-        before=tuple(each for each in answers if each.at_s <= changed_at[0]),
-        after=tuple(each for each in answers if each.at_s > changed_at[0]),
+        before=tuple(answer for begun, answer in asked if begun <= changed_at[0]),
+        after=tuple(answer for begun, answer in asked if begun > changed_at[0]),
     )
-
-
-def until(reached: Callable[[], bool]) -> None:
-    """Returns when this is so; if it never is, after a while."""
-    deadline = time.monotonic() + _START_S
-    while not reached() and time.monotonic() < deadline:
-        time.sleep(0.0005)
 
 
 def together(acts: Sequence[Callable[[], Result]]) -> list[Result]:

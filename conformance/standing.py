@@ -39,10 +39,13 @@ class Standing:
     redeemed: bool = False
     waited_in_vain: int = 0
     token_life_s: float | None = None
+    # Whether provisioning uses a grant of its own; None as long as nobody has waited for that in vain.
+    provisions_apart: bool | None = None
 
-    def note(self, answer: Exchange) -> None:
+    def note(self, answer: Exchange, *, in_vain: bool) -> None:
+        """A redemption's last answer, and whether it was still one to wait for."""
         self.redeemed |= answer.status == 200
-        self.waited_in_vain += answer.status == 404
+        self.waited_in_vain += in_vain
 
     def note_life(self, seconds: float) -> None:
         """An access token of the gateway's lives as long as this."""

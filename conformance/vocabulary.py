@@ -36,6 +36,7 @@ NEEDS: Final = MappingProxyType(
         "faults": "faults, which --no-faults leaves out",
         "https": "a target that is addressed by https",
         "https:world": "a world around the target that is served over https",
+        "intercepting-proxy": "mitmproxy, in an environment of its own",
         "limits:code_lifetime_s": "a declared code lifetime that is short enough to wait for",
         "logs:output": "a launched target whose output is read, or log files named in [logs]",
         "merchant": "the harness's merchant as the authorization server behind the Resource",

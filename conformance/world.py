@@ -91,9 +91,16 @@ class World:
         self._name(other)
         return home, other
 
-    def resource(self, *, indicator: str, scopes: tuple[str, ...] = SCOPES) -> Resource:
-        """A Resource with this indicator, as it is written."""
-        resource = self.estate.resource(indicator, scopes=scopes)
+    def resource(
+        self,
+        *,
+        indicator: str,
+        scopes: tuple[str, ...] = SCOPES,
+        project: Project | None = None,
+        token_endpoint: str | None = None,
+    ) -> Resource:
+        """A Resource with this indicator, as it is written, at home or in the Project named."""
+        resource = self.estate.resource(indicator, project, scopes=scopes, token_endpoint=token_endpoint)
         self._name(resource)
         return resource
 
@@ -219,7 +226,7 @@ class World:
         while True:
             answer = self.gateway.redeem(grant.access_token, proxy_token, grant.resource.indicator)
             if answer.status not in not_yet or time.monotonic() > deadline:
-                self.standing.note(answer)
+                self.standing.note(answer, in_vain=answer.status in not_yet)
                 return answer
             time.sleep(0.25)
 

@@ -72,6 +72,13 @@ _ROWS = (
         default=True,
     ),
     Format(
+        name="replay",
+        what="what repeats each failure, for gateproof replay",
+        module="repeats",
+        owns=("replay/*.json",),
+        default=True,
+    ),
+    Format(
         name="sarif",
         what="failures as code scanning alerts (SARIF 2.1.0)",
         module="sarif",

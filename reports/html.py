@@ -9,6 +9,7 @@ from functools import cache
 from importlib.resources import files
 
 from reports.html_page.exchange import Detail
+from reports.html_page.faults import faults
 from reports.html_page.markup import attribute, counted, facts, picture
 from reports.html_page.matrix import matrix
 from reports.html_page.opening import about, first_failure, title, untested, verdict
@@ -82,7 +83,8 @@ def _pieces(result: RunResult, detail: Detail) -> Iterator[str]:
         f"<style>{style}</style></head>\n<body><a class=skip href=#rules>To the rules</a>\n"
         f"<header><p class=brand>gateproof report</p>{verdict(result, detail)}</header>\n"
         f"<main><div class=opening>{about(result)}<div>{untested(result, detail)}"
-        f"{first_failure(result, detail)}</div></div>\n{matrix(result)}\n<div id=rules tabindex=-1>{_FILTER}"
+        f"{first_failure(result, detail)}</div></div>\n{matrix(result)}\n{faults(result)}\n"
+        f"<div id=rules tabindex=-1>{_FILTER}"
     )
     for kind in KINDS:
         yield from _section(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from reports.escaping import cell, code, prose
 from reports.families import FAMILIES, family_of
+from reports.fault_matrix import OUTCOMES, FaultRow, fault_rows, faults_in_a_line
 from reports.headline import by_reason, caveats, decides, is_partial, of, target_name, verdict_words
 from reports.verdicts import RuleResult, RunResult, RunVerdict, Verdict
 
@@ -38,6 +39,7 @@ def render(result: RunResult) -> dict[str, bytes]:
             [rule for rule in of(result, Verdict.FAILED) if not decides(result, rule)],
         ),
         _families(result),
+        *_faults(result),
     ]
     return {"summary.md": ("\n\n".join(block for block in blocks if block) + "\n").encode("utf-8")}
 
@@ -143,3 +145,21 @@ def _families(result: RunResult) -> str:
         lines.append(f"| {prose(name)} | {' | '.join(str(counts[verdict] or '') for verdict in order)} |")
     total = " | ".join(str(result.counts[verdict.value]) for verdict in order)
     return "\n".join([*lines, f"| all {len(result.rules)} | {total} |"])
+
+
+def _faults(result: RunResult) -> list[str]:
+    """The faults by hop and layer; the page has them one by one."""
+    groups: dict[tuple[str, str], list[FaultRow]] = {}
+    for row in fault_rows(result):
+        groups.setdefault((row.hop, row.layer), []).append(row)
+    if not groups:
+        return []
+    lines = [
+        f"| hop | layer | faults | fired | {' | '.join(outcome.value for outcome in OUTCOMES)} |",
+        f"|---|---|---:|---:|{'---:|' * len(OUTCOMES)}",
+    ]
+    for (hop, layer), rows in groups.items():
+        under = [sum(outcome in row.rules for row in rows) or "" for outcome in OUTCOMES]
+        figures = [len(rows), sum(row.fired for row in rows), *under]
+        lines.append(f"| {prose(hop)} | {prose(layer)} | {' | '.join(map(str, figures))} |")
+    return [f"### {prose(faults_in_a_line(result).capitalize())}", "\n".join(lines)]

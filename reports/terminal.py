@@ -8,13 +8,16 @@ import shutil
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from types import MappingProxyType
 from typing import TextIO
 
 from reports.exchanges import Shown, answer_text, curl, outcome, request_text
+from reports.fault_matrix import faults_in_a_line
 from reports.headline import has_own_ca, is_partial
+from reports.repeats import story
 from reports.signs import SIGNS
 from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict, many
 
@@ -111,8 +114,13 @@ class Counting:
             self._screen.say(line)
 
 
-def failures(screen: Screen, result: RunResult, *, again: str) -> None:
-    """Every check that failed or broke, worst first; of a rule the first one in full, the others in short."""
+def failures(
+    screen: Screen, result: RunResult, *, again: str, repeats: Mapping[str, str] = MappingProxyType({})
+) -> None:
+    """Every check that failed or broke, worst first; of a rule the first one in full, the others in short.
+
+    `repeats` names for a check the command that sees its failure again.
+    """
     for verdict in (Verdict.FAILED, Verdict.ERROR):
         for rule in result.rules:
             broken = [check for check in rule.checks if check.verdict is verdict]
@@ -122,6 +130,7 @@ def failures(screen: Screen, result: RunResult, *, again: str) -> None:
                 _field(screen, "spec", rule.section)
                 _course(screen, check, own_ca=has_own_ca(result))
                 _field(screen, "again", f"{again} --only {rule.id}")
+                _field(screen, "replay", repeats.get(check.id, ""))
                 _field(screen, "more", f"gateproof explain {rule.id}")
                 screen.say()
             for check in broken[1:]:
@@ -145,6 +154,8 @@ def _claim(screen: Screen, check: CheckResult) -> None:
 
 def _course(screen: Screen, check: CheckResult, *, own_ca: bool) -> None:
     """How it came to that: the documents it is about, the steps, and the last of them in full."""
+    for number, sentence in enumerate(story(check), start=1):
+        screen.fill(sentence, f"    {number:>3}. ", " " * 9)
     for name, fact in check.observations.items():
         for place, line in enumerate(_members(str(fact))):
             _field(screen, name if place == 0 else "", line)
@@ -214,6 +225,8 @@ def summary(screen: Screen, result: RunResult) -> None:
             screen.fill(text, "    ", "      ")
     counts = ", ".join(f"{count} {name}" for name, count in result.counts.items() if count)
     screen.say(f"{many(len(result.rules), 'rule')}: {counts}")
+    if faults := faults_in_a_line(result):
+        screen.say(faults)
     screen.say(_verdict(screen, result))
 
 

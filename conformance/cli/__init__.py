@@ -7,9 +7,9 @@ import sys
 from collections.abc import Sequence
 
 from conformance import __version__
-from conformance.cli import doctor, explain, init, prove, report, rules_list, run, serve
+from conformance.cli import doctor, explain, init, prove, replay, report, rules_list, run, serve
 
-COMMANDS = (run, report, prove, serve, init, doctor, rules_list, explain)
+COMMANDS = (run, replay, report, prove, serve, init, doctor, rules_list, explain)
 WRONG_USAGE = 2
 
 

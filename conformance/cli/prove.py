@@ -15,6 +15,7 @@ from reports.verdicts import many
 
 if TYPE_CHECKING:
     from conformance.run.proof import Proof
+    from conformance.run.subjects import Subject
     from conformance.run.trials import Trial
     from reports.terminal import Screen
 
@@ -36,6 +37,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument(
         "--only", action="append", default=[], metavar="GLOB", help="these defects and variants"
     )
+    parser.add_argument(
+        "--new", action="store_true", help="only what the proof that ships with gateproof does not know"
+    )
     effort = parser.add_mutually_exclusive_group()
     effort.add_argument(
         "--quick", action="store_true", help="the checks that are known to see a defect, and a smoke set"
@@ -46,7 +50,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument(
         "--ship",
         action="store_true",
-        help="keep a full proof that holds as the one that ships with gateproof",
+        help="keep a full proof that holds as the one that ships with gateproof; with --new, add to it",
     )
     parser.add_argument("--combinations", type=int, default=None, metavar="N", help="random sets of variants")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, metavar="N", help="at a time")
@@ -62,26 +66,18 @@ def handle(arguments: argparse.Namespace) -> int:
     """Exit codes: 0 the proof holds, 1 it does not, 2 wrong usage, 3 it was interrupted."""
     from conformance.run.proof import Proof, prove  # noqa: PLC0415 - these load pytest and HTTP
     from conformance.run.scope import Effort  # noqa: PLC0415
-    from conformance.run.subjects import NoRegistry, combinations, subjects  # noqa: PLC0415
+    from conformance.run.subjects import NoRegistry, combinations  # noqa: PLC0415
     from reports.terminal import Counting, screen  # noqa: PLC0415
 
     shown = screen(no_color=arguments.no_color)
-    if arguments.ship and (arguments.only or arguments.quick or arguments.combinations is not None):
-        print(
-            "gateproof: --ship keeps a full proof: leave out --only, --quick and --combinations",
-            file=sys.stderr,
-        )
-        return WRONG_USAGE
     try:
-        found = subjects(arguments.role, arguments.only)
-    except NoRegistry as missing:
-        print(f"gateproof: {missing}", file=sys.stderr)
-        return WRONG_USAGE
-    if not found:
-        print(f"gateproof: no defect or variant matches {', '.join(arguments.only)}", file=sys.stderr)
+        found = _chosen(arguments)
+    except (NoRegistry, ValueError) as wrong:
+        print(f"gateproof: {wrong}", file=sys.stderr)
         return WRONG_USAGE
     effort = Effort.QUICK if arguments.quick else Effort.EVERY_CASE if arguments.every_case else Effort.FULL
-    partial = arguments.quick or bool(arguments.only)
+    selected = arguments.new or bool(arguments.only)
+    partial = arguments.quick or selected
     usual = 0 if partial else COMBINATIONS[arguments.role]
     count = usual if arguments.combinations is None else arguments.combinations
     found += combinations([subject for subject in found if subject.kind == "variant"], count, arguments.seed)
@@ -119,7 +115,7 @@ def handle(arguments: argparse.Namespace) -> int:
         took_s=round(time.monotonic() - started, 1),
     )
     # A selection of defects says nothing of the checks that the others are for.
-    whole = not arguments.only
+    whole = not selected
     _print(shown, proof, whole=whole)
     arguments.out.mkdir(parents=True, exist_ok=True)
     path = arguments.out / "prove.json"
@@ -131,16 +127,40 @@ def handle(arguments: argparse.Namespace) -> int:
     if not proof.holds(whole=whole):
         return 1
     if arguments.ship:
-        _ship(proof)
+        _ship(proof, add=arguments.new)
     return 0
 
 
-def _ship(proof: Proof) -> None:
+def _chosen(arguments: argparse.Namespace) -> list[Subject]:
+    """What is to be tried; raises ValueError for a selection of nothing, or of too little to be kept."""
+    from conformance.run.subjects import subjects  # noqa: PLC0415
+
+    if arguments.ship and (arguments.only or arguments.quick or arguments.combinations is not None):
+        raise ValueError("--ship keeps a full proof: leave out --only, --quick and --combinations")
+    found = subjects(arguments.role, arguments.only)
+    if arguments.new:
+        found = [subject for subject in found if not _is_known(arguments.role, subject)]
+    if not found and arguments.new:
+        raise ValueError("the proof that ships knows every defect and variant: --new leaves nothing")
+    if not found:
+        raise ValueError(f"no defect or variant matches {', '.join(arguments.only)}")
+    return found
+
+
+def _is_known(role: str, subject: Subject) -> bool:
+    from conformance.proven import proven  # noqa: PLC0415
+
+    shipped = proven(role)
+    return subject.name in (shipped.defects if subject.kind == "defect" else shipped.variants)
+
+
+def _ship(proof: Proof, *, add: bool) -> None:
     from conformance.proven import place  # noqa: PLC0415
 
     path = place(proof.role)
     path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(proof.to_ship(), indent=1) + "\n", encoding="utf-8")
+    shipped = proof.added_to(json.loads(path.read_bytes())) if add else proof.to_ship()
+    path.write_text(json.dumps(shipped, indent=1) + "\n", encoding="utf-8")
 
 
 def _print(shown: Screen, proof: Proof, *, whole: bool) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from conformance.run.options import RunOptions, Shard
     from conformance.target.model import Target
     from reports.signing import SigningKey
-    from reports.verdicts import CheckResult
+    from reports.verdicts import CheckResult, RunResult
 
 ROLES = ("gateway", "service", "agent")
 WRONG_USAGE = 2
@@ -147,7 +147,8 @@ def _run(
     if arguments.quiet:
         shown.say(f"{result.verdict.value}: {result.reason}{partial(result)}")
     else:
-        failures(shown, result, again=shlex.join(_words(arguments, options.seed, whole=False)))
+        again = shlex.join(_words(arguments, options.seed, whole=False))
+        failures(shown, result, again=again, repeats=_repeats(arguments, result))
         summary(shown, result)
         names = ", ".join(str(path.relative_to(arguments.out)) for path in written if len(written) < 8)
         shown.say(f"report: {arguments.out}" + (f" ({names})" if names else ""))
@@ -155,6 +156,18 @@ def _run(
             again = shlex.join(["gateproof", "doctor", "--target", str(arguments.target)])
             shown.say(f"next: {again} connects, and runs no check")
     return result.verdict.exit_code
+
+
+def _repeats(arguments: argparse.Namespace, result: RunResult) -> dict[str, str]:
+    """For each failed check of which there is a file to repeat it with, the command that does."""
+    from reports.repeats import paths  # noqa: PLC0415
+
+    target = ["--target", str(arguments.target)] if arguments.target is not None else []
+    return {
+        check: shlex.join(["gateproof", "replay", str(arguments.out / path), *target])
+        for check, path in paths(result).items()
+        if (arguments.out / path).is_file()
+    }
 
 
 def _opening(name: str, options: RunOptions, checks: str, rules: int) -> str:

@@ -12,7 +12,8 @@ from conformance.claims import Unavailable, expect, observe, repeat_with, requir
 from conformance.estate import ControlledEstate
 from conformance.generating import Draw
 from conformance.histories.hearing import Ear
-from conformance.histories.planning import Memory, Offer, seeded
+from conformance.histories.offers import Offer, less, narrowed, seeded
+from conformance.histories.planning import Memory
 from conformance.histories.player import Player
 from conformance.histories.playing import Play, Surprise, repeat, wander
 from conformance.histories.shrinking import shortest
@@ -45,9 +46,9 @@ USUAL: History = (
     AskProxyToken(client=0),
     Redeem(code=0, token=0),
 )
-STEPS, PROBES = 16, 6
+STEPS, PROBES = 26, 3
 # Where an answer takes long, fewer histories are played.
-LONGEST_S = 60.0
+LONGEST_S = 120.0
 PROVISIONED_S, WHILE_SHRINKING_S = 5.0, 1.0
 LONG_LIFE_S, SHORT_LIFE_S, BEYOND_S = 36_000.0, 60.0, 10.0
 # How many lives of a merchant token a gateway access token has to last.
@@ -82,9 +83,11 @@ def explore(anew: Callable[[], World], draw: Draw, *, timed: bool) -> None:
     while surprise is None and played < _histories(draw) and time.monotonic() < begun + LONGEST_S:
         play = _begin(anew(), setting, PROVISIONED_S)
         rng = seeded(draw.seed, "timed" if timed else "untimed", played)
-        surprise, offer = wander(play, setting.offer, memory, rng, steps=STEPS, probes=PROBES)
+        offer = narrowed(setting.offer, played, rng)
+        surprise, lacking = wander(play, offer, memory, rng, steps=STEPS, probes=PROBES)
         rows.update(play.rows)
-        setting = replace(setting, offer=offer, asks_always=play.player.asks_always)
+        left = less(setting.offer, lacking) if lacking is not None else setting.offer
+        setting = replace(setting, offer=left, asks_always=play.player.asks_always)
         played += 1
     if surprise is not None and draw.shrinks:
         surprise = _shrunk(anew, setting, surprise)
@@ -147,7 +150,7 @@ def _begin(world: World, setting: Setting, patience_s: float) -> Play:
 
 def _users(world: World, offer: Offer) -> tuple[User, ...]:
     """Where Projects are made, users are strangers to each; elsewhere they have to be."""
-    if offer.projects or world.merchant is None:
+    if isinstance(world.estate, ControlledEstate) or world.merchant is None:
         return world.users[: offer.users]
     return tuple(newcomer(world, world.merchant) for _ in range(offer.users))
 
@@ -185,7 +188,7 @@ def _offered(world: World, *, timed: bool) -> Setting:
     holding = made and "control:set_agent_policy" in may
     offer = Offer(
         users=users,
-        projects=made,
+        projects=2 if made else 1,
         holding=holding,
         approving=holding and "control:approve_agent" in may,
         declining="sign-in:decline" in may,

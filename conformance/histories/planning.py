@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from itertools import islice
 from random import Random
 
+from conformance.histories.offers import Offer
+from conformance.histories.overhearing import UNREFRESHABLE
 from conformance.histories.redemption import faults
 from conformance.histories.seen import Seen
 from conformance.histories.state import State
@@ -24,7 +27,6 @@ from conformance.histories.steps import (
     Merchant,
     NewProject,
     NewProxyClient,
-    Past,
     Redeem,
     Register,
     Revoke,
@@ -32,25 +34,9 @@ from conformance.histories.steps import (
 )
 from conformance.target.model import AgentPolicy
 
-MOST_PROJECTS, MOST_AGENTS, MOST_CLIENTS, MOST_CODES, MOST_TOKENS = 2, 3, 3, 7, 7
-_MOST_COUNTED = 3
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Offer:
-    """What the target lets a history do."""
-
-    users: int = 1
-    projects: bool = False
-    holding: bool = False
-    approving: bool = False
-    declining: bool = False
-    new_clients: bool = False
-    # Whether Proxy clients may be revoked: of the first of each Project, and of those made later.
-    revoking_first: bool = False
-    revoking: bool = False
-    manners: tuple[Manner, ...] = ()
-    forward: tuple[Past, ...] = ()
+MOST_TOKENS = 7
+_TOLD_APART = 3
+_REFUSALS = frozenset({"401", "4xx", "invalid_grant", "no code"})
 
 
 @dataclass(kw_only=True, slots=True)
@@ -62,14 +48,24 @@ class Memory:
     behind: dict[tuple[int, int], tuple[int, int, int]] = field(default_factory=dict)
     declined_last: bool = False
     approvals: int = 0
+    last: str = ""
+    refused: Step | None = None
 
     def begin(self) -> None:
         self.behind.clear()
-        self.declined_last, self.approvals = False, 0
+        self.declined_last, self.approvals, self.last, self.refused = False, 0, "", None
+
+    def counts(self, project: int, user: int) -> tuple[int, int, int]:
+        """What the user has behind them, as far as it is told apart."""
+        refreshes, rejections, sign_ins = self.behind.get((project, user), (0, 0, 0))
+        return min(refreshes, _TOLD_APART), min(rejections, _TOLD_APART), min(sign_ins, _TOLD_APART)
 
     def note(self, step: Step, seen: Seen, place: Hashable) -> None:
         """The step was taken, and this came of it."""
         self.tried[place] += 1
+        self.last = type(step).__name__
+        if seen.came in _REFUSALS:
+            self.refused = step
         for heard in seen.heard:
             refreshes, rejections, sign_ins = self.behind.get((heard.project, heard.user), (0, 0, 0))
             refreshes += heard.grant == "refresh" and heard.result == "accepted"
@@ -84,50 +80,82 @@ class Memory:
                 self.approvals += 1
 
 
-def next_step(state: State, offer: Offer, memory: Memory, rng: Random) -> tuple[Step, Hashable]:
-    """The next step, and the name under which it counts as tried."""
+def next_step(state: State, offer: Offer, memory: Memory, rng: Random) -> tuple[Step, Hashable] | None:
+    """The next step, and the name under which it counts as tried; None where nothing is left to do."""
     if not state.projects:
-        policy: AgentPolicy = "hold" if offer.holding and rng.random() < 0.3 else "approve"
+        policy: AgentPolicy = "hold" if offer.holding else "approve"
         return NewProject(policy=policy), ("new Project", policy)
-    drawn = [(step, weight, _place(state, step, memory)) for step, weight in menu(state, offer)]
-    weights = [weight / (1 + memory.tried[place]) for _, weight, place in drawn]
+    drawn = [(step, weight, _place(state, step, memory)) for step, weight in menu(state, offer, memory)]
+    if not drawn:
+        return None
+    weights = [weight / (1 + memory.tried[place]) ** 0.5 for _, weight, place in drawn]
     step, _, place = rng.choices(drawn, weights)[0]
     return step, place
 
 
-def menu(state: State, offer: Offer) -> Iterator[tuple[Step, float]]:
+def menu(state: State, offer: Offer, memory: Memory) -> Iterator[tuple[Step, float]]:
     """Every step that is possible and tells something, with how much it is wanted."""
-    if offer.projects and len(state.projects) < MOST_PROJECTS:
-        yield NewProject(policy="hold" if offer.holding else "approve"), 0.4
-    if len(state.agents) < MOST_AGENTS:
-        yield Register(), 0.6 if state.agents else 6
-    yield from _sign_ins(state, offer)
+    if len(state.projects) < offer.projects:
+        yield NewProject(policy="hold" if offer.holding else "approve"), 0.6
+    if len(state.agents) < offer.agents:
+        yield Register(), 1.0 if state.agents else 9
+    yield from _sign_ins(state, offer, memory)
     if offer.approving:
-        yield from ((Approve(agent=agent, project=project), 3) for agent, project in sorted(state.pending))
+        yield from ((Approve(agent=agent, project=project), 1.5) for agent, project in sorted(state.pending))
     for place, code in enumerate(state.codes):
         if code.stands == "waits":
-            yield Exchange(code=place), 6
-        elif code.stands in {"tokens", "used up"} and not code.shaken:
-            yield Exchange(code=place), 0.3
+            yield Exchange(code=place), 1 if (code.agent, code.project, code.user) in _whose(state) else 6
+        elif offer.reusing and code.stands in {"tokens", "used up"}:
+            yield Exchange(code=place), 1.0
     yield from _clients(state, offer)
-    yield from _redemptions(state)
+    yield from _redemptions(state, memory)
+    if memory.refused is not None and _has_room(state, offer, memory.refused):
+        # Whoever was refused tries again.
+        yield memory.refused, 2.5
+    if any(code.stands == "tokens" for code in state.codes):
+        yield from _surroundings(state, offer, memory)
+
+
+def _has_room(state: State, offer: Offer, step: Step) -> bool:
+    if isinstance(step, Authorize):
+        return len(state.codes) < offer.codes
+    return not isinstance(step, AskProxyToken) or len(state.tokens) < MOST_TOKENS
+
+
+def _surroundings(state: State, offer: Offer, memory: Memory) -> Iterator[tuple[Step, float]]:
+    """The merchant and the clock, of which something is seen only where there is a token to redeem."""
     for project in range(len(state.projects)):
         for user in range(offer.users):
             now = state.manner(project, user)
-            others = [manner for manner in offer.manners if manner != now]
-            eager = 2.5 if now == "rejects" else 1.2
-            yield from (
-                (Merchant(project=project, user=user, manner=manner), eager / len(others))
-                for manner in others
-                if any((code.project, code.user) == (project, user) for code in state.codes)
-                or manner in {"rejects", "gives no refresh token", "rotates refresh tokens"}
-            )
-    if any(code.stands == "tokens" for code in state.codes):
-        yield from ((Forward(past=past), 2.5 if past == "merchant token" else 0.15) for past in offer.forward)
+            several = offer.users * len(state.projects)
+            for manner in offer.manners:
+                if manner != now:
+                    wanted = _change(now, manner, offer, lost=_lost(state, 0, project, user))
+                    wanted *= 0.2 if memory.last == "Merchant" else 1.0
+                    yield Merchant(project=project, user=user, manner=manner), wanted / several
+    for past in offer.forward:
+        useless = memory.last == "Forward" or all(_lost(state, *each) for each in _whose(state))
+        wanted = 0.4 if useless else 5.0
+        yield Forward(past=past), wanted if past == "merchant token" else 0.15
 
 
-def _sign_ins(state: State, offer: Offer) -> Iterator[tuple[Step, float]]:
-    if len(state.codes) >= MOST_CODES:
+def _whose(state: State) -> set[tuple[int, int, int]]:
+    return {(code.agent, code.project, code.user) for code in state.codes if code.stands == "tokens"}
+
+
+def _change(now: Manner, manner: Manner, offer: Offer, *, lost: bool) -> float:
+    """How much a change of the merchant's manner is wanted; the first in the offer are its theme."""
+    if now == "rejects" and lost:
+        # A user who cannot get a merchant token any more is at the end of every series.
+        return 6.0 if manner == offer.manners[0] else 0.2
+    if now in offer.manners[:1]:
+        return 8.0 if manner == offer.manners[1] else 0.5
+    # The others last long enough to be met again and again.
+    return 0.1
+
+
+def _sign_ins(state: State, offer: Offer, memory: Memory) -> Iterator[tuple[Step, float]]:
+    if len(state.codes) >= offer.codes:
         return
     for agent, projects in enumerate(state.agents):
         # Whether a Project's policy reaches agents that registered before it is open.
@@ -139,15 +167,21 @@ def _sign_ins(state: State, offer: Offer) -> Iterator[tuple[Step, float]]:
                     for code in state.codes
                     if (code.agent, code.project, code.user) == (agent, project, user)
                 ]
-                waits = any(code.stands == "waits" for code in before)
-                again = 0.2 if waits else 0.8 if before else 2.5
                 if standing == "Pending":
-                    again = 0.3 if before else 2.0
-                elif state.manner(project, user) == "accepts" and _lost(state, agent, project, user):
-                    again = 4.0
-                yield Authorize(agent=agent, project=project, user=user), again
+                    wanted = 1.0 if before else 3.0
+                elif not before:
+                    wanted = 4.0 if memory.declined_last else 2.5
+                elif any(code.stands == "waits" for code in before):
+                    wanted = 0.1
+                elif _lost(state, agent, project, user):
+                    wanted = 8.0
+                else:
+                    # Whether there is a refresh token is settled at a sign-in.
+                    none = state.manner(project, user) in UNREFRESHABLE
+                    wanted = (8.0 if none else 1.0) if memory.last == "Merchant" else 0.3
+                yield Authorize(agent=agent, project=project, user=user), wanted
                 if offer.declining and standing == "approved":
-                    yield Authorize(agent=agent, project=project, user=user, approves=False), 0.4
+                    yield Authorize(agent=agent, project=project, user=user, approves=False), 0.5
 
 
 def _lost(state: State, agent: int, project: int, user: int) -> bool:
@@ -158,123 +192,83 @@ def _lost(state: State, agent: int, project: int, user: int) -> bool:
 
 
 def _clients(state: State, offer: Offer) -> Iterator[tuple[Step, float]]:
-    if offer.new_clients and len(state.clients) < MOST_CLIENTS + len(state.projects) - 1:
+    """More Proxy clients, and Proxy tokens, and the end of both; a history may do without any."""
+    if not offer.clients:
+        return
+    if offer.new_clients and len(state.clients) < offer.clients:
         revoked = any(client.revoked for client in state.clients)
-        yield from (
-            (NewProxyClient(project=place), 1.5 if revoked else 0.3) for place in range(len(state.projects))
-        )
-    firsts = {
-        next(n for n, c in enumerate(state.clients) if c.project == p) for p in range(len(state.projects))
-    }
+        for place in range(len(state.projects)):
+            yield NewProxyClient(project=place), 2.0 if revoked else 0.4
+    first: dict[int, int] = {}
     for place, client in enumerate(state.clients):
+        first.setdefault(client.project, place)
         has = any(token.client == place for token in state.tokens)
         if len(state.tokens) < MOST_TOKENS:
-            yield AskProxyToken(client=place), (0.8 if client.revoked else 0.15 if has else 3)
-        if not client.revoked and (offer.revoking_first if place in firsts else offer.revoking):
-            yield Revoke(client=place), 0.5 if has else 0.1
+            yield AskProxyToken(client=place), (1.2 if client.revoked else 0.1 if has else 4)
+        if not client.revoked and (offer.revoking_first if place in first.values() else offer.revoking):
+            yield Revoke(client=place), 0.9 if has else 0.2
 
 
-def _redemptions(state: State) -> Iterator[tuple[Step, float]]:
+def _redemptions(state: State, memory: Memory) -> Iterator[tuple[Step, float]]:
     held = [place for place, code in enumerate(state.codes) if code.stands == "tokens"]
     given = [place for place, token in enumerate(state.tokens) if token.client is not None]
+    eager = 8 if memory.last in {"Forward", "Exchange"} else 4 if memory.last == "Authorize" else 0.4
+    many = max(1, len(held) * len(given)) ** 0.5
     for place in held:
         for token in given:
             client = state.clients[state.tokens[token].client or 0]
             good = not client.revoked and client.project == state.codes[place].project
-            yield (
-                Redeem(code=place, token=token),
-                (3 if good else 0.7) / max(1, len(held) * len(given)) ** 0.5,
-            )
+            yield Redeem(code=place, token=token), (eager if good else 1.0) / many
 
 
 def _place(state: State, step: Step, memory: Memory) -> Hashable:
     """The step with what it meets; the numbers of agents and users do not count."""
-    word = type(step).__name__
+    return type(step).__name__, *_met(state, step, memory)
+
+
+def _met(state: State, step: Step, memory: Memory) -> tuple[Hashable, ...]:
     match step:
         case Authorize():
-            return (
-                word,
-                step.approves,
-                state.standing(step.agent, step.project),
-                memory.declined_last,
-                min(memory.approvals, 1),
-                *_vault(state, step.project, step.user, step.agent, memory),
-            )
+            before = (memory.declined_last, min(memory.approvals, 1))
+            met = _vault(state, step.project, step.user, step.agent, memory)
+            return step.approves, state.standing(step.agent, step.project), *before, *met
         case Redeem():
             code = state.codes[step.code]
-            shape = _vault(state, code.project, code.user, code.agent, memory)
-            return word, frozenset(faults(state, step, 0.0)), code.shaken, *shape
+            met = _vault(state, code.project, code.user, code.agent, memory)
+            return frozenset(faults(state, step, 0.0)), code.shaken, *met
         case Exchange():
-            return word, state.codes[step.code].stands
+            return (state.codes[step.code].stands,)
         case AskProxyToken():
-            return word, state.clients[step.client].revoked, _revoked(state)
-        case Revoke() | NewProxyClient():
-            return word, _revoked(state)
+            return state.clients[step.client].revoked, _revoked(state)
         case Merchant():
-            known = memory.behind.get((step.project, step.user), (0, 0, 0))
-            return word, step.manner, *(min(number, _MOST_COUNTED) for number in known)
+            return step.manner, *memory.counts(step.project, step.user)
         case Forward():
-            return (
-                word,
-                step.past,
-                frozenset(
-                    tuple(min(number, _MOST_COUNTED) for number in known) for known in memory.behind.values()
-                ),
-            )
+            return step.past, frozenset(memory.counts(*place) for place in memory.behind)
         case Approve():
-            return word, min(memory.approvals, 1), len(state.pending)
-        case NewProject() | Register():
-            return word, len(state.agents)
+            return min(memory.approvals, 1), len(state.pending)
+        case _:
+            return _revoked(state), len(state.agents)
 
 
 def _vault(state: State, project: int, user: int, agent: int, memory: Memory) -> tuple[Hashable, ...]:
     vault = state.vaults[0]
     entries = vault.of(vault.key(project, user, agent))
     kinds = frozenset((entry.holds, entry.refresh) for entry in entries)
-    known = memory.behind.get((project, user), (0, 0, 0))
-    return kinds, state.manner(project, user), *(min(number, _MOST_COUNTED) for number in known)
+    return kinds, state.manner(project, user), *memory.counts(project, user)
 
 
 def _revoked(state: State) -> int:
     return min(sum(client.revoked for client in state.clients), 1)
 
 
-def probes(state: State, offer: Offer, most: int) -> Iterator[Step]:
-    """What a history is asked at its end: everything that should have stayed as it was."""
-    del offer
-    asked = 0
-    for place, client in enumerate(state.clients):
-        if client.revoked and asked < most:
-            asked += 1
-            yield AskProxyToken(client=place)
-    for agent, project in sorted(state.pending):
-        if asked < most:
-            asked += 1
-            yield Authorize(agent=agent, project=project)
+def probes(state: State, most: int) -> Iterator[Step]:
+    """What a history is asked at its end: what should have stayed as it was."""
+    return islice(_probes(state), most)
+
+
+def _probes(state: State) -> Iterator[Step]:
+    yield from (AskProxyToken(client=place) for place, client in enumerate(state.clients) if client.revoked)
+    yield from (Authorize(agent=agent, project=project) for agent, project in sorted(state.pending))
     held = [place for place, code in enumerate(state.codes) if code.stands == "tokens"]
     given = [place for place, token in enumerate(state.tokens) if token.client is not None]
-    for place in reversed(held):
-        for token in given:
-            if asked < most:
-                asked += 1
-                yield Redeem(code=place, token=token)
-
-
-def seeded(seed: int, name: str, number: int) -> Random:
-    """The choices of one history: the same for the same seed, on every Python."""
-    return Random(f"{seed}/{name}/{number}")  # noqa: S311 - a choice, not a secret
-
-
-def less(offer: Offer, step: Step) -> Offer:
-    """The offer without what this step needed."""
-    match step:
-        case Approve():
-            return replace(offer, approving=False)
-        case NewProxyClient():
-            return replace(offer, new_clients=False)
-        case Revoke():
-            return replace(offer, revoking_first=False, revoking=False)
-        case NewProject():
-            return replace(offer, holding=False)
-        case _:
-            return replace(offer, forward=(), manners=())
+    yield from (Redeem(code=place, token=token) for place in reversed(held) for token in given)

@@ -90,8 +90,7 @@ class Player:
 
     def _direct(self, step: Step) -> Seen:
         """What an operator or the merchant does: it is done, or the run breaks."""
-        # What was asked of the merchant until now was asked of it as it was.
-        heard = self._listen()
+        heard: tuple[Heard, ...] = ()
         match step:
             case NewProject():
                 self._new_project(step)
@@ -104,7 +103,9 @@ class Player:
             case Revoke():
                 console.revoke(self.world, self._clients[step.client])
             case Merchant():
-                self._script(step.project, step.user, step.manner)
+                # What was asked of the merchant until now was asked of it as it was.
+                heard = self._listen()
+                self._script(step)
             case Forward():
                 self.forward(PROXY_HOUR_S if step.past == "Proxy token" else self.life_s + self.beyond_s)
         return self._seen("done", "", heard)
@@ -130,19 +131,19 @@ class Player:
         self._clients.append(project.proxy_client)
         if self.ear is not None:
             self.ear.attend(project.resource)
-            for user in range(len(self.users)):
-                self._script(len(self._projects) - 1, user, "accepts")
+            # Where nobody else's users meet the Resource, one word to its merchant is for all.
+            own = self.world.estate.is_own(project.id)
+            for login in (None,) if own else [user.login for user in self.users]:
+                self._directed(project, access_token_lifetime_s=int(self.life_s), login=login)
 
-    def _script(self, project: int, user: int, manner: Manner) -> None:
+    def _script(self, step: Merchant) -> None:
+        script = {**SCRIPTS[step.manner], "access_token_lifetime_s": int(self.life_s)}
+        self._directed(self._projects[step.project], login=self.users[step.user].login, **script)
+
+    def _directed(self, project: Project, **script: Any) -> None:
         if self.ear is None:
             raise Impossible("nobody directs the merchant")
-        client_id = self._projects[project].resource.merchant_client_id or ""
-        self.ear.merchant.script(
-            client_id,
-            login=self.users[user].login,
-            access_token_lifetime_s=int(self.life_s),
-            **SCRIPTS[manner],
-        )
+        self.ear.merchant.script(project.resource.merchant_client_id or "", **script)
 
     def _register(self) -> Seen:
         answer = _answered(self.world.gateway.register(self.world.metadata()))
@@ -165,7 +166,8 @@ class Player:
         self._whose.append((step.project, step.user))
         self.signed_in_at = time.monotonic()
         heard = self._await_provisioning(step) if awaits and code else self._listen()
-        return self._seen(_came(visit, step), visit.outcome(), heard)
+        came = _came(visit, step)
+        return self._seen(came, "no code" if came == "no code" else "a code", heard)
 
     def _await_provisioning(self, step: Authorize) -> tuple[Heard, ...]:
         """What is heard until the merchant was asked for this user's token, or would have been."""

@@ -11,10 +11,11 @@ from random import Random
 from conformance.claims import Unavailable
 from conformance.histories import model, planning
 from conformance.histories.model import in_words
+from conformance.histories.offers import Offer
 from conformance.histories.player import Impossible, Player
 from conformance.histories.seen import Seen
 from conformance.histories.state import Judged, State
-from conformance.histories.steps import Authorize, Exchange, History, Redeem, Step
+from conformance.histories.steps import Approve, Authorize, Exchange, History, Redeem, Step
 from conformance.target.control import Unsupported
 
 # What a later try may mend: provisioning in the background, and a gateway that spares a merchant in trouble.
@@ -118,6 +119,9 @@ def repeat(play: Play, history: Sequence[Step]) -> Surprise | None:
 def is_possible(state: State, step: Step) -> bool:
     """False for what stands on a code or a token that is not there."""
     match step:
+        case Approve():
+            # Operators see agents that have tried.
+            return (step.agent, step.project) in state.pending
         case Exchange():
             return state.codes[step.code].stands != "nothing"
         case Redeem():
@@ -127,11 +131,11 @@ def is_possible(state: State, step: Step) -> bool:
 
 
 def wander(
-    play: Play, offer: planning.Offer, memory: planning.Memory, rng: Random, *, steps: int, probes: int
-) -> tuple[Surprise | None, planning.Offer]:
+    play: Play, offer: Offer, memory: planning.Memory, rng: Random, *, steps: int, probes: int
+) -> tuple[Surprise | None, Step | None]:
     """Plays a history that is made up on the way, and asks at its end what should have stayed.
 
-    What the target turns out not to offer ends the history, and is left out of the next.
+    A step that the target turns out not to offer ends the history, and is told.
     """
     memory.begin()
     for step, place in _way(play, offer, memory, rng, steps=steps, probes=probes):
@@ -140,17 +144,20 @@ def wander(
         except Impossible:
             break
         except (Unavailable, Unsupported):
-            return None, planning.less(offer, step)
+            return None, step
         if surprise is not None:
-            return surprise, offer
+            return surprise, None
         memory.note(step, seen, place)
-    return None, offer
+    return None, None
 
 
 def _way(
-    play: Play, offer: planning.Offer, memory: planning.Memory, rng: Random, *, steps: int, probes: int
+    play: Play, offer: Offer, memory: planning.Memory, rng: Random, *, steps: int, probes: int
 ) -> Iterator[tuple[Step, Hashable]]:
     for _ in range(steps):
-        yield planning.next_step(play.state, offer, memory, rng)
-    for step in planning.probes(play.state, offer, probes):
+        drawn = planning.next_step(play.state, offer, memory, rng)
+        if drawn is None:
+            break
+        yield drawn
+    for step in planning.probes(play.state, probes):
         yield step, "probe"

@@ -6,17 +6,26 @@ that shrinks without that knowledge tries ten times as many, and each costs a do
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import combinations
-from typing import Any
+from typing import Any, TypeGuard
 
 from conformance.histories.playing import Surprise
-from conformance.histories.steps import Authorize, History, Merchant, references, without
+from conformance.histories.steps import (
+    Approve,
+    Authorize,
+    History,
+    Merchant,
+    NewProject,
+    Step,
+    references,
+    without,
+)
 
 # So many steps may be played in search of a shorter history.
-MOST_STEPS = 900
-_CLOSE = 14
+MOST_STEPS = 1500
+_CLOSE = 16
 
 
 def shortest(found: Surprise, play: Callable[[History], Surprise | None]) -> Surprise:
@@ -39,33 +48,42 @@ def shortest(found: Surprise, play: Callable[[History], Surprise | None]) -> Sur
 
 
 def _smaller(history: History) -> Iterator[History]:
-    """Shorter histories first, the shortest of them at the front; then the same with simpler steps."""
+    """Shorter histories, the shortest of them first; then as long a one of fewer things, then pairs."""
     last = len(history) - 1
     singles = {without(history, place) for place in range(last)}
-    yield from sorted((each for each in singles if _ends_alike(each, history)), key=_order)
+    yield from _in_order(singles, history)
+    yield from _of_fewer_things(history)
     if len(history) <= _CLOSE:
         pairs = {without(history, *pair) for pair in combinations(range(last), 2)}
-        yield from sorted((each for each in pairs - singles if _ends_alike(each, history)), key=_order)
-    yield from _simpler(history)
+        yield from _in_order(pairs - singles, history)
 
 
-def _order(history: History) -> tuple[int, str]:
-    return len(history), repr(history)
+def _in_order(histories: Iterable[History], history: History) -> list[History]:
+    alike = [each for each in histories if each and type(each[-1]) is type(history[-1])]
+    return sorted(alike, key=lambda each: (len(each), repr(each)))
 
 
-def _ends_alike(shorter: History, history: History) -> bool:
-    return bool(shorter) and type(shorter[-1]) is type(history[-1])
-
-
-def _simpler(history: History) -> Iterator[History]:
-    """The same steps about earlier things, or the first user: what then stands alone can go."""
+def _of_fewer_things(history: History) -> Iterator[History]:
+    """The same steps with one thing in another's place, everywhere or in one step: it can go then."""
+    if any(isinstance(step, NewProject) and step.policy == "hold" for step in history):
+        yield without(
+            [NewProject() if isinstance(step, NewProject) else step for step in history],
+            *(place for place, step in enumerate(history) if isinstance(step, Approve)),
+        )
+    for kind, which in sorted({found for step in history for found in references(step)}):
+        for lower in range(which):
+            yield tuple(_put(step, kind, which, lower) for step in history)
+    yield tuple(replace(step, user=0) if _has_user(step) else step for step in history)
     for place, step in enumerate(history):
         for kind, which in references(step):
             for lower in range(which):
-                yield _with(history, place, **{kind: lower})
-        if isinstance(step, Authorize | Merchant) and step.user:
-            yield _with(history, place, user=0)
+                yield (*history[:place], _put(step, kind, which, lower), *history[place + 1 :])
 
 
-def _with(history: History, place: int, **changes: Any) -> History:
-    return (*history[:place], replace(history[place], **changes), *history[place + 1 :])
+def _put(step: Step, kind: str, which: int, other: int) -> Step:
+    changes: dict[str, Any] = {kind: other}
+    return replace(step, **changes) if (kind, which) in references(step) else step
+
+
+def _has_user(step: Step) -> TypeGuard[Authorize | Merchant]:
+    return isinstance(step, Authorize | Merchant)

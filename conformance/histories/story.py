@@ -78,7 +78,8 @@ class _Teller:
                 return f"Proxy client {step.client + 1} asks for a Proxy token"
             case Redeem():
                 got = f"what agent {self._agents[step.code] + 1} got for {self._code(step.code)}"
-                return f"The backend redeems {got} with the Proxy token of step {self._made['token'][step.token]}"
+                given = self._made["token"][step.token]
+                return f"The backend redeems {got} with the Proxy token of step {given}"
             case _:
                 return self._direction(step)
 

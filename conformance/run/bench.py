@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from pathlib import Path
 
 from conformance.claims import Unavailable
 from conformance.clock import Clock
 from conformance.estate import ControlledEstate, Estate
+from conformance.faults.intercept.interceptor import Trust
+from conformance.faults.intercept.kept import Kept
 from conformance.gateway import Gateway, Visit
 from conformance.parties import User
 from conformance.run.browsing import KeptBrowser, visit_of
@@ -60,6 +63,7 @@ class Bench:
         self._sign_in = make_sign_in(
             target, send=self._send_page, may_visit=self._wire.may_reach, control=self._control
         )
+        self.intercept = Kept(self._proxy_trust())
         self._keyring = self._fresh_keyring()
         self.gateway, self.world = self._fresh()
 
@@ -82,6 +86,7 @@ class Bench:
         if self.context.target.launch is None:
             with suppress(ControlFailed, Unsupported):
                 self._estate.clean_up()
+        self.intercept.close()
         self._wire.close()
         if self._control is not None:
             self._control.close()
@@ -117,6 +122,14 @@ class Bench:
         if not isinstance(self._sign_in, FormsSignIn):
             raise Unavailable("sign-in:browser", "this way to sign in is no browser of the harness")
         return KeptBrowser(self._sign_in)
+
+    def _proxy_trust(self) -> Trust | None:
+        """What a proxy in front of the merchant shows; None where the gateway trusts another authority."""
+        context = self.context
+        if context.merchant is None or context.merchant.ca_file not in {None, context.ca_file}:
+            return None
+        certificate, key = map(Path, context.service_certificate)
+        return Trust(certificate=certificate, key=key, ca_file=Path(context.ca_file))
 
     def _make_estate(self) -> Estate:
         context, merchant = self.context, self.context.merchant

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from conformance.faults.intercept.finding import VARIABLE, mitmdump
 from conformance.target.control import Described
 from conformance.target.model import GatewayTarget, Project
 from conformance.vocabulary import NEEDS
@@ -81,6 +82,10 @@ _OTHERS: Mapping[str, tuple[Callable[[Offer], bool], str]] = {
     # What a run may leave out whatever the target offers: see RunOptions.
     "examples": (lambda _: True, "give --examples a number above 0"),
     "faults": (lambda _: True, "run without --no-faults"),
+    "intercepting-proxy": (
+        lambda _: mitmdump() is not None,
+        f"run `make intercept`, or name mitmdump in {VARIABLE}",
+    ),
     "https": (lambda offer: offer.target.base_url.startswith("https:"), "address the gateway by https"),
     "sign-in:decline": (
         lambda offer: offer.target.sign_in.kind != "manual",

@@ -8,7 +8,7 @@ import os
 import signal
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import closing
 from dataclasses import dataclass
@@ -105,6 +105,21 @@ class Proof:
                 }
                 for trial in self._defects()
             },
+            "variants": [
+                trial.subject.name
+                for trial in self.trials
+                if trial.subject.kind == "variant" and "+" not in trial.subject.name
+            ],
+            "later": {},
+        }
+
+    def added_to(self, shipped: Mapping[str, Any]) -> dict[str, Any]:
+        """What shipped before, with what is new since; the figures stay those of the full proof."""
+        new = self.to_ship()
+        return {
+            **shipped,
+            "variants": sorted({*shipped["variants"], *new["variants"]}),
+            "later": {**shipped["later"], **new["defects"]},
         }
 
     def _defects(self) -> list[Trial]:

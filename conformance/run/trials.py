@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import gc
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -104,6 +105,8 @@ class _Place:
     def stage(self) -> Stage:
         if self._stage is None or self._used >= _TRIALS_PER_STAGE:
             self._staged.close()
+            # Runs leave circles behind, and a proof looks for those too rarely to stay small.
+            gc.collect()
             folder = Path(self._staged.enter_context(TemporaryDirectory(prefix="gateproof-stage-")))
             self._stage, self._used = set_stage(folder, self._seed, self._staged), 0
         self._used += 1

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from conformance.wire.connections import Connections, NoAnswer, TooLate
 from conformance.wire.exchange import Answer, Exchange, Request
+from conformance.wire.line import answers_in_a_row
 from conformance.wire.place import Place, origin
 from conformance.wire.race import Run, Track
 
@@ -48,6 +49,7 @@ class Wire:
         silent_after: int = 3,
     ) -> None:
         self._places = places
+        self.timeout_s = timeout_s
         self._connections = Connections(timeout_s=timeout_s)
         self._track = Track(timeout_s=timeout_s)
         self._told = record
@@ -73,6 +75,10 @@ class Wire:
     def close(self) -> None:
         self._connections.close()
         self._track.close()
+
+    def hang_up(self) -> None:
+        """Lets go of every connection that is kept: what is asked next comes as a newcomer would."""
+        self._connections.close()
 
     @contextmanager
     def also(self, url: str, *, ca_file: str) -> Iterator[None]:
@@ -140,6 +146,33 @@ class Wire:
         exchange = Exchange(step=step, request=request, answer=answer, failure=failure, at_s=begun)
         self._record(exchange)
         return exchange
+
+    def pipelined(
+        self,
+        step: str,
+        requests: Sequence[Request],
+        *,
+        piece: int | None = None,
+        wrote: Callable[[int], None] = lambda _: None,
+    ) -> tuple[Exchange, ...]:
+        """Sends requests in a row over one connection; one that a close left without its answer says so.
+
+        They are written in pieces of so many octets, or in one, and `wrote` hears of each. Who is asked to
+        wait by a rate limit is sent once more by itself.
+        """
+        place = self._place(requests[0].url)
+        if place is None:
+            raise ValueError(f"{origin(requests[0].url)} is neither the target nor one of the fakes")
+        begun = time.monotonic()
+        answers = answers_in_a_row(place, requests, timeout_s=self.timeout_s, piece=piece, wrote=wrote)
+        exchanges = []
+        for number, request in enumerate(requests):
+            answer = answers[number] if number < len(answers) else None
+            failure = None if answer is not None else f"no answer after {len(answers)} on this connection"
+            exchange = Exchange(step=step, request=request, answer=answer, failure=failure, at_s=begun)
+            self._record(exchange)
+            exchanges.append(exchange if _asked_to_wait(answer) is None else self.send(step, request))
+        return tuple(exchanges)
 
     def volley(self, requests: Sequence[Request], *, at_once: int) -> int:
         """Sends many requests over several connections and counts the answers; waits for no rate limit."""

@@ -10,6 +10,7 @@ import ssl
 import time
 import zlib
 from collections.abc import Callable
+from threading import Lock
 from urllib.parse import quote, urlsplit
 
 import httpcore
@@ -61,6 +62,7 @@ class Connections:
     def __init__(self, *, timeout_s: float, network: httpcore.NetworkBackend | None = None) -> None:
         self._pools: dict[tuple[object, ...], httpcore.ConnectionPool] = {}
         self._network = network
+        self._opening = Lock()
         self._deadline_s = timeout_s
         self._timeouts = {
             "connect": min(timeout_s, _CONNECT_S),
@@ -143,15 +145,17 @@ class Connections:
 
     def _pool(self, place: Place, *, alone: bool) -> httpcore.ConnectionPool:
         key = (place.ca_file, place.client_cert, place.connect_to, alone)
-        if key not in self._pools:
-            self._pools[key] = httpcore.ConnectionPool(
-                trust(place),
-                max_connections=_AT_ONCE,
-                max_keepalive_connections=0 if alone else None,
-                keepalive_expiry=KEEPALIVE_S,
-                network_backend=self._network,
-            )
-        return self._pools[key]
+        # Many may ask for the first connection of a pool at once, and the pools of all but one would be lost.
+        with self._opening:
+            if key not in self._pools:
+                self._pools[key] = httpcore.ConnectionPool(
+                    trust(place),
+                    max_connections=_AT_ONCE,
+                    max_keepalive_connections=0 if alone else None,
+                    keepalive_expiry=KEEPALIVE_S,
+                    network_backend=self._network,
+                )
+            return self._pools[key]
 
 
 def _encoded(headers: tuple[tuple[str, str], ...]) -> list[tuple[bytes, bytes]]:

@@ -72,7 +72,7 @@ class Track:
         except TooLate:
             return ended(
                 answer=None,
-                failure=f"no answer within {time.monotonic() - begun:.0f} s",
+                failure=f"no answer within {time.monotonic() - (self._line.released_at() or begun):.0f} s",
                 too_late=True,
                 released_at=self._line.released_at(),
             )

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import httpx
 
+from fakes.merchant.ledger import PAGE
 from fakes.merchant.records import JournalEntry, MintedToken, TokenState
 from fakes.merchant.script import Answer
 
@@ -137,9 +138,9 @@ class MerchantAdmin:
             page = self._call(action, after=after, **arguments)
             if page["lost"]:
                 raise MerchantAdminError(f"{action}: {page['lost']} entries were dropped; ask more often")
-            if not page[name]:
-                return found
             found += [read(raw) for raw in page[name]]
+            if len(page[name]) < PAGE:
+                return found
             after = found[-1].ordinal
         raise MerchantAdminError(f"{action}: more than {PAGES} pages")
 

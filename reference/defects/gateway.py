@@ -10,7 +10,11 @@ from reference.defects.gateway_bindings import BINDINGS
 from reference.defects.gateway_claims import CLAIMS
 from reference.defects.gateway_clients import AGENTS
 from reference.defects.gateway_codes import EXCHANGES
+from reference.defects.gateway_faults import FAULTS
+from reference.defects.gateway_faults_vault import VAULT_FAULTS
+from reference.defects.gateway_histories import HISTORIES
 from reference.defects.gateway_metadata import DISCOVERY, KEYS
+from reference.defects.gateway_network import NETWORK
 from reference.defects.gateway_ownership import OWNERSHIP
 from reference.defects.gateway_proxy import PROXY
 from reference.defects.gateway_races import RACES
@@ -50,6 +54,10 @@ FAMILIES = (
     SECRETS,
     TRANSPORT,
     ROBUSTNESS,
+    NETWORK,
+    FAULTS,
+    VAULT_FAULTS,
+    HISTORIES,
     RACES,
     VAULT_RACES,
 )

@@ -68,31 +68,31 @@ USES: tuple[Defect, ...] = (
     defect(
         "codes-never-spent",
         "A code works as often as it is used.",
-        "CODE-02 CODE-10",
+        "CODE-02 CODE-10 ROBUST-04",
         spend_code=leave_unspent,
     ),
     defect(
         "used-codes-not-refused",
         "A code is marked as used, and nobody looks at the mark.",
-        "CODE-02 CODE-10",
+        "CODE-02 CODE-10 ROBUST-04",
         code_checks=without(CODE_CHECKS, honest.code_is_unspent),
     ),
     defect(
         "only-the-last-code-is-spent",
         "A used code works again once another one was used.",
-        "CODE-02",
+        "CODE-02 ROBUST-04",
         spend_code=remember_the_last(),
     ),
     defect(
         "used-code-is-an-invalid-request",
         "A used code gets invalid_request.",
-        "CODE-02",
+        "CODE-02 ROBUST-04",
         **refusing(honest.code_is_unspent, "invalid_request"),
     ),
     defect(
         "used-code-is-refused-with-200",
         "A used code gets invalid_grant with status 200.",
-        "CODE-02 CODE-14",
+        "CODE-02 CODE-14 ROBUST-04",
         **refusing(honest.code_is_unspent, "invalid_grant", 200),
     ),
     defect(

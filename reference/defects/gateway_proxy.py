@@ -254,37 +254,37 @@ PROXY: tuple[Defect, ...] = (
     defect(
         "revoked-proxy-client-goes-on",
         "A revoked Proxy client gets tokens.",
-        "PROXY-04",
+        "PROXY-04 ROBUST-04",
         proxy_client_checks=without(PROXY_CLIENT_CHECKS, REVOKED),
     ),
     defect(
         "revoked-proxy-client-is-403",
         "A revoked Proxy client is answered with 403.",
-        "PROXY-04",
+        "PROXY-04 ROBUST-04",
         proxy_client_checks=refusing(REVOKED, status=403),
     ),
     defect(
         "one-proxy-client-a-project",
         "A new Proxy client takes the place of the one before.",
-        "PROXY-05",
+        "PROXY-05 ROBUST-04",
         proxy_client_named=newest_of_the_project,
     ),
     defect(
         "revocation-of-the-whole-project",
         "Revoking one Proxy client stops all of its Project.",
-        "PROXY-05",
+        "PROXY-05 ROBUST-04",
         proxy_client_named=revoked_together,
     ),
     defect(
         "proxy-token-works-once",
         "A Proxy token redeems once.",
-        "PROXY-06 PROXY-05 REDEEM-09 VAULT-01",
+        "PROXY-06 PROXY-05 REDEEM-09 VAULT-01 ROBUST-04",
         redemption_checks=instead(REDEMPTION_CHECKS, redemption.proxy_token_is_good, used_once()),
     ),
     defect(
         "proxy-token-for-one-user",
         "A Proxy token redeems for the user whom it was first used for.",
-        "PROXY-06",
+        "PROXY-06 ROBUST-04",
         redemption_checks=instead(
             REDEMPTION_CHECKS, redemption.proxy_token_is_good, bound_to_the_first_user()
         ),
@@ -292,7 +292,7 @@ PROXY: tuple[Defect, ...] = (
     defect(
         "newest-proxy-token-only",
         "A Proxy token ends when its client asks for the next.",
-        "PROXY-06",
+        "PROXY-06 ROBUST-04",
         keep_proxy_token=newest_token_only(),
     ),
     defect(
@@ -304,14 +304,14 @@ PROXY: tuple[Defect, ...] = (
     defect(
         "proxy-token-never-expires",
         "Nobody looks at how old a Proxy token is.",
-        "PROXY-07",
+        "PROXY-07 ROBUST-04",
         redemption_checks=without(REDEMPTION_CHECKS, redemption.proxy_token_is_good),
         redemption_rechecks=without(REDEMPTION_CHECKS, redemption.proxy_token_is_good),
     ),
     defect(
         "proxy-token-with-ten-minutes-grace",
         "A Proxy token works ten minutes longer than an hour.",
-        "PROXY-07",
+        "PROXY-07 ROBUST-04",
         **while_checked(redemption.proxy_token_is_good, good_for(4200)),
     ),
     defect(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from reference.defects.defect import Defect, defect
 from reference.defects.meddling import Answered, Asked, meddling
@@ -29,8 +29,8 @@ from reference.gateway.store import Expiring, Store
 Codes = Expiring[Code]
 Checks = tuple[honest.CodeCheck, ...]
 Around = Callable[[ASGIApp, Gateway], ASGIApp]
-# What a query to a database takes, and how long a cache or a replica is behind.
-QUERY_S, BEHIND_S = 0.005, 0.1
+# What a query takes, what a write takes, how long a cache holds, and how far a replica is behind.
+QUERY_S, WRITTEN_S, CACHED_S, BEHIND_S = 0.005, 0.03, 0.1, 0.5
 
 
 def looked_at_then_marked(seconds: float) -> SpendCode:
@@ -108,17 +108,13 @@ def subject_from_a_replica() -> Callable[[Mapping[tuple[str, str], str], str, st
     return read
 
 
-def standings_written_back(app: ASGIApp, gateway: Gateway) -> ASGIApp:
-    """Who signs in writes the agents' standings back as they were when the request came."""
-
-    async def written_back(scope: Scope, receive: Receive, send: Send) -> None:
-        before = dict(gateway.store.standings)
-        await app(scope, receive, send)
-        if "/sign-in/" in scope["path"] or scope["path"].endswith("/oauth2/auth"):
-            await asyncio.sleep(QUERY_S)
-            gateway.store.standings.update(before)
-
-    return written_back
+async def standings_written_back(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
+    """That an agent was found Pending is written down once its user's page has been made."""
+    if asked.path.endswith(("/sign-in/callback", "/oauth2/auth")):
+        held = [place for place, standing in gateway.store.standings.items() if standing == "pending"]
+        await asyncio.sleep(WRITTEN_S)
+        gateway.store.standings.update(dict.fromkeys(held, "pending"))
+    return answered
 
 
 async def agents_written_back(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
@@ -147,22 +143,18 @@ def answer_of_the_last_registration() -> Around:
 
 
 def named_by_the_clock(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent:
-    """Two agents of one hundredth of a second are one."""
+    """Two agents of one millisecond are one."""
     new = new_agent(facts, ids, now)
-    return replace(new, agent=replace(new.agent, id=f"agent_{int(now * 100)}"))
+    return replace(new, agent=replace(new.agent, id=f"agent_{int(now * 1000)}"))
 
 
-def clients_written_back(app: ASGIApp, gateway: Gateway) -> ASGIApp:
-    """Each Proxy token request writes its client back as it was read, with the time of its last use."""
-
-    async def written_back(scope: Scope, receive: Receive, send: Send) -> None:
-        before = dict(gateway.store.proxy_clients)
-        await app(scope, receive, send)
-        if scope["path"].endswith("/oauth2/token"):
-            await asyncio.sleep(QUERY_S)
-            gateway.store.proxy_clients.update(before)
-
-    return written_back
+async def clients_written_back(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
+    """Each Proxy token request writes the clients back as it read them, with the time of its own last use."""
+    if asked.path.endswith("/oauth2/token"):
+        read = dict(gateway.store.proxy_clients)
+        await asyncio.sleep(QUERY_S)
+        gateway.store.proxy_clients.update(read)
+    return answered
 
 
 def clients_from_a_cache() -> Callable[[Store, ProxyCredentials], ProxyClient | None]:
@@ -171,7 +163,7 @@ def clients_from_a_cache() -> Callable[[Store, ProxyCredentials], ProxyClient | 
     def named(store: Store, credentials: ProxyCredentials) -> ProxyClient | None:
         now = time.monotonic()
         read_at, client = cached.get(credentials.client_id, (0.0, None))
-        if now - read_at > BEHIND_S:
+        if now - read_at > CACHED_S:
             client = proxy.proxy_client_named(store, credentials)
             cached[credentials.client_id] = (now, client)
         return client
@@ -185,7 +177,7 @@ def standing_from_a_cache() -> dict[str, tuple[redemption.RedemptionCheck, ...]]
 
     def stands(facts: RedemptionFacts) -> Refusal | None:
         now, name = time.monotonic(), facts.proxy_token.client_id if facts.proxy_token else ""
-        if now - seen.get(name, 0.0) < BEHIND_S:
+        if now - seen.get(name, 0.0) < CACHED_S:
             return None
         refusal = redemption.proxy_client_still_stands(facts)
         if refusal is None:
@@ -221,26 +213,26 @@ RACES: tuple[Defect, ...] = (
     defect(
         "exchange-in-a-global",
         "Whose code is being exchanged stands in a global over one await.",
-        "CLAIM-03",
+        "CLAIM-03 REDEEM-12",
         spend_code=code_in_a_global(),
     ),
     defect(
         "sign-in-in-a-global",
         "The sign-in that was begun last is taken for everybody's.",
-        "AUTHZ-01",
+        "AUTHZ-01 CLAIM-03 REDEEM-12 AUTHZ-08",
         around=sign_in_in_a_global,
     ),
     defect(
         "subject-from-a-replica",
         "A user who signs in twice at once is given two subjects.",
-        "CLAIM-03",
+        "CLAIM-03 ROBUST-04",
         subject=subject_from_a_replica(),
     ),
     defect(
         "standings-written-back",
         "A sign-in undoes an approval that came while it went on.",
         "AUTHZ-08",
-        around=standings_written_back,
+        around=meddling(standings_written_back),
     ),
     defect(
         "registrations-written-back",
@@ -256,7 +248,7 @@ RACES: tuple[Defect, ...] = (
     ),
     defect(
         "client-id-from-the-clock",
-        "Agents that register in the same hundredth of a second share a client_id.",
+        "Agents that register in the same millisecond share a client_id.",
         "REG-09",
         new_agent=named_by_the_clock,
     ),
@@ -264,18 +256,18 @@ RACES: tuple[Defect, ...] = (
         "proxy-clients-written-back",
         "A Proxy token request undoes a revocation that came while it went on.",
         "PROXY-04",
-        around=clients_written_back,
+        around=meddling(clients_written_back),
     ),
     defect(
         "proxy-clients-from-a-cache",
         "A Proxy client is read from a cache that a revocation does not reach.",
-        "PROXY-04",
+        "PROXY-04 ROBUST-04",
         proxy_client_named=clients_from_a_cache(),
     ),
     defect(
         "revocation-from-a-cache",
         "Whether a Proxy client stands is cached for a moment at redemption.",
-        "REDEEM-06",
+        "REDEEM-06 ROBUST-04",
         **standing_from_a_cache(),
     ),
 )

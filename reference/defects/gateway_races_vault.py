@@ -95,25 +95,25 @@ VAULT_RACES: tuple[Defect, ...] = (
     defect(
         "no-single-flight",
         "Every redemption near expiry refreshes, whoever else is doing so.",
-        "VAULT-07",
+        "VAULT-07 ROBUST-02",
         flight_key=lambda _: object(),
     ),
     defect(
         "single-flight-a-moment-late",
         "Whether a refresh is under way is looked at before one is started, with one await in between.",
-        "VAULT-07",
+        "VAULT-07 ROBUST-02",
         vault_at_work=LooksThenStarts,
     ),
     defect(
         "single-flight-in-each-process",
         "Two processes share the vault, and each knows of its own refreshes alone.",
-        "VAULT-07",
+        "VAULT-07 ROBUST-02",
         flight_key=in_one_of_two_processes(),
     ),
     defect(
         "lock-without-a-second-look",
         "Redemptions refresh one after the other, each with the refresh token that it read before the lock.",
-        "VAULT-07",
+        "VAULT-07 ROBUST-02",
         vault_at_work=LocksAndDoesNotLookAgain,
     ),
     defect(

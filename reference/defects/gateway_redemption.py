@@ -150,13 +150,13 @@ REDEMPTION: tuple[Defect, ...] = (
     defect(
         "another-project-is-403",
         "A Proxy token of another Project is answered with 403.",
-        "REDEEM-05",
+        "REDEEM-05 ROBUST-04",
         redemption_checks=refusing_strangers_with(403),
     ),
     defect(
         "another-project-is-404",
         "A Proxy token of another Project is answered with 404.",
-        "REDEEM-05",
+        "REDEEM-05 ROBUST-04",
         redemption_checks=refusing_strangers_with(404),
     ),
 )

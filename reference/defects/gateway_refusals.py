@@ -66,7 +66,7 @@ REFUSALS: tuple[Defect, ...] = (
     defect(
         "token-of-a-revoked-client-is-403",
         "A Proxy token whose client was revoked is answered with 403.",
-        "REDEEM-06",
+        "REDEEM-06 ROBUST-04",
         **refusing(redemption.proxy_client_still_stands, status=403),
     ),
     defect(
@@ -115,13 +115,13 @@ REFUSALS: tuple[Defect, ...] = (
     defect(
         "nothing-cached-is-401",
         "Where nothing was cached at sign-in, the answer is 401.",
-        "REDEEM-10",
+        "REDEEM-10 ROBUST-04",
         nothing_cached=nothing_cached(401, "invalid_token"),
     ),
     defect(
         "nothing-cached-is-502",
         "Where nothing was cached at sign-in, the merchant is blamed.",
-        "REDEEM-10",
+        "REDEEM-10 ROBUST-04",
         nothing_cached=nothing_cached(502, "bad_gateway"),
     ),
     defect(

@@ -55,7 +55,7 @@ SECRETS: tuple[Defect, ...] = (
     defect(
         "refresh-token-in-the-410",
         "The error after a failed refresh quotes the refresh token.",
-        "SECRET-01",
+        "SECRET-01 SECRET-06",
         around=refresh_token_when_it_was_rejected(),
     ),
     defect(

@@ -71,43 +71,43 @@ STANDINGS: tuple[Defect, ...] = (
     defect(
         "agents-never-held",
         "A Project's policy to hold agents is ignored.",
-        "AUTHZ-07",
+        "AUTHZ-07 ROBUST-04",
         agent_standing=lambda recorded, _project: recorded or "approved",
     ),
     defect(
         "agents-held-once",
         "A held agent is let in when it comes again.",
-        "AUTHZ-07",
+        "AUTHZ-07 ROBUST-04",
         agent_standing=held_once,
     ),
     defect(
         "approval-of-one-agent-is-for-all",
         "An approved agent opens the Project to every agent.",
-        "AUTHZ-07",
+        "AUTHZ-07 ROBUST-04",
         standing_key=lambda project_id, _agent_id: (project_id, ""),
     ),
     defect(
         "approval-in-one-project-is-for-all",
         "An agent that was approved in one Project is approved in every Project.",
-        "AUTHZ-07",
+        "AUTHZ-07 ROBUST-04",
         standing_key=lambda _project_id, agent_id: ("", agent_id),
     ),
     defect(
         "approval-without-effect",
         "An agent that was approved stays Pending as long as its Project holds agents.",
-        "AUTHZ-08",
+        "AUTHZ-08 ROBUST-04",
         agent_standing=held_for_good,
     ),
     defect(
         "rejection-ends-the-sign-in",
         "When the merchant rejects the gateway, the user cannot sign in.",
-        "AUTHZ-10",
+        "AUTHZ-10 ROBUST-04",
         sign_in_goes_on=lambda verdict: verdict != "rejected",
     ),
     defect(
         "sign-in-needs-a-merchant-token",
         "The user can sign in only when the merchant gave a token.",
-        "AUTHZ-10 VAULT-10",
+        "AUTHZ-10 VAULT-10 ROBUST-04",
         sign_in_goes_on=lambda verdict: verdict == "accepted",
     ),
 )
@@ -191,13 +191,13 @@ ACTS: tuple[Defect, ...] = (
     defect(
         "no-means-yes",
         "Whatever button is pressed, the agent is approved.",
-        "AUTHZ-16",
+        "AUTHZ-16 ROBUST-04",
         decided=lambda pressed: "switch" if pressed == "switch" else "approve",
     ),
     defect(
         "no-comes-with-a-code",
         "The redirect after a refusal has a code beside its error.",
-        "AUTHZ-16",
+        "AUTHZ-16 ROBUST-04",
         error_redirect=denied_with_a_code,
     ),
     defect(

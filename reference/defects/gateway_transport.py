@@ -54,7 +54,7 @@ async def listen_to_both(origin: Origin, tls: ssl.SSLContext | None, state: Serv
         chosen = secure if first[0] == _TLS_HANDSHAKE else plain
         inward, outward = await asyncio.open_connection(host, chosen.port)
         outward.write(first)
-        await asyncio.gather(_pipe(reader, outward), _pipe(inward, writer))
+        await asyncio.gather(piped(reader, outward), piped(inward, writer))
 
     front = await asyncio.start_server(connected, host, int(port), backlog=1024)
     return Both(front, ServerState(), (secure, plain))
@@ -98,7 +98,7 @@ def _self_made(host: str) -> ssl.SSLContext:
         return server_tls(both, both)
 
 
-async def _pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def piped(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     with contextlib.suppress(OSError):
         while octets := await reader.read(65536):
             writer.write(octets)

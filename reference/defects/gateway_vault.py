@@ -105,42 +105,45 @@ NOTHING_WORKS = "REDEEM-01 AUTHZ-10 ROBUST-04 ROBUST-02"
 
 VAULT: tuple[Defect, ...] = (
     defect(
-        "expiry-not-looked-at", "An expired merchant token is handed out.", "VAULT-01", step=used_to_its_end
+        "expiry-not-looked-at",
+        "An expired merchant token is handed out.",
+        "VAULT-01 ROBUST-04",
+        step=used_to_its_end,
     ),
     defect(
         "never-refreshed",
         "Merchant refresh tokens are kept and never used.",
-        "VAULT-01",
+        "VAULT-01 ROBUST-04",
         step=never_refreshed,
     ),
     defect(
         "refreshed-once",
         "A merchant that sends no new refresh token is taken to have none.",
-        "VAULT-01",
+        "VAULT-01 ROBUST-04",
         refreshed_entry=without_a_new_refresh_token,
     ),
     defect(
         "rotated-refresh-token-not-kept",
         "A new merchant refresh token is thrown away.",
-        "VAULT-01",
+        "VAULT-01 ROBUST-04",
         refreshed_entry=with_the_first_refresh_token,
     ),
     defect(
         "refreshed-token-not-handed-out",
         "After a refresh the old merchant token is handed out.",
-        "VAULT-01",
+        "VAULT-01 ROBUST-04",
         refreshed_entry=with_the_old_access_token,
     ),
     defect(
         "expired-token-without-refresh-token",
         "An expired merchant token is handed out when it cannot be refreshed.",
-        "VAULT-02",
+        "VAULT-02 ROBUST-04",
         step=stale_without_refresh_token,
     ),
     defect(
         "reauthentication-is-401",
         "A user who has to authorize again is answered for with 401.",
-        "VAULT-02 VAULT-03",
+        "VAULT-02 VAULT-03 VAULT-06 ROBUST-04",
         reauthentication_required=gone(status=401),
     ),
     defect(
@@ -152,32 +155,32 @@ VAULT: tuple[Defect, ...] = (
     defect(
         "rejected-refresh-taken-for-trouble",
         "A rejected refresh is taken for trouble that passes.",
-        "VAULT-03",
+        "VAULT-03 VAULT-06 ROBUST-04",
         refresh_verdict=rejection_is_trouble,
     ),
     defect(
         "expired-token-after-a-rejection",
         "When the refresh is rejected, the expired merchant token is handed out.",
-        "VAULT-03",
+        "VAULT-03 ROBUST-04",
         rejected_entry=lambda entry: entry,
     ),
     defect(
         "rejection-forgotten",
         "The first redemption after a rejection gets 410, the next the expired token.",
-        "VAULT-03",
+        "VAULT-03 ROBUST-04",
         rejected_entry=back_in_use,
         step=forgetful,
     ),
     defect(
         "410-for-good",
         "What has to be authorized again stays so when it was.",
-        "VAULT-04",
+        "VAULT-04 ROBUST-04",
         entry_after_provisioning=still_marked,
     ),
     defect(
         "first-merchant-token-kept",
         "A sign-in never replaces a cached merchant token, whatever has become of it.",
-        "VAULT-04",
+        "VAULT-04 ROBUST-04",
         entry_after_provisioning=kept_while_there_is_one,
     ),
     defect("refreshed-every-time", "Every redemption refreshes.", "VAULT-05", step=always_refreshed),

@@ -53,6 +53,7 @@ Pairs = tuple[tuple[str, str], ...]
 
 REVALIDATE = MappingProxyType({"cache-control": "max-age=0, must-revalidate"})
 NO_STORE = MappingProxyType({"cache-control": "no-store"})
+MERCHANT_LIMITS = vault.MerchantLimits()
 PAGE_HEADERS = MappingProxyType(
     {
         "cache-control": "no-store",
@@ -191,7 +192,7 @@ class Policies:
 
     # The vault
     vault_at_work: type[Vault] = Vault
-    merchant_limits: vault.MerchantLimits = field(default_factory=vault.MerchantLimits)
+    merchant_limits: vault.MerchantLimits = field(default_factory=lambda: MERCHANT_LIMITS)
     step: Callable[[VaultEntry, float], vault.Step] = vault.step
     flight_key: Callable[[VaultKey], Hashable] = vault.flight_key
     # The merchant token comes before the code; with a delay the code is first, and provisioning comes later.

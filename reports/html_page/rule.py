@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from reports.html_page.exchange import Detail, exchanges_of
 from reports.html_page.markup import anchor, attribute, block, counted, cut, facts, foreign, text
 from reports.html_page.words import Kind, badge, kind_of, kind_of_check
+from reports.repeats import story
 from reports.verdicts import CheckResult, RuleResult, RunResult, Verdict
 
 _SPOKEN_OF = {Verdict.FAILED, Verdict.ERROR}
@@ -106,8 +107,14 @@ def _check(check: CheckResult, rule: RuleResult, result: RunResult, detail: Deta
         said = f"<p>{foreign(cut(check.message, detail.text))}</p>"
     return (
         f"<section class=check><h4>{badge(kind)} <code>{foreign(_short(check))}</code></h4>{said}"
-        f"{exchanges_of(check, result, detail, name=name)}</section>"
+        f"{_story(check, detail)}{exchanges_of(check, result, detail, name=name)}</section>"
     )
+
+
+def _story(check: CheckResult, detail: Detail) -> str:
+    """The history that a failure is about, step by step."""
+    steps = "".join(f"<li>{foreign(cut(sentence, detail.text))}" for sentence in story(check))
+    return f"<p class=label>The history</p><ol class=story>{steps}</ol>" if steps else ""
 
 
 def _checks(checks: Iterable[CheckResult], detail: Detail) -> str:

@@ -9,6 +9,7 @@ from collections import Counter
 
 import pytest
 
+from conformance.checks import index
 from conformance.recipes import VARIABLES, variables
 from conformance.rules import (
     CatalogueError,
@@ -18,7 +19,7 @@ from conformance.rules import (
     select,
     unmet,
 )
-from conformance.vocabulary import FAMILIES, NEEDS
+from conformance.vocabulary import FAMILIES, NEEDS, ROLES
 from reports.families import family_of
 
 COUNTS = {
@@ -113,6 +114,9 @@ def test_every_known_need_is_needed_somewhere() -> None:
     used = {
         need for rule in load().values() for group in (*rule.needs, *rule.optional_needs) for need in group
     }
+    # Some are needed by single checks, and by no rule.
+    checks = (each for role in ROLES for found in index(role).values() for each in found)
+    used |= {need for each in checks for need in each.needs}
     assert used == set(NEEDS)
 
 

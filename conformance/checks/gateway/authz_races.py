@@ -8,7 +8,8 @@ from conformance.check import check
 from conformance.checks.gateway._visits import code_came
 from conformance.claims import expect, require
 from conformance.gateway import Visit
-from conformance.racing import Races, together, until
+from conformance.parties import Agent, Resource
+from conformance.racing import Races, amid, together
 from conformance.world import World
 
 # Browsers that are under way at the same time.
@@ -21,7 +22,7 @@ AMID = 3
 def sign_ins_at_once_end_at_their_own_request(world: World, races: Races) -> None:
     """Users who sign in at the same time, in different browsers, each come back with code and state."""
     world.authorization()
-    for _ in races.each():
+    for _ in races.each(fewer=2):
         users = [world.users[number % len(world.users)] for number in range(BROWSERS)]
         attempts = [world.attempt(world.agent(), user=user) for user in users]
 
@@ -37,40 +38,34 @@ def sign_ins_at_once_end_at_their_own_request(world: World, races: Races) -> Non
 
 
 @check("AUTHZ-08", needs=["control:approve_agent", "sign-in:browser"])
-def approval_amid_an_authorization_is_kept(world: World, races: Races) -> None:
-    """An agent that is approved while it authorizes may get a code or not; on a new attempt it does.
+def approval_amid_authorizations_is_kept(world: World, races: Races) -> None:
+    """An agent that is approved while it authorizes may get a code or not; begun anew, it does.
 
-    The approval comes in the midst of several authorizations, at a moment that is counted in answers.
+    Several authorizations go on all the time, in browsers that are signed in, and the approval comes in the
+    midst of them.
     """
     world.authorization()
+    browsers = [world.in_one_browser() for _ in range(AMID)]
     for choice in races.each():
         resource, agent = world.holding_resource(), world.agent()
-        attempt = world.attempt(agent, resource=resource)
-        pending = world.gateway.visit(attempt, wherever=True)
-        require.that(
-            pending.ended() and not pending.codes(),
-            "first attempt of an agent that is Pending",
-            expected="an end without a code",
-            got=pending.outcome(),
-        )
+        authorizing = [partial(_authorize, browser, agent, resource) for browser in browsers]
+        for authorize in authorizing:
+            pending = authorize()
+            require.that(
+                pending.ended() and not pending.codes(),
+                "first attempt of an agent that is Pending",
+                expected="an end without a code",
+                got=pending.outcome(),
+            )
 
-        def authorize() -> Visit | None:
-            return world.gateway.visit(world.attempt(agent, resource=resource), wherever=True)  # noqa: B023
+        history = amid(authorizing, partial(world.approve_agent, agent, resource), choice)
 
-        seen = len(world.seen()) + choice.randrange(1, 4 * AMID)
+        for visit in history.before:
+            what = "authorization that was under way when its agent was approved"
+            expect.that(visit.ended(), what, expected="an end", got=visit.outcome())
+        for visit in (*history.after, authorizing[0]()):
+            code_came(visit, "authorization begun after the approval, which came amid others")
 
-        def approve() -> None:
-            until(lambda: len(world.seen()) >= seen)  # noqa: B023
-            world.approve_agent(agent, resource)  # noqa: B023
 
-        visits = together([approve, *[authorize] * AMID])
-
-        for visit in visits:
-            if visit is not None:
-                expect.that(
-                    visit.ended(), "authorization amid the approval", expected="an end", got=visit.outcome()
-                )
-        code_came(
-            world.gateway.visit(world.attempt(agent, resource=resource)),
-            "authorization after an approval that came amid others",
-        )
+def _authorize(browser: World, agent: Agent, resource: Resource) -> Visit:
+    return browser.gateway.visit(browser.attempt(agent, resource=resource), wherever=True)

@@ -7,6 +7,7 @@ from functools import partial
 from conformance import crowd
 from conformance.check import check
 from conformance.claims import expect, require
+from conformance.parties import Resource
 from conformance.racing import Races, together
 from conformance.wire.exchange import Exchange
 from conformance.world import World
@@ -19,27 +20,32 @@ def sub_is_the_users_own_when_others_sign_in_too(world: World, races: Races) -> 
     Where the run makes Projects, nobody has signed in there before. The codes are exchanged at one moment.
     """
     for _ in races.each():
-        resource = world.project_apart().resource
-        signing_in = [world.attempt(world.agent(), resource=resource, user=user) for user in world.users[:2]]
-        signing_in += [world.attempt(each.agent, resource=resource, user=each.user) for each in signing_in]
+        resource, subs = _signed_in_at_once(world)
+    for user in world.users[:2]:
+        later = world.grant(resource=resource, user=user).answer
+        expect.equal(_sub(world, later), subs[user.login], f"sub of {user.name} in a later sign-in")
 
-        codes = together([partial(world.approved, attempt) for attempt in signing_in])
-        answers = crowd.exchanges(world.gateway, codes)
 
-        subs: dict[str, str] = {}
-        for attempt, answer in zip(signing_in, answers, strict=True):
-            sub = _sub(world, require(answer).status(200))
-            what = f"sub of {attempt.user.name}, who signed in beside {len(codes) - 1} others"
-            expect.equal(sub, subs.setdefault(attempt.user.login, sub), what)
-        expect.that(
-            len(set(subs.values())) == len(subs),
-            "subs of two users who signed in at the same time",
-            expected="two different ones",
-            got="the same",
-        )
-        for user in world.users[:2]:
-            later = world.grant(resource=resource, user=user).answer
-            expect.equal(_sub(world, later), subs[user.login], f"sub of {user.name} in a later sign-in")
+def _signed_in_at_once(world: World) -> tuple[Resource, dict[str, str]]:
+    """Where the users signed in, and the one `sub` that each of them has there."""
+    resource, subs = world.project_apart().resource, dict[str, str]()
+    signing_in = [world.attempt(world.agent(), resource=resource, user=user) for user in world.users[:2]]
+    signing_in += [world.attempt(each.agent, resource=resource, user=each.user) for each in signing_in]
+
+    codes = together([partial(world.approved, attempt) for attempt in signing_in])
+    answers = crowd.exchanges(world.gateway, codes)
+
+    for attempt, answer in zip(signing_in, answers, strict=True):
+        sub = _sub(world, require(answer).status(200))
+        what = f"sub of {attempt.user.name}, who signed in beside {len(codes) - 1} others"
+        expect.equal(sub, subs.setdefault(attempt.user.login, sub), what)
+    expect.that(
+        len(set(subs.values())) == len(subs),
+        "subs of two users who signed in at the same time",
+        expected="two different ones",
+        got="the same",
+    )
+    return resource, subs
 
 
 def _sub(world: World, answer: Exchange) -> str:

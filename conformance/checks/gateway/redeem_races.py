@@ -13,7 +13,7 @@ from conformance.check import check
 from conformance.claims import Unavailable, expect, require
 from conformance.gateway import Gateway
 from conformance.parties import Grant
-from conformance.racing import Races, amid, arrived, together
+from conformance.racing import ASKERS, Races, amid, arrived, together
 from conformance.seclusion import Seclusion, let_expire, secluded, still_good
 from conformance.wire.exchange import Exchange
 from conformance.wire.secret import Secret
@@ -76,7 +76,7 @@ def everybody_gets_their_own_after_signing_in_at_once(world: World, races: Races
     project = world.project_apart()
     proxy_token = world.proxy_token(project)
     owners = Owners(world, {})
-    for choice in races.each():
+    for choice in races.each(fewer=2):
         signing_in = [(world.agent(), user) for user in world.users[:2] * 2]
         grants = together(
             [
@@ -96,7 +96,7 @@ def everybody_gets_their_own_refreshed_at_once(world: World, races: Races) -> No
 
     The merchant holds its answers until it has been asked for every owner.
     """
-    for choice in races.each(None if world.moves_clock() else 1):
+    for choice in races.each(fewer=2 if world.moves_clock() else 10):
         places = _places(world)
         for place in places:
             place.short_lived()
@@ -130,7 +130,7 @@ def no_redemption_after_the_revocation_succeeds(gateway: Gateway, world: World, 
         require(world.redeem(grant, token)).status(200)
 
         history = amid(
-            partial(gateway.redeem, grant.access_token, token, grant.resource.indicator),
+            [partial(gateway.redeem, grant.access_token, token, grant.resource.indicator)] * ASKERS,
             partial(console.revoke, world, client),
             choice,
         )

@@ -55,12 +55,12 @@ def _are_clients(world: World, twin: Authorization, agents: Sequence[Agent], cho
     An exchange of a made-up code tells, where the gateway says one thing to an agent that it knows and
     another to one whose secret is wrong. Whoever is not told the former shows by a whole authorization.
     """
-    known = _told(world, twin, twin.agent)
-    wrong = Secret("client_secret", "gateproof-wrong")
-    if known == _told(world, twin, replace(twin.agent, client_secret=wrong)):
+    wrong = replace(twin.agent, client_secret=Secret("client_secret", "gateproof-wrong"))
+    known, unknown, *told = _told(world, twin, [twin.agent, wrong, *agents])
+    if known == unknown:
         doubtful = choice.sample(agents, min(SAMPLE, len(agents)))
     else:
-        doubtful = [agent for agent in agents if _told(world, twin, agent) != known]
+        doubtful = [agent for agent, said in zip(agents, told, strict=True) if said != known]
     for agent in doubtful:
         attempt = world.attempt(agent)
         visit = world.gateway.visit(attempt)
@@ -70,8 +70,8 @@ def _are_clients(world: World, twin: Authorization, agents: Sequence[Agent], cho
         expect(world.gateway.exchange(world.authorized(attempt, code or ""))).status(200)
 
 
-def _told(world: World, twin: Authorization, agent: Agent) -> tuple[int | None, object]:
-    """What an agent is told whose code was never handed out."""
-    fields = {"client_id": agent.client_id, "client_secret": agent.client_secret.reveal()}
-    answer = world.gateway.exchange(twin, code="gateproof-invented", **fields)
-    return answer.status, answer.member("error")
+def _told(world: World, twin: Authorization, agents: Sequence[Agent]) -> list[tuple[int | None, object]]:
+    """What each agent is told whose code was never handed out."""
+    invented = Secret("code", "gateproof-invented")
+    answers = crowd.exchanges(world.gateway, [replace(twin, agent=agent, code=invented) for agent in agents])
+    return [(answer.status, answer.member("error")) for answer in answers]

@@ -6,7 +6,9 @@ from typing import Any
 
 from conformance.check import check
 from conformance.checks.gateway import _provocations as provoke
+from conformance.checks.gateway._secrecy import hidden
 from conformance.claims import LeftOut, Unavailable, Unmet, expect, require
+from conformance.faults import oracle
 from conformance.gateway import Gateway
 from conformance.parties import Project
 from conformance.run.received import Received, Survey
@@ -33,7 +35,7 @@ def refresh_token_is_not_in_what_a_sign_in_brings(world: World, received: Receiv
     grant = world.grant()
     require(world.redeem(grant, world.proxy_token())).status(200)
 
-    _hidden(world, received, REFRESH_TOKEN)
+    hidden(world, received, REFRESH_TOKEN)
 
 
 @check("SECRET-01", alone=True, cases=REFRESHES)
@@ -42,17 +44,16 @@ def refresh_token_is_not_in_what_its_use_brings(
 ) -> None:
     """A redemption that used the refresh token does not show it, whatever the merchant said to it."""
     alone = secluded(world)
-    alone.short_lived()
-    grant, proxy_token = alone.grant(), alone.proxy_token()
-    require(world.redeem(grant, proxy_token)).status(200)
+    due = oracle.soon_due(alone)
     alone.short_lived(**case)
     let_expire(world)
-    world.redeem(grant, proxy_token)
-    if not alone.asked("refresh_token"):
+    # What a gateway says that asks to wait while its merchant fails is of interest as it is.
+    due.redeem_once()
+    if not due.refreshes():
         raise LeftOut("the gateway has not used the refresh token")
-    world.redeem(grant, proxy_token)
+    due.redeem_once()
 
-    _hidden(world, received, REFRESH_TOKEN)
+    hidden(world, received, REFRESH_TOKEN)
 
 
 @check("SECRET-01")
@@ -62,7 +63,7 @@ def refresh_token_is_in_no_refusal(gateway: Gateway, world: World, received: Rec
     provoke.send(gateway, provoke.refused_redemptions(gateway, good))
     provoke.send(gateway, provoke.agents_side(gateway, world, good))
 
-    _hidden(world, received, REFRESH_TOKEN)
+    hidden(world, received, REFRESH_TOKEN)
 
 
 @check("SECRET-02")
@@ -71,7 +72,7 @@ def access_token_is_not_on_the_agents_side(gateway: Gateway, world: World, recei
     good = redeemable(world)
     provoke.send(gateway, provoke.agents_side(gateway, world, good))
 
-    _hidden(world, received, ACCESS_TOKEN)
+    hidden(world, received, ACCESS_TOKEN)
 
 
 @check("SECRET-02")
@@ -84,7 +85,7 @@ def access_token_is_not_in_a_second_sign_in(world: World, received: Received) ->
     world.gateway.exchange(authorization)
     world.gateway.visit(world.attempt(user=first.user), approve=False, wherever=True)
 
-    _hidden(world, received, ACCESS_TOKEN)
+    hidden(world, received, ACCESS_TOKEN)
 
 
 @check("SECRET-02")
@@ -94,7 +95,7 @@ def access_token_is_in_no_refused_redemption(gateway: Gateway, world: World, rec
     foreign = _foreign(world)
     provoke.send(gateway, provoke.refused_redemptions(gateway, good, foreign))
 
-    _hidden(world, received, ACCESS_TOKEN)
+    hidden(world, received, ACCESS_TOKEN)
 
 
 @check("SECRET-03")
@@ -103,7 +104,7 @@ def proxy_token_is_in_no_redemption(gateway: Gateway, world: World, received: Re
     good = redeemable(world)
     provoke.send(gateway, provoke.refused_redemptions(gateway, good, _foreign(world)))
 
-    _hidden(world, received, PROXY_TOKEN)
+    hidden(world, received, PROXY_TOKEN)
 
 
 @check("SECRET-03")
@@ -113,7 +114,7 @@ def proxy_token_is_in_no_other_answer(gateway: Gateway, world: World, received: 
     client = world.home().proxy_client
     provoke.send(gateway, provoke.backends_side(gateway, client, good.proxy_token))
 
-    _hidden(world, received, PROXY_TOKEN)
+    hidden(world, received, PROXY_TOKEN)
 
 
 @check("SECRET-03")
@@ -123,7 +124,7 @@ def proxy_token_is_not_on_the_agents_side(gateway: Gateway, world: World, receiv
     require(world.redeem(world.grant(), good.proxy_token)).status(200)
     provoke.send(gateway, provoke.agents_side(gateway, world, good))
 
-    _hidden(world, received, PROXY_TOKEN)
+    hidden(world, received, PROXY_TOKEN)
 
 
 @check("SECRET-04")
@@ -132,7 +133,7 @@ def proxy_secret_is_in_no_answer_to_the_backend(gateway: Gateway, world: World, 
     client, proxy_token = world.home().proxy_client, world.proxy_token()
     provoke.send(gateway, provoke.backends_side(gateway, client, proxy_token))
 
-    _hidden(world, received, *PROXY_CLIENT)
+    hidden(world, received, *PROXY_CLIENT)
 
 
 @check("SECRET-04")
@@ -142,7 +143,7 @@ def proxy_client_is_not_on_the_agents_side(gateway: Gateway, world: World, recei
     require(world.redeem(world.grant(), good.proxy_token)).status(200)
     provoke.send(gateway, provoke.agents_side(gateway, world, good))
 
-    _hidden(world, received, *PROXY_CLIENT)
+    hidden(world, received, *PROXY_CLIENT)
 
 
 @check("SECRET-01", whole_run=True)
@@ -171,22 +172,6 @@ def proxy_client_stayed_in_the_backend(survey: Survey) -> None:
     """No answer of the whole run had a Proxy client's secret in it, nor one to an agent or browser its ID."""
     require.that(survey.redeemed > 0, "the run", expected="a redemption that succeeded", got="none")
     _clean(survey, *PROXY_CLIENT)
-
-
-def _hidden(world: World, received: Received, *kinds: str) -> None:
-    """Nothing that the target answered in this check holds a secret of these kinds where it must not."""
-    what = kinds[0].replace("_", " ")
-    known = received.minted(kinds[0])
-    require.that(known > 0, "this run", expected=f"a {what} that is no word, to look for", got="none")
-    exchanges = world.seen()
-    found = received.leaks_of(exchanges, *kinds)
-
-    expect.that(
-        not found,
-        f"{len(exchanges)} answers, searched for {what}s",
-        expected="none where it must not be",
-        got="; ".join(dict.fromkeys(leak.said() for leak in found[:4])),
-    )
 
 
 def _clean(survey: Survey, *kinds: str) -> None:

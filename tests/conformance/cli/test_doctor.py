@@ -90,7 +90,7 @@ def test_missing_control_actions_are_one_piece_of_advice(said: str) -> None:
     assert "offer the control action" not in said
     advice = next(part for part in said.split("\n\n") if part.startswith("offer these control actions"))
     assert "rotate_keys" in advice
-    assert "VAULT-01…05" in advice
+    assert "VAULT-01…11" in advice
 
 
 def test_rules_stand_in_ranges_and_needs_in_words(said: str) -> None:

@@ -92,3 +92,14 @@ def test_what_ships_covers_every_check_that_was_seen() -> None:
     }
     assert len(kept) == 8, "of each check one case"
     assert shipped["figures"]["caught"] == 1, "a defect that fails an undeclared rule does not count"
+
+
+def test_what_is_added_later_leaves_the_figures_of_the_full_proof() -> None:
+    shipped = proof(trial("old", "DISC-01", failed=["DISC-01"], checks=["DISC-01/a"])).to_ship()
+    new = proof(trial("new", "DISC-01", failed=["DISC-01"], checks=["DISC-01/b"]))
+
+    added = new.added_to(shipped)
+
+    assert added["figures"] == shipped["figures"]
+    assert added["defects"] == shipped["defects"]
+    assert added["later"]["new"]["checks"] == ["DISC-01/b"]

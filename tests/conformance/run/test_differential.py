@@ -20,6 +20,7 @@ from urllib.parse import quote
 import pytest
 
 from conformance import rules
+from conformance.checks import homes
 from conformance.cli.outputs import write_all
 from conformance.run.embedded import Embedded
 from conformance.run.options import RunOptions
@@ -36,7 +37,16 @@ BROKEN = Path(__file__).resolve().parents[2] / "broken_gateway.py"
 DEFECTS = "aud-as-a-string+tokens-may-be-cached+merchant-token-beside-the-agents+proxy-token-type-mac"
 BREAKING = ("DISC-01", "REG-01", "REDEEM-0[12]")
 PASSING = ("DISC-0[1-3]", "KEYS-02", "REG-01", "CLAIM-0[13]", "AUTHZ-01", "CODE-0[12]", "REDEEM-0[1-5]")
-FAILING = ("CLAIM-02", "CODE-01", "REDEEM-01", "PROXY-04", "PROXY-10", "KEYS-04", "ROBUST-04", "DISC-07")
+FAILING = ("CLAIM-02", "CODE-01", "REDEEM-01", "PROXY-04", "PROXY-10", "KEYS-04", "DISC-07")
+
+# What is asked at one moment, or over a network that plays up, is answered in an order of its own every time.
+CALM = frozenset(
+    check_id
+    for module, found in homes("gateway").items()
+    if not module.endswith(("_races", "_network"))
+    for check in found
+    for check_id in check.ids()
+)
 
 # What differs between two honest runs: times, places, and names that the target or the run made up.
 VOLATILE = [
@@ -79,7 +89,7 @@ def run(
     """Everything that a run leaves, in every format, without what differs between two honest runs."""
     selected = rules.select(rules.load().for_role("gateway"), selection)
     target = Embedded(program=program) if program else Embedded()
-    options = RunOptions(seed=5, workers=workers)
+    options = RunOptions(seed=5, workers=workers, chosen=CALM)
     result = carry_out(target, selected, options, sink, folder)
     result = replace(result, run={**result.run, "workers": 0})
     write_all(result, folder, list(FORMATS), signing_key(None, {}))
@@ -178,7 +188,9 @@ def test_outputs_of_two_runs_are_the_same(
         run(tmp_path / str(workers), selection, workers=workers, program=program) for workers in (1, 2)
     )
     assert differences(one, other) == {}
-    assert all(row.files_in(tmp_path / "1") for row in FORMATS.values())
+    # Where nothing failed, there is nothing to see again.
+    left = [row for name, row in FORMATS.items() if program or name != "replay"]
+    assert all(row.files_in(tmp_path / "1") for row in left)
 
 
 @pytest.mark.parametrize(
@@ -259,6 +271,7 @@ def leaking(leaked: str) -> RunResult:
         verdict=Verdict.FAILED,
         message=f"it said {leaked}",
         got=leaked,
+        replay={"kind": "history", "told": leaked},
         exchanges=(shown,),
     )
     rule = RuleResult(

@@ -270,7 +270,6 @@ ASKED = [
     "PROXY-04",
     "PROXY-10",
     "SECRET-02",
-    "ROBUST-04",
 ]
 
 

@@ -225,6 +225,36 @@ def clean() -> RunResult:
     )
 
 
+def struck(name: str, fired: int, layer: str = "bytes", hop: str = "gateway to merchant") -> dict[str, Any]:
+    return {"name": name, "layer": layer, "hop": hop, "fired": fired}
+
+
+def under_faults() -> RunResult:
+    """One fault held, one did not, one struck under two rules, and one never did."""
+    slow = struck("slow body", 8, "client", "agent to gateway")
+    half = struck("half request", 1, "client", "agent to gateway")
+    cut, lost, idle = struck("answer cut off", 2), struck("answer lost", 1), struck("drip <b>", 0)
+    never = "the fault drip <b> never fired between gateway to merchant"
+    return run(
+        rule("DISC-01", Verdict.PASSED, check("DISC-01", "document_is_json", Verdict.PASSED)),
+        rule(
+            "VAULT-06",
+            Verdict.FAILED,
+            check("VAULT-06", "held", Verdict.PASSED, faults=(cut,)),
+            failed_check("VAULT-06", "gave_up", faults=(lost, cut)),
+            reason="status of the redemption: expected 503, got 410",
+        ),
+        rule(
+            "VAULT-10",
+            Verdict.ERROR,
+            check("VAULT-10", "idle", Verdict.ERROR, message=never, faults=(idle,)),
+            reason=never,
+        ),
+        rule("ROBUST-02", Verdict.PASSED, check("ROBUST-02", "again", Verdict.PASSED, faults=(slow, half))),
+        rule("ROBUST-03", Verdict.PASSED, check("ROBUST-03", "beside", Verdict.PASSED, faults=(slow,))),
+    )
+
+
 def hostile() -> RunResult:
     """Every text that a target has a hand in is hostile."""
     rules = []
@@ -319,6 +349,7 @@ def nothing_known() -> RunResult:
 RUNS: dict[str, Callable[[], RunResult]] = {
     "every-verdict": every_verdict,
     "clean": clean,
+    "under-faults": under_faults,
     "hostile": hostile,
     "interrupted": interrupted,
     "nothing-known": nothing_known,

@@ -135,6 +135,38 @@ def test_matrix_leads_to_every_rule_with_sign_and_word(runs: Runs) -> None:
     assert "Gateway: redemption" in text(page.css_first(".matrix"))
 
 
+def test_faults_stand_by_hop_with_what_came_of_them(runs: Runs) -> None:
+    table = parsed(runs["under-faults"]()).css_first("table[aria-labelledby=faults]")
+    rows = [[text(cell) for cell in row.css("th, td")] for row in table.css("tbody tr")]
+
+    assert [cell.split()[-1] for cell in map(text, table.css("thead th"))] == [
+        "Fault",
+        "Hop",
+        "Fired",
+        "failed",
+        "error",
+        "passed",
+    ]
+    assert rows == [
+        [
+            "answer cut off bytes",
+            "gateway to merchant",
+            "4 times",
+            "✗ failed VAULT-06",
+            "",
+            "✓ passed VAULT-06",
+        ],
+        ["answer lost bytes", "gateway to merchant", "once", "✗ failed VAULT-06", "", ""],
+        ["drip <b> bytes", "gateway to merchant", "never", "", "! error VAULT-10", ""],
+        ["slow body client", "agent to gateway", "16 times", "", "", "✓ passed ROBUST-02 ROBUST-03"],
+        ["half request client", "agent to gateway", "once", "", "", "✓ passed ROBUST-02"],
+    ]
+
+
+def test_run_without_faults_has_no_table_of_them(runs: Runs) -> None:
+    assert parsed(runs["clean"]()).css_first("table[aria-labelledby=faults]") is None
+
+
 def test_failure_is_told_in_full(runs: Runs) -> None:
     said = rule(parsed(runs["every-verdict"]()), "REDEEM-07")
 

@@ -1,0 +1,70 @@
+"""The normal flow from registration to the merchant token: before a fault, beside one, and after it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from conformance.claims import Broken, expect, require
+from conformance.parties import User
+from conformance.wire.exchange import Exchange
+from conformance.wire.secret import Secret
+from conformance.world import World
+
+# How long the target may take to find its feet.
+RECOVERY_S = 10.0
+
+
+def works_before(world: World) -> None:
+    """The positive twin, before the trouble begins."""
+    require(world.redeem(world.grant(), world.proxy_token())).status(200)
+
+
+def works_beside(world: World, user: User | None = None) -> None:
+    """Each step of the flow succeeds at once, while the trouble goes on."""
+    expect(_flow(world, user)).status(200)
+
+
+def works_again(world: World) -> None:
+    """The flow succeeds before the deadline, after the trouble is over."""
+    succeeds(lambda: _flow(world, None), "redemption at the end of the normal flow")
+
+
+def succeeds(flow: Callable[[], Exchange], what: str) -> None:
+    """The flow succeeds before the deadline, at the first try or at a later one."""
+    deadline = time.monotonic() + RECOVERY_S
+    while True:
+        try:
+            answer = flow()
+        except Broken:
+            if time.monotonic() > deadline:
+                raise
+        else:
+            if answer.status == 200 or time.monotonic() > deadline:
+                break
+        time.sleep(0.5)
+    expect.that(answer.status == 200, what, expected="status 200", got=answer.outcome())
+
+
+def _flow(world: World, user: User | None) -> Exchange:
+    agent = world.gateway.register(world.metadata())
+    expect(agent).status(200, 201)
+    attempt = world.attempt(world.agent_of(agent), user=user)
+    visit = world.gateway.visit(attempt)
+    code = expect.text(visit.parameter("code"), f"code, after {visit.outcome()}")
+    tokens = world.gateway.exchange(world.authorized(attempt, code))
+    expect(tokens).status(200)
+    proxy = world.gateway.proxy_token(world.home().proxy_client)
+    expect(proxy).status(200)
+    bearer = Secret("access_token", str(tokens.member("access_token")))
+    return _redeemed(world, bearer, Secret("proxy_token", str(proxy.member("access_token"))))
+
+
+def _redeemed(world: World, bearer: Secret, proxy_token: Secret) -> Exchange:
+    """A 404 right after sign-in may still become a token."""
+    deadline = time.monotonic() + RECOVERY_S
+    while True:
+        answer = world.gateway.redeem(bearer, proxy_token, world.home().resource.indicator)
+        if answer.status != 404 or time.monotonic() > deadline:
+            return answer
+        time.sleep(0.25)

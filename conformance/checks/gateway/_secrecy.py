@@ -1,0 +1,26 @@
+"""The claim that secrets are nowhere in what was received."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from conformance.claims import expect, require
+from conformance.run.received import Received
+from conformance.wire.exchange import Exchange
+from conformance.world import World
+
+
+def hidden(world: World, received: Received, *kinds: str, among: Sequence[Exchange] | None = None) -> None:
+    """Nothing that the target answered in this check holds a secret of these kinds where it must not be."""
+    what = kinds[0].replace("_", " ")
+    known = received.minted(kinds[0])
+    require.that(known > 0, "this run", expected=f"a {what} that is no word, to look for", got="none")
+    exchanges = world.seen() if among is None else among
+    found = received.leaks_of(exchanges, *kinds)
+
+    expect.that(
+        not found,
+        f"{len(exchanges)} answers, searched for {what}s",
+        expected="none where it must not be",
+        got="; ".join(dict.fromkeys(leak.said() for leak in found[:4])),
+    )

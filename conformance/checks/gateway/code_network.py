@@ -1,0 +1,32 @@
+"""An answer that gets lost on its way to the agent gives nobody a second chance."""
+
+from __future__ import annotations
+
+from conformance.check import check
+from conformance.claims import expect, fired, require
+from conformance.faults.agent_side import LOST_ANSWER
+from conformance.faults.misbehaving import answer_lost
+from conformance.gateway import Gateway
+from conformance.wire import agent as agent_wire
+from conformance.world import World
+
+
+@check("CODE-02", needs=["faults"])
+def code_whose_answer_was_lost_is_spent(gateway: Gateway, world: World) -> None:
+    """An agent that hung up as its tokens came cannot get them by the same code: the code was used."""
+    require(gateway.exchange(world.authorization())).status(200)
+    authorization = world.authorization()
+    fields = gateway.exchange_fields(authorization)
+    url = agent_wire.token_endpoint(gateway.core_url)
+    request = agent_wire.form_post(
+        url, [(name, value) for name, value in fields.items() if value is not None]
+    )
+    place = gateway.wire.place_of(url)
+    require.that(place is not None, "token endpoint", expected="an address of the target", got=url)
+    assert place is not None  # noqa: S101 - required above
+    fired(LOST_ANSWER, answer_lost(place, request, timeout_s=gateway.wire.timeout_s))
+
+    again = gateway.exchange(authorization)
+
+    expect(again).not_granted("tokens", "access_token", "id_token", "refresh_token")
+    expect.equal(again.member("error"), "invalid_grant", "error of a code used twice")

@@ -1,0 +1,41 @@
+"""Redemptions that share a connection share nothing else."""
+
+from __future__ import annotations
+
+from conformance.check import check
+from conformance.claims import LeftOut, expect, require
+from conformance.gateway import Gateway
+from conformance.seclusion import secluded, works
+from conformance.wire import backend as backend_wire
+from conformance.world import World
+
+
+@check("REDEEM-12")
+def redemptions_in_a_row_are_answered_each_by_its_own(gateway: Gateway, world: World) -> None:
+    """Two users' redemptions, sent on one connection without waiting, get each user's own merchant token."""
+    first = secluded(world)
+    both = (first, first.beside())
+    agent, proxy_token = world.agent(), first.proxy_token()
+    grants = [alone.grant(agent) for alone in both]
+    for alone, grant in zip(both, grants, strict=True):
+        require(world.redeem(grant, proxy_token)).status(200)
+        world.order_ids(alone.user)
+    requests = [
+        backend_wire.redemption(
+            gateway.base_url,
+            bearer=grant.access_token,
+            proxy_token=proxy_token,
+            resource=grant.resource.indicator,
+        )
+        for grant in grants
+    ]
+
+    answers = gateway.wire.pipelined("redemptions in a row", requests)
+
+    if answers[-1].answer is None:
+        raise LeftOut("the gateway answers one request a connection")
+    for alone, answer in zip(both, answers, strict=True):
+        expect(answer).status(200)
+        token = expect.text(answer.member("access_token"), "access_token of the redemption")
+        gateway.keyring.secret("merchant_access_token", token)
+        works(alone, token)

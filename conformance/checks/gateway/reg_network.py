@@ -1,0 +1,50 @@
+"""A registration reaches the gateway as the network delivers it."""
+
+from __future__ import annotations
+
+from conformance.check import check
+from conformance.claims import expect, fired, require
+from conformance.faults import toxics
+from conformance.faults.agent_side import IN_PIECES, IN_WRITES
+from conformance.faults.byte_proxy import byte_proxy
+from conformance.faults.toxics import Way
+from conformance.gateway import Gateway
+from conformance.wire.agent import registration, registration_endpoint
+from conformance.wire.tls import address
+from conformance.world import World
+
+# Small enough that head and body come in many pieces, and no TLS record in one.
+PIECE, PAUSE_S = 48, 0.002
+
+
+@check("REG-01", needs=["faults"])
+def registration_cut_by_the_network_answers_201(gateway: Gateway, world: World) -> None:
+    """A registration that the network delivers in small segments is the same registration."""
+    require(gateway.register(world.metadata())).status(200, 201)
+    url = registration_endpoint(gateway.base_url)
+    place = gateway.wire.place_of(url)
+    require.that(place is not None, "registration", expected="an address of the target", got=url)
+    assert place is not None  # noqa: S101 - required above
+    pieces = toxics.sliced(PIECE, pause_s=PAUSE_S, way=Way.THERE)
+    with byte_proxy(address(place, url)) as proxy:
+        proxy.arm(pieces)
+        with gateway.wire.through(url, proxy.address):
+            answer = gateway.register(world.metadata())
+        fired(IN_PIECES, proxy.fired(pieces))
+
+    expect(answer).status(201)
+    world.agent_of(answer)
+
+
+@check("REG-01", needs=["faults"])
+def registration_written_in_pieces_answers_201(gateway: Gateway, world: World) -> None:
+    """A registration that its agent writes piece by piece is the same registration."""
+    require(gateway.register(world.metadata())).status(200, 201)
+    request = registration(registration_endpoint(gateway.base_url), world.metadata())
+
+    written: list[int] = []
+    (answer,) = gateway.wire.pipelined("registration", [request], piece=PIECE, wrote=written.append)
+
+    fired(IN_WRITES, max(len(written) - 1, 0))
+    expect(answer).status(201)
+    world.agent_of(answer)

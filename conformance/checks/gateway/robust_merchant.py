@@ -1,0 +1,26 @@
+"""After a merchant that answered nonsense, redemption works again."""
+
+from __future__ import annotations
+
+from conformance.check import check
+from conformance.claims import expect
+from conformance.faults import oracle
+from conformance.faults.merchant_answers import ODD, MerchantFault
+from conformance.seclusion import let_expire, secluded
+from conformance.world import World
+
+
+@check("ROBUST-02", needs=["merchant", "faults"], alone=True, cases=ODD)
+def redemption_works_after_an_odd_answer(world: World, case: MerchantFault) -> None:
+    """What the merchant sent in place of a token spoils nothing: redemption works, or a new sign-in mends it.
+
+    Whether such an answer counts as a rejection is open, and so is whether a token in it counts as one.
+    """
+    due = oracle.soon_due(secluded(world))
+    oracle.expire_under([(due, case)])
+    oracle.meets(due, case)
+    due.alone.short_lived()
+    let_expire(world)
+
+    if oracle.redeems_again_or_says_why(due).status == 410:
+        expect(oracle.mended_by_the_user(due)).status(200)

@@ -1,0 +1,180 @@
+"""Clients and connections that misbehave are nobody else's problem, and leave nothing behind."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from conformance.check import check
+from conformance.checks.gateway._normal_flow import works_again, works_before, works_beside
+from conformance.claims import LeftOut, expect, fired, require
+from conformance.faults.agent_side import BROKEN, EMBEDDED, LARGE_BODY, SLOW, Client
+from conformance.faults.fault import Fault, Hop, Layer
+from conformance.faults.misbehaving import misbehaving, sent_and_left
+from conformance.faults.oracle import REFRESH, mended, redeems_again, soon_due
+from conformance.gateway import Gateway
+from conformance.seclusion import Seclusion, let_expire, secluded
+from conformance.wire import agent as agent_wire
+from conformance.wire.exchange import Request
+from conformance.wire.place import Place
+from conformance.world import World
+
+# So many connections at a time at each endpoint: more than a handful, and less than a flood.
+AT_ONCE = 4
+# Large enough to hold a whole head and the beginning of a body.
+PIECE = 64 * 1024
+# As many callers as wait for one user's merchant.
+WAITING = 12
+# How long a gateway is given to notice that nobody waits for it any more.
+NOTICED_S = 0.5
+# Once is not enough to see what each broken connection takes along.
+ROUNDS = {"abandoned-in-the-body": 3}
+GONE_CALLER = Fault(
+    name="caller gone during a refresh",
+    layer=Layer.CLIENT,
+    hop=Hop.AGENT_TO_GATEWAY,
+    does="a backend resets its connection while the gateway waits for the merchant",
+    holds="the refresh is not lost",
+)
+SLOW_MERCHANT = Fault(
+    name="merchant that keeps one user waiting",
+    layer=Layer.MERCHANT,
+    hop=Hop.GATEWAY_TO_MERCHANT,
+    does="the merchant holds back one user's refresh, and that user's callers wait",
+    holds="other users are served as usual",
+)
+
+
+# These come first: what a broken client leaves behind keeps the other checks from beginning at all.
+@check("ROBUST-02", needs=["faults"], alone=True, cases={**BROKEN, **SLOW})
+def normal_flow_works_after_misbehaving_clients(gateway: Gateway, world: World, case: Client) -> None:
+    """Clients that broke off, or broke HTTP, took nothing with them."""
+    works_before(world)
+
+    name = next(name for name, client in {**BROKEN, **SLOW}.items() if client is case)
+    for _ in range(ROUNDS.get(name, 1)):
+        with _at_both_endpoints(gateway, case) as reached:
+            fired(case.fault, reached)
+
+    works_again(world)
+
+
+@check("ROBUST-02", needs=["faults", "merchant"], alone=True)
+def caller_who_left_takes_no_refresh_along(gateway: Gateway, world: World) -> None:
+    """A backend that hangs up while its gateway refreshes finds the new merchant token when it comes back.
+
+    The merchant rotates refresh tokens: an answer that nobody waited for is the only one that there is.
+    """
+    works_before(world)
+    alone, gate = secluded(world), world.unique()
+    due = soon_due(alone)
+    alone.short_lived(refresh={"outcome": "hold", "gate": gate}, rotate_refresh_tokens=True)
+    let_expire(world)
+    try:
+        with sent_and_left(_place(gateway, gateway.base_url), due.request(), number=1) as sent:
+            fired(GONE_CALLER, _arrived(world, gate) if sent else 0)
+        _noticed(alone)
+    finally:
+        alone.merchant.release(gate)
+
+    redeems_again(due)
+
+
+@check("ROBUST-02", needs=["faults"], alone=True)
+def large_body_is_never_taken_for_requests(gateway: Gateway, world: World) -> None:
+    """A connection that survives a large body answers what is asked next, and nothing that the body says."""
+    works_before(world)
+    resource = world.home().resource
+    question = agent_wire.get(agent_wire.discovery_url(gateway.base_url, resource.id))
+    require(gateway.wire.send("discovery", question)).status(200)
+    inside = b"GET /gateproof-embedded HTTP/1.1\r\nHost: gateway\r\n\r\n"
+    large = Request(
+        method="POST",
+        url=agent_wire.registration_endpoint(gateway.base_url),
+        headers=(agent_wire.JSON_BODY,),
+        body=inside * (LARGE_BODY // len(inside)),
+    )
+
+    written: list[int] = []
+    first, second = gateway.wire.pipelined(
+        "large body, then discovery", [large, question], piece=PIECE, wrote=written.append
+    )
+
+    fired(EMBEDDED, len(written))
+    # Closing is what a server may do that does not want to read on.
+    expect.that(
+        second.answer is None or second.status == 200,
+        f"what follows a large body, after {first.outcome()}",
+        expected="the answer to the next request, or a close",
+        got=second.outcome(),
+    )
+
+
+@check("ROBUST-03", needs=["faults"], alone=True, cases=SLOW)
+def slow_connections_hold_up_nobody_else(gateway: Gateway, world: World, case: Client) -> None:
+    """While clients hold connections open and get nowhere, the normal flow goes through in the usual time."""
+    works_before(world)
+
+    with _at_both_endpoints(gateway, case) as reached:
+        fired(case.fault, reached)
+        works_beside(world)
+
+
+@check("ROBUST-03", needs=["faults", "merchant", "users:2"], alone=True)
+def slow_merchant_of_one_user_holds_up_nobody_else(gateway: Gateway, world: World) -> None:
+    """While one user's callers wait for the merchant, another user gets everything as usual."""
+    other = world.users[1]
+    works_before(world)
+    alone, gate = secluded(world), world.unique()
+    due = soon_due(alone)
+    alone.short_lived(refresh={"outcome": "hold", "gate": gate})
+    let_expire(world)
+    try:
+        with sent_and_left(_place(gateway, gateway.base_url), due.request(), number=WAITING) as sent:
+            fired(SLOW_MERCHANT, _arrived(world, gate) if sent else 0)
+            gateway.wire.hang_up()
+            works_beside(world, other)
+    finally:
+        alone.merchant.release(gate)
+    require(mended(due)).status(200, 410)
+
+
+@contextmanager
+def _at_both_endpoints(gateway: Gateway, client: Client) -> Iterator[int]:
+    """Such clients at the registration endpoint and at the token endpoint; gives how many there are."""
+    places = {
+        agent_wire.registration_endpoint(gateway.base_url): agent_wire.JSON_BODY[1],
+        agent_wire.token_endpoint(gateway.core_url): agent_wire.FORM_BODY[1],
+    }
+    reached = 0
+    with ExitStack() as stack:
+        for url, media_type in places.items():
+            clients = misbehaving(client, _place(gateway, url), url, media_type, number=AT_ONCE)
+            reached += stack.enter_context(clients)
+        gateway.wire.hang_up()
+        yield reached
+
+
+def _place(gateway: Gateway, url: str) -> Place:
+    place = gateway.wire.place_of(url)
+    require.that(place is not None, "endpoint", expected="an address of the target", got=url)
+    assert place is not None  # noqa: S101 - required above
+    return place
+
+
+def _noticed(alone: Seclusion) -> None:
+    """Leaves the gateway the time to notice that its caller is gone, and maybe to hang up on the merchant."""
+    deadline = time.monotonic() + NOTICED_S
+    while time.monotonic() < deadline and all(entry.status is None for entry in alone.asked(REFRESH)):
+        time.sleep(0.05)
+
+
+def _arrived(world: World, gate: str) -> int:
+    """How many calls the merchant holds back; a gateway that does not refresh here cannot be held up so."""
+    deadline = time.monotonic() + 5.0
+    while world.merchant is not None and time.monotonic() < deadline:
+        if arrived := world.merchant.arrived(gate):
+            return arrived
+        time.sleep(0.05)
+    raise LeftOut("the gateway does not ask the merchant to refresh a token that has expired")

@@ -1,0 +1,60 @@
+"""A proxy between the gateway and its merchant that spoils single exchanges: nobody has rejected anything."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from conformance.check import check
+from conformance.claims import LeftOut, expect, fired
+from conformance.faults import http_between, oracle
+from conformance.faults.http_between import HttpFault
+from conformance.faults.intercept.kept import Kept
+from conformance.faults.placing import Intercepted, behind_an_interceptor
+from conformance.seclusion import PROVISIONED_S, let_expire
+from conformance.world import World
+
+NEEDS = ["faults", "control:create_resource", "intercepting-proxy"]
+
+
+@check("VAULT-06", needs=NEEDS, alone=True, cases=http_between.LOST)
+def intercepted_refresh_is_no_rejection(world: World, intercept: Kept, case: HttpFault) -> None:
+    """A refresh whose answer never reached the gateway has not been rejected."""
+    with behind_an_interceptor(world, intercept) as between:
+        due = oracle.soon_due(between.alone)
+        between.proxy.arm(replace(case.rule, body=http_between.REFRESH))
+        let_expire(world)
+
+        answer = due.redeem_once()
+        _met(between, case, http_between.REFRESH)
+        oracle.answered(answer, case.fault.does)
+        oracle.no_false_rejection(due, answer, case.fault.does)
+        oracle.nothing_expired(due, answer, case.fault.does)
+        between.proxy.arm()
+        oracle.redeems_again(due)
+
+
+@check("VAULT-10", needs=NEEDS, alone=True, cases={**http_between.LOST, **http_between.ALTERED})
+def intercepted_provisioning_stops_no_sign_in(world: World, intercept: Kept, case: HttpFault) -> None:
+    """A user whose merchant token gets lost on its way signs in all the same."""
+    with behind_an_interceptor(world, intercept) as between:
+        alone = between.alone
+        between.proxy.arm(replace(case.rule, body=http_between.PROVISIONING))
+        attempt = world.attempt(resource=alone.resource, user=alone.user)
+
+        visit = world.gateway.visit(attempt, wherever=True)
+        _met(between, case, http_between.PROVISIONING)
+        code = expect.text(
+            visit.parameter("code"), f"code while the merchant {case.fault.does}; {visit.outcome()}"
+        )
+        expect(world.gateway.exchange(world.authorized(attempt, code))).status(200)
+
+
+def _met(between: Intercepted, case: HttpFault, meant: str) -> None:
+    """Counts the exchanges that the fault struck; what goes on in the background may come later."""
+    deadline = time.monotonic() + PROVISIONED_S
+    while not (struck := between.proxy.fired(case.rule)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    if not struck and not between.saw(meant):
+        raise LeftOut("the gateway gets merchant tokens in a way of its own")
+    fired(case.fault, struck)

@@ -1,0 +1,75 @@
+"""A network that fails between the gateway and its merchant: nobody has rejected anything."""
+
+from __future__ import annotations
+
+import time
+
+from conformance.check import check
+from conformance.claims import LeftOut, expect, fired
+from conformance.faults import network, oracle
+from conformance.faults.network import NetworkFault
+from conformance.faults.placing import Behind, behind_a_proxy
+from conformance.seclusion import PROVISIONED_S, let_expire
+from conformance.wire.place import origin
+from conformance.world import World
+
+NEEDS = ["faults", "control:create_resource"]
+AT_SIGN_IN = ("connection-refused", "answer-reset", "answer-cut", "line-dead")
+
+
+@check("VAULT-06", needs=NEEDS, alone=True, cases={**network.LOST, **network.SLOW})
+def network_between_is_no_rejection(world: World, case: NetworkFault) -> None:
+    """A refresh whose answer was lost on its way, or is late, has not been rejected."""
+    with behind_a_proxy(world) as behind:
+        due = oracle.soon_due(behind.alone)
+        behind.require_used()
+        before = case.arm(behind.proxy)
+        let_expire(world)
+
+        answer = due.redeem_once()
+        _met(behind, case, before)
+        oracle.answered(answer, case.fault.does)
+        oracle.no_false_rejection(due, answer, case.fault.does)
+        oracle.nothing_expired(due, answer, case.fault.does)
+        behind.proxy.arm()
+        oracle.redeems_again(due)
+
+
+@check("VAULT-10", needs=[*NEEDS, "sign-in:browser"], cases={name: network.LOST[name] for name in AT_SIGN_IN})
+def network_between_stops_no_sign_in(world: World, case: NetworkFault) -> None:
+    """A user who is signed in approves another agent while the merchant is out of reach, and a code arrives.
+
+    The first time everything is well. A gateway that signs its users in anew each time needs the merchant
+    for that, and proves nothing here.
+    """
+    with behind_a_proxy(world) as behind:
+        alone, at_home = behind.alone, world.in_one_browser()
+        at_home.grant(resource=alone.resource, user=alone.user)
+        behind.require_used()
+        seen, before = len(world.seen()), case.arm(behind.proxy)
+        attempt = at_home.attempt(at_home.agent(), resource=alone.resource, user=alone.user)
+
+        visit = at_home.gateway.visit(attempt, wherever=True)
+        if _asked_the_merchant(world, seen):
+            raise LeftOut("the gateway signs its users in anew for every agent")
+        _met(behind, case, before)
+        code = expect.text(
+            visit.parameter("code"), f"code while the merchant {case.fault.does}; {visit.outcome()}"
+        )
+        expect(world.gateway.exchange(world.authorized(attempt, code))).status(200)
+
+
+def _met(behind: Behind, case: NetworkFault, before: int) -> None:
+    """Counts the connections that the fault struck; what goes on in the background may come later."""
+    deadline = time.monotonic() + PROVISIONED_S
+    while not (struck := case.struck(behind.proxy)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    if behind.proxy.connections == before:
+        raise LeftOut("the gateway did not ask the merchant when it was due")
+    fired(case.fault, struck)
+
+
+def _asked_the_merchant(world: World, seen: int) -> bool:
+    """True where the browser was at the merchant's to sign in."""
+    merchant = origin(world.merchant_api or "")
+    return any(origin(exchange.request.url) == merchant for exchange in world.seen()[seen:])

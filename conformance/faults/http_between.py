@@ -1,0 +1,66 @@
+"""What may happen to an exchange between a gateway and its merchant, done by somebody who reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+from conformance.faults.fault import Fault, Hop, Layer
+from conformance.faults.intercept.rules import Act, At, Rule
+
+# As a form has them, however much of it is escaped. A client assertion has a type that ends like the first.
+PROVISIONING = r"grant-type(%3A|%3a|:)(jwt-bearer|token-exchange)"
+REFRESH = r"grant_type=refresh_token"
+_LATE_S = 1.0
+_PAGE = b"<!doctype html><title>502 Bad Gateway</title><h1>Bad Gateway</h1>"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HttpFault:
+    """A fault with the rule that brings it about, for the grants that it is to meet."""
+
+    fault: Fault
+    rule: Rule
+
+
+def _fault(name: str, does: str, act: Act, **given: Any) -> HttpFault:
+    fault = Fault(
+        name=name,
+        layer=Layer.HTTP,
+        hop=Hop.GATEWAY_TO_MERCHANT,
+        does=f"is behind a proxy that {does}",
+        holds="the sign-in goes on; no 410 for a refresh, and redemption works once the proxy lets it",
+    )
+    return HttpFault(fault=fault, rule=Rule(name=name, act=act, **given))
+
+
+# No answer of the merchant's gets through.
+LOST: Final[Mapping[str, HttpFault]] = MappingProxyType(
+    {
+        "request-dropped": _fault("request dropped", "drops the request", Act.KILL, at=At.REQUEST),
+        "answer-dropped": _fault("answer dropped", "drops the answer", Act.KILL, at=At.RESPONSE),
+        "bad-gateway": _fault(
+            "bad gateway",
+            "answers 502 with a page of its own",
+            Act.ANSWER,
+            status=502,
+            headers={"Content-Type": "text/html"},
+            content=_PAGE,
+        ),
+        "late-answer": _fault("late answer", "holds the answer back", Act.DELAY, seconds=_LATE_S),
+    }
+)
+# Something else gets through: what a gateway makes of that is its own choice, in a refresh.
+ALTERED: Final[Mapping[str, HttpFault]] = MappingProxyType(
+    {
+        "empty-answer": _fault("empty answer", "takes the body out of the answer", Act.SET_BODY),
+        "garbled-answer": _fault(
+            "garbled answer",
+            "puts something else into the answer",
+            Act.SET_BODY,
+            content=b'{"access_token": ["\xff',
+        ),
+    }
+)

@@ -1,0 +1,184 @@
+"""The side of the intercepting proxy that runs inside mitmproxy, where this project is not installed.
+
+mitmproxy loads this file by its path. It stands by itself: it imports nothing of this project, and what it
+needs of mitmproxy it takes from the modules that mitmproxy has loaded, so that nobody else can import it by
+accident. mitmproxy swallows what an addon raises and lets the exchange pass unharmed: here every exception is
+kept, told to whoever asks, and its exchange is killed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import os
+import re
+import sys
+from collections import Counter, deque
+from typing import Any
+
+_SOCKET, _TOKEN = "GATEPROOF_INTERCEPT_SOCKET", "GATEPROOF_INTERCEPT_TOKEN"
+_MOST_LINE = 16 * 1024 * 1024
+_MOST_KEPT, _MOST_BODY = 2000, 64 * 1024
+
+
+def _of_mitmproxy(module: str) -> Any:
+    return sys.modules[f"mitmproxy.{module}"]
+
+
+class Intercept:
+    """Takes orders over a socket, and does to exchanges what the rules say."""
+
+    def __init__(self) -> None:
+        self._master: Any = None
+        self._hops: dict[str, str] = {}
+        self._rules: list[dict[str, Any]] = []
+        self._fired: Counter[str] = Counter()
+        self._passed: deque[dict[str, Any]] = deque(maxlen=_MOST_KEPT)
+        self._troubles: list[str] = []
+        self._serving: asyncio.Task[None] | None = None
+
+    def load(self, loader: Any) -> None:
+        self._master = loader.master
+
+    def running(self) -> None:
+        """Servers can be set up from here on, and not before."""
+        self._serving = asyncio.get_running_loop().create_task(self._serve())
+
+    async def _serve(self) -> None:
+        """Ends with the socket: nobody is left to give orders, and the proxy goes down."""
+        try:
+            reader, writer = await asyncio.open_unix_connection(os.environ[_SOCKET], limit=_MOST_LINE)
+            writer.write(_line({"token": os.environ[_TOKEN]}))
+            while order := await reader.readline():
+                writer.write(_line(await self._carried_out(order)))
+                await writer.drain()
+        finally:
+            self._master.shutdown()
+
+    async def _carried_out(self, order: bytes) -> dict[str, Any]:
+        try:
+            given = json.loads(order)
+            match given["do"]:
+                case "hops":
+                    return {"ports": await self._open(given["hops"])}
+                case "rules":
+                    self._rules = given["rules"]
+                    self._fired.clear()
+                    return {}
+                case "report":
+                    return {"fired": dict(self._fired), "troubles": self._troubles}
+                case "passed":
+                    passed, self._passed = list(self._passed), deque(maxlen=_MOST_KEPT)
+                    return {"passed": passed}
+            return {"error": f"no such order: {given['do']}"}
+        except Exception as trouble:  # noqa: BLE001 - whatever it is, whoever asked has to hear of it
+            return {"error": f"{type(trouble).__name__}: {trouble}"}
+
+    async def _open(self, hops: dict[str, str]) -> dict[str, int]:
+        """Listens for every hop on a port of its own.
+
+        Two modes on port 0 in the options collide: the list of servers is updated where it is kept.
+        """
+        parse = _of_mitmproxy("proxy.mode_specs").ProxyMode.parse
+        modes = {hop: parse(f"reverse:{upstream}@127.0.0.1:0") for hop, upstream in hops.items()}
+        if len(set(modes.values())) != len(modes):
+            raise ValueError("two hops lead to one place")
+        servers = self._master.addons.get("proxyserver").servers
+        if not await servers.update(modes.values()):
+            raise OSError("a hop could not be opened")
+        self._hops = {mode.full_spec: hop for hop, mode in modes.items()}
+        return {hop: servers[mode].listen_addrs[0][1] for hop, mode in modes.items()}
+
+    async def request(self, flow: Any) -> None:
+        await self._guarded(flow, "request")
+
+    def responseheaders(self, flow: Any) -> None:
+        """Events come one by one, and have to pass one by one."""
+        if flow.response.headers.get("content-type", "").startswith("text/event-stream"):
+            flow.response.stream = True
+
+    async def response(self, flow: Any) -> None:
+        await self._guarded(flow, "response")
+        self._keep(flow)
+
+    def error(self, flow: Any) -> None:
+        self._keep(flow)
+
+    async def _guarded(self, flow: Any, at: str) -> None:
+        try:
+            for rule in self._rules:
+                if self._meant(rule, flow, at):
+                    await self._apply(rule, flow)
+                    self._fired[rule["name"]] += 1
+        except Exception as trouble:  # noqa: BLE001 - an exchange that passes unharmed would prove nothing
+            self._troubles.append(f"{type(trouble).__name__} in a rule")
+            flow.kill()
+
+    def _meant(self, rule: dict[str, Any], flow: Any, at: str) -> bool:
+        asked = flow.request
+        spent = rule["times"] is not None and self._fired[rule["name"]] >= rule["times"]
+        return (
+            not spent
+            and rule["at"] == at
+            and rule["hop"] in ("", self._hop(flow))
+            and rule["method"] in ("", asked.method)
+            and asked.path.partition("?")[0].endswith(rule["path"])
+            and re.search(rule["body"].encode(), asked.raw_content or b"") is not None
+        )
+
+    async def _apply(self, rule: dict[str, Any], flow: Any) -> None:
+        message = flow.response if rule["at"] == "response" else flow.request
+        match rule["act"]:
+            case "kill":
+                flow.kill()
+            case "answer":
+                content = base64.b64decode(rule["content"], validate=True)
+                make = _of_mitmproxy("http").Response.make
+                flow.response = make(rule["status"], content, dict(rule["headers"]))
+            case "delay":
+                await asyncio.sleep(rule["seconds"])
+            case "set-header":
+                for name, value in rule["headers"].items():
+                    message.headers[name] = value
+            case "drop-header":
+                for name in rule["headers"]:
+                    message.headers.pop(name, None)
+            case "set-body":
+                # By `content`: what is set as `raw_content` leaves the old Content-Length in place.
+                message.content = base64.b64decode(rule["content"], validate=True)
+            case unknown:
+                raise ValueError(f"no such act: {unknown}")
+
+    def _hop(self, flow: Any) -> str:
+        return self._hops.get(flow.client_conn.proxy_mode.full_spec, "")
+
+    def _keep(self, flow: Any) -> None:
+        asked, answer = flow.request, flow.response
+        self._passed.append(
+            {
+                "hop": self._hop(flow),
+                "method": asked.method,
+                "path": asked.path,
+                "request_headers": _texts(asked.headers),
+                "request_body": _kept(asked.raw_content),
+                "status": None if answer is None else answer.status_code,
+                "answer_headers": [] if answer is None else _texts(answer.headers),
+                "answer_body": "" if answer is None else _kept(answer.raw_content),
+            }
+        )
+
+
+def _line(document: dict[str, Any]) -> bytes:
+    return json.dumps(document).encode() + b"\n"
+
+
+def _texts(headers: Any) -> list[list[str]]:
+    return [[name.decode("latin-1"), value.decode("latin-1")] for name, value in headers.fields]
+
+
+def _kept(body: bytes | None) -> str:
+    return base64.b64encode((body or b"")[:_MOST_BODY]).decode("ascii")
+
+
+addons = [Intercept()]

@@ -1,0 +1,30 @@
+"""Where mitmdump is, if it is anywhere."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+VARIABLE = "GATEPROOF_MITMDUMP"
+_PROGRAM = "mitmdump"
+_CHECKOUT = Path(__file__).parents[3]
+
+
+def mitmdump(variables: Mapping[str, str] = os.environ, *, checkout: Path = _CHECKOUT) -> Path | None:
+    """The one that the environment names, or one beside the interpreter, in .venv-intercept or on the path.
+
+    A name that leads nowhere is not made up for by looking elsewhere: somebody meant it.
+    """
+    if named := variables.get(VARIABLE):
+        return _program(Path(named))
+    beside = (Path(sys.executable).parent, checkout / ".venv-intercept" / "bin")
+    found = next((program for folder in beside if (program := _program(folder / _PROGRAM))), None)
+    on_the_path = shutil.which(_PROGRAM, path=variables.get("PATH"))
+    return found or (Path(on_the_path) if on_the_path else None)
+
+
+def _program(path: Path) -> Path | None:
+    return path if path.is_file() and os.access(path, os.X_OK) else None

@@ -1,0 +1,166 @@
+"""What a merchant's token endpoint may do to a gateway in place of a good answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Final
+
+from conformance.faults.fault import Fault, Hop, Layer
+
+# Long enough for a gateway to give up, and for one that has no bound of its own soon over.
+SILENCE_S = 6.0
+# Longer than a sign-in may wait.
+ENDLESS_S = 45.0
+
+_SIGN_IN = "the sign-in goes on"
+_TROUBLE = f"{_SIGN_IN}; a refresh is answered without 410, and works once the merchant does"
+_ROTATED = (
+    f"{_SIGN_IN}; a refresh is answered with 410 once the merchant refused the old token, and not before"
+)
+_ODD = f"{_SIGN_IN}; after a refresh redemption works again, or a new authorization mends its 410"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MerchantFault:
+    """A fault with the word and the parameters by which the fake merchant's script brings it about."""
+
+    fault: Fault
+    outcome: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    rotates: bool = False
+
+    def scripted(self, **more: Any) -> dict[str, Any]:
+        """The outcome as a script has it."""
+        return {"outcome": self.outcome, **self.parameters, **more}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DoorFault:
+    """A fault that a connection meets at a door of the fake merchant, before HTTP begins."""
+
+    fault: Fault
+    face: str
+    over_tls: bool = True
+
+
+def _fault(
+    name: str, outcome: str, does: str, holds: str, *, rotates: bool = False, **parameters: Any
+) -> MerchantFault:
+    fault = Fault(name=name, layer=Layer.MERCHANT, hop=Hop.GATEWAY_TO_MERCHANT, does=does, holds=holds)
+    return MerchantFault(fault=fault, outcome=outcome, parameters=parameters, rotates=rotates)
+
+
+def _door(name: str, face: str, does: str, *, over_tls: bool = True) -> DoorFault:
+    layer = Layer.TLS if over_tls else Layer.BYTES
+    fault = Fault(name=name, layer=layer, hop=Hop.GATEWAY_TO_MERCHANT, does=does, holds=_TROUBLE)
+    return DoorFault(fault=fault, face=face, over_tls=over_tls)
+
+
+def _by_name(*faults: MerchantFault) -> Mapping[str, MerchantFault]:
+    return MappingProxyType({each.fault.name: each for each in faults})
+
+
+# The merchant has not looked at what it was sent, or not said what came of it.
+TROUBLE: Final = _by_name(
+    _fault("server-error", "server_error", "answers 500", _TROUBLE),
+    _fault("unavailable", "server_error", "answers 503 with Retry-After in seconds", _TROUBLE, status=503),
+    _fault(
+        "unavailable-until-a-date",
+        "server_error",
+        "answers 503 with Retry-After as a date",
+        _TROUBLE,
+        status=503,
+        as_date=True,
+    ),
+    _fault("too-many-requests", "too_many", "answers 429", _TROUBLE),
+    _fault("reset", "reset", "resets the connection in place of an answer", _TROUBLE),
+    _fault("echoing-error", "echo", "answers 500 and quotes what was sent and what was issued", _TROUBLE),
+)
+
+# It keeps its caller waiting.
+SILENCE: Final = _by_name(
+    _fault("hang", "hang", "says nothing, and resets the connection", _TROUBLE, seconds=SILENCE_S),
+    _fault("drip", "drip", "sends blanks one by one, and resets the connection", _TROUBLE, seconds=SILENCE_S),
+    _fault(
+        "accept-then-hang",
+        "accept_then_hang",
+        "carries the request out, says nothing, and resets the connection",
+        _ROTATED,
+        rotates=True,
+        seconds=SILENCE_S,
+    ),
+)
+ENDLESS: Final = _by_name(
+    _fault(
+        "endless-hang", "hang", "says nothing for longer than a sign-in may take", _SIGN_IN, seconds=ENDLESS_S
+    ),
+    _fault(
+        "endless-drip",
+        "drip",
+        "sends blanks one by one for longer than a sign-in may take",
+        _SIGN_IN,
+        seconds=ENDLESS_S,
+    ),
+)
+
+# It has replaced the refresh token, and its answer with the new one never comes.
+ROTATED: Final = _by_name(
+    _fault("rotate-then-500", "rotate_then_500", "rotates, and answers 500", _ROTATED),
+    _fault("rotate-then-reset", "rotate_then_reset", "rotates, and resets the connection", _ROTATED),
+)
+
+# It answers what no token endpoint should: neither a refusal nor plainly trouble.
+NONSENSE: Final = _by_name(
+    _fault("html", "html", "answers 200 with a page for people", _ODD),
+    _fault("invalid-json", "invalid_json", "answers 200 with JSON that breaks off", _ODD),
+    _fault("wrong-shape", "wrong_shape", "answers 200 with members of wrong types", _ODD),
+    _fault("truncated", "truncated", "ends the body before its Content-Length", _ODD),
+    _fault("gzip-bomb", "gzip_bomb", "answers with 64 MB in 64 kB of gzip", _ODD),
+    _fault("ten-megabytes", "long_body", "answers with 10 MB of blanks", _ODD),
+    _fault("two-content-lengths", "two_lengths", "answers with two lengths that differ", _ODD),
+    _fault("header-injection", "header_injection", "answers 400 with headers inside the error", _ODD),
+    _fault(
+        "echoing-refusal",
+        "echo",
+        "answers 400 and quotes what was sent and what was issued",
+        _ODD,
+        status=400,
+    ),
+)
+# There is a good token in the answer, and something odd about it.
+ODD_TOKENS: Final = _by_name(
+    _fault("wrong-content-type", "wrong_content_type", "answers well, as plain text", _ODD),
+    _fault("early-hints", "early_hints", "answers 103 and 102 before a good answer", _ODD),
+    _fault("lifetime-missing", "odd_lifetime", "answers without expires_in", _ODD, lifetime="missing"),
+    _fault("lifetime-zero", "odd_lifetime", "answers with expires_in 0", _ODD, lifetime="zero"),
+    _fault("lifetime-as-text", "odd_lifetime", "answers with expires_in as a string", _ODD, lifetime="text"),
+    _fault(
+        "lifetime-negative", "odd_lifetime", "answers with a negative expires_in", _ODD, lifetime="negative"
+    ),
+    _fault("no-refresh-token", "no_refresh_token", "answers without a refresh token", _ODD),
+)
+ODD: Final[Mapping[str, MerchantFault]] = MappingProxyType({**NONSENSE, **ODD_TOKENS})
+# To be used with a `location`.
+REDIRECT: Final = _fault(
+    "redirect-to-a-thief",
+    "redirect",
+    "answers 307 with the address of another server",
+    "no credential comes to the other server",
+)
+
+DOORS: Final[Mapping[str, DoorFault]] = MappingProxyType(
+    {
+        each.fault.name: each
+        for each in (
+            _door("no-connection", "shut", "listens no longer", over_tls=False),
+            _door("expired-certificate", "expired", "shows a certificate that has expired"),
+            _door("certificate-not-yet-valid", "not-yet-valid", "shows a certificate of the future"),
+            _door("certificate-of-another-host", "wrong-host", "shows a certificate for another name"),
+            _door("self-signed-certificate", "self-signed", "shows a certificate that vouches for itself"),
+            _door("unknown-authority", "unknown-ca", "shows a certificate of an unknown authority"),
+            _door("plain-text", "plain", "speaks HTTP where TLS is expected"),
+        )
+    }
+)

@@ -1,0 +1,121 @@
+"""Connections of clients that misbehave, as many as asked for, for as long as a block lasts."""
+
+from __future__ import annotations
+
+import select
+import socket
+import ssl
+import struct
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from urllib.parse import urlsplit
+
+from conformance.faults.agent_side import Client, Then
+from conformance.wire.exchange import Request
+from conformance.wire.line import octets_of, opened
+from conformance.wire.place import Place
+
+# Sending to a target that is being held up must not hold up the harness.
+_SEND_S = 3.0
+_DRIP_S = 0.2
+_MOST_DRIPS = 3000
+# What was sent is left a moment to be read: a reset takes along what the target has not read yet.
+_MOMENT_S = 0.2
+_LINGER_ZERO = struct.pack("ii", 1, 0)
+
+
+@contextmanager
+def misbehaving(client: Client, place: Place, url: str, media_type: str, *, number: int) -> Iterator[int]:
+    """So many connections that behave like this client; gives how many of them got that far.
+
+    They stay until the block ends, unless the client's manner is to leave, and all of them end in a reset.
+    """
+    with ExitStack() as stack:
+        handshake = client.head is not None
+        lines = [
+            line
+            for _ in range(number)
+            if (line := _opened(place, url, stack, handshake=handshake)) is not None
+        ]
+        parts = urlsplit(url)
+        octets = client.octets(parts.path or "/", parts.netloc, media_type)
+        reached = [line for line in lines if _sent(line, octets)]
+        _then(client.then, reached, stack)
+        yield len(reached)
+
+
+@contextmanager
+def sent_and_left(place: Place, request: Request, *, number: int) -> Iterator[int]:
+    """So many connections on which this request was sent, and nobody reads the answer; a reset ends them."""
+    with ExitStack() as stack:
+        octets = octets_of(request, place)
+        lines = [line for _ in range(number) if (line := _opened(place, request.url, stack)) is not None]
+        yield sum(_sent(line, octets) for line in lines)
+
+
+def answer_lost(place: Place, request: Request, *, timeout_s: float) -> bool:
+    """The connection is reset as soon as the answer begins to come; False where none came."""
+    with ExitStack() as stack, suppress(OSError, ssl.SSLError):
+        line = _opened(place, request.url, stack)
+        if line is not None:
+            line.settimeout(timeout_s)
+            line.sendall(octets_of(request, place))
+            return line.recv(1) != b""
+    return False
+
+
+def _opened(place: Place, url: str, stack: ExitStack, *, handshake: bool = True) -> socket.socket | None:
+    try:
+        line = opened(place, url, stack, handshake=handshake)
+    except (OSError, ssl.SSLError):
+        return None
+    line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_ZERO)
+    return line
+
+
+def _sent(line: socket.socket, octets: bytes) -> bool:
+    """True once the target has it, or has had enough of it."""
+    line.settimeout(_SEND_S)
+    try:
+        line.sendall(octets)
+    except TimeoutError:
+        return True  # the target does not read on, and has met the fault
+    except (ConnectionError, ssl.SSLError):
+        return True  # so it does where it hangs up in the middle
+    except OSError:
+        return False
+    return True
+
+
+def _then(manner: Then, lines: list[socket.socket], stack: ExitStack) -> None:
+    match manner:
+        case Then.RESETS:
+            # Whoever answers has read it, too.
+            select.select(lines, [], [], _MOMENT_S)
+            for line in lines:
+                line.close()
+        case Then.HALF_CLOSES:
+            for line in lines:
+                with suppress(OSError):
+                    line.shutdown(socket.SHUT_WR)
+        case Then.DRIPS:
+            stop = threading.Event()
+            dripping = threading.Thread(target=_drip, args=(lines, stop), daemon=True)
+            dripping.start()
+            stack.callback(dripping.join)
+            stack.callback(stop.set)
+        case Then.STAYS:
+            pass
+
+
+def _drip(lines: list[socket.socket], stop: threading.Event) -> None:
+    open_lines = list(lines)
+    for _ in range(_MOST_DRIPS):
+        if stop.wait(_DRIP_S):
+            return
+        for line in list(open_lines):
+            try:
+                line.sendall(b"a")
+            except OSError:
+                open_lines.remove(line)

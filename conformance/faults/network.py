@@ -1,0 +1,103 @@
+"""What the network may do between a gateway and its merchant, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from conformance.faults import toxics
+from conformance.faults.byte_proxy import ByteProxy
+from conformance.faults.fault import Fault, Hop, Layer
+from conformance.faults.toxics import Toxic, Way
+
+_HOLDS = "no 410, an answer in time, and redemption works once the network does"
+# Longer than a moment, and shorter than what a gateway would wait for.
+_STALL_S = 1.2
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NetworkFault:
+    """A fault with the toxics that bring it about: one entry a connection, the last for all that follow."""
+
+    fault: Fault
+    tape: Sequence[Sequence[Toxic]]
+
+    def arm(self, proxy: ByteProxy) -> int:
+        """Lets the next connections meet it; gives how many there were before."""
+        before = proxy.connections
+        if len(self.tape) == 1:
+            proxy.arm(*self.tape[0])
+        else:
+            proxy.arm_tape(self.tape)
+        return before
+
+    def struck(self, proxy: ByteProxy) -> int:
+        return sum(proxy.fired(toxic) for toxic in {toxic for entry in self.tape for toxic in entry})
+
+
+def _fault(name: str, line: str, *tape: Sequence[Toxic]) -> NetworkFault:
+    fault = Fault(
+        name=name,
+        layer=Layer.BYTES,
+        hop=Hop.GATEWAY_TO_MERCHANT,
+        does=f"is behind a line that {line}",
+        holds=_HOLDS,
+    )
+    return NetworkFault(fault=fault, tape=tape)
+
+
+# Nothing of an answer arrives, or not all of it.
+LOST: Final[Mapping[str, NetworkFault]] = MappingProxyType(
+    {
+        "connection-refused": _fault(
+            "connection refused", "resets every connection at once", [toxics.down()]
+        ),
+        "connection-closed": _fault(
+            "connection closed", "closes every connection before anything passes", [toxics.closed()]
+        ),
+        "answer-reset": _fault(
+            "answer lost by a reset",
+            "passes the request on and resets in place of the answer",
+            [toxics.reset(asked=True)],
+        ),
+        "answer-cut": _fault(
+            "answer cut off",
+            "passes the request on and 40 octets of the answer",
+            [toxics.truncated(40, asked=True)],
+        ),
+        "answer-half-closed": _fault(
+            "half-closed line",
+            "passes the request on and closes the merchant's side",
+            [toxics.half_closed(asked=True)],
+        ),
+        "line-dead": _fault(
+            "dead line",
+            "passes the request on, says nothing for a while, and resets",
+            [toxics.timeout(_STALL_S, asked=True)],
+        ),
+        "data-limit": _fault(
+            "data limit", "closes every connection after a kilobyte", [toxics.limited(1000)]
+        ),
+    }
+)
+# Everything arrives, some of it late, or at the second try.
+SLOW: Final[Mapping[str, NetworkFault]] = MappingProxyType(
+    {
+        "latency": _fault(
+            "latency with jitter",
+            "delivers everything late, and not always equally late",
+            [toxics.latency(0.1, jitter_s=0.1), toxics.latency(0.1, jitter_s=0.1, way=Way.THERE)],
+        ),
+        "bandwidth": _fault("narrow line", "carries 8 kB a second", [toxics.bandwidth(8_000)]),
+        "sliced": _fault(
+            "sliced answers", "delivers answers in pieces of 7 octets", [toxics.sliced(7, pause_s=0.0005)]
+        ),
+        "on-and-off": _fault(
+            "line that comes and goes",
+            "resets every other connection",
+            *([toxics.reset(asked=True)], []) * 4,
+        ),
+    }
+)

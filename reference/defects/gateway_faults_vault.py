@@ -1,0 +1,164 @@
+"""Gateways whose vault loses its head, or its discretion, when the merchant is in trouble."""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, cast
+
+from reference.defects.defect import Defect, defect
+from reference.gateway.merchants import Merchants
+from reference.gateway.policy import redemption, vault
+from reference.gateway.policy.outcomes import Refusal
+from reference.gateway.policy.vault import MerchantAnswer, Verdict
+from reference.gateway.records import MerchantPlace, Resource, VaultEntry, VaultKey
+from reference.gateway.vault import Vault
+
+TRIES = 20
+REMEMBERED_S = 300.0
+
+
+def is_unwell(answer: MerchantAnswer) -> bool:
+    return (answer.status or 0) >= 500
+
+
+class Insisting:
+    """Asks a merchant that says it is at fault again, at once, many times."""
+
+    def __init__(self, merchants: Merchants) -> None:
+        self._merchants = merchants
+
+    async def ask(self, merchant: MerchantPlace, form: dict[str, str]) -> MerchantAnswer:
+        answer = await self._merchants.ask(merchant, form)
+        for _ in range(TRIES):
+            if not is_unwell(answer):
+                break
+            answer = await self._merchants.ask(merchant, form)
+        return answer
+
+
+class TriesTwenty(Vault):
+    """Every request to a merchant is made over and over while it is in trouble."""
+
+    def __init__(self, *, merchants: Merchants, **parts: Any) -> None:
+        super().__init__(merchants=cast("Merchants", Insisting(merchants)), **parts)
+
+
+class DropsTheRefreshToken(Vault):
+    """A refresh that failed leaves nothing to refresh with."""
+
+    async def _refresh(self, key: VaultKey, entry: VaultEntry, resource: Resource) -> Verdict:
+        verdict = await super()._refresh(key, entry, resource)
+        if verdict == "transient" and self._store.vault.get(key) is entry:
+            self._store.vault[key] = replace(entry, refresh_token=None)
+        return verdict
+
+
+class Sulking:
+    """Does not ask a merchant that said it was at fault again about the same token, for minutes."""
+
+    def __init__(self, merchants: Merchants) -> None:
+        self._merchants = merchants
+        self._until: dict[str, float] = {}
+
+    async def ask(self, merchant: MerchantPlace, form: dict[str, str]) -> MerchantAnswer:
+        token = form.get("refresh_token")
+        if token is not None and time.monotonic() < self._until.get(token, 0):
+            return MerchantAnswer(status=503)
+        answer = await self._merchants.ask(merchant, form)
+        if token is not None and is_unwell(answer):
+            self._until[token] = time.monotonic() + REMEMBERED_S
+        return answer
+
+
+class RemembersTrouble(Vault):
+    """A refresh that the merchant failed is not tried again for minutes."""
+
+    def __init__(self, *, merchants: Merchants, **parts: Any) -> None:
+        super().__init__(merchants=cast("Merchants", Sulking(merchants)), **parts)
+
+
+class ShowsTheEntry(Vault):
+    """An error quotes what the vault had at hand, wrapped up for whoever debugs it."""
+
+    def _after_refresh(self, key: VaultKey, verdict: Verdict) -> VaultEntry | Refusal:
+        outcome = super()._after_refresh(key, verdict)
+        entry = self._store.vault.get(key)
+        if verdict != "transient" or entry is None or isinstance(outcome, VaultEntry):
+            return outcome
+        state = base64.b64encode(f"refresh_token={entry.refresh_token}".encode()).decode()
+        return replace(outcome, description=f"{outcome.description} (state {state})")
+
+
+def relaying_the_error() -> dict[str, Any]:
+    """What the merchant said goes into the description of the refusal."""
+    last: list[MerchantAnswer] = []
+
+    def noted(answer: MerchantAnswer) -> Verdict:
+        last[:] = [answer]
+        return vault.refresh_verdict(answer)
+
+    def unavailable() -> Refusal:
+        said = json.dumps(last[0].document) if last else ""
+        return replace(redemption.merchant_unavailable(), description=f"the merchant said {said}")
+
+    return {"refresh_verdict": noted, "merchant_unavailable": unavailable}
+
+
+def telling_the_browser() -> dict[str, Any]:
+    """What the merchant said in place of a token goes with the code, in a header."""
+    last: list[MerchantAnswer] = []
+
+    def noted(answer: MerchantAnswer) -> Verdict:
+        last[:] = [answer]
+        return vault.provisioning_verdict(answer)
+
+    def headers(_code: str) -> Mapping[str, str]:
+        failed = [answer.document for answer in last if answer.status != 200 and answer.document]
+        last.clear()
+        return {"x-provisioning": json.dumps(failed[0])} if failed else {}
+
+    return {"provisioning_verdict": noted, "code_headers": headers}
+
+
+VAULT_FAULTS: tuple[Defect, ...] = (
+    defect(
+        "twenty-tries",
+        "A merchant that answers 5xx is asked again at once, twenty times.",
+        "VAULT-06 ROBUST-04",
+        vault_at_work=TriesTwenty,
+    ),
+    defect(
+        "refresh-token-dropped-in-trouble",
+        "A refresh that failed takes the refresh token with it.",
+        "VAULT-06 ROBUST-04",
+        vault_at_work=DropsTheRefreshToken,
+    ),
+    defect(
+        "trouble-remembered",
+        "A refresh that the merchant answered with 5xx is not tried again for five minutes.",
+        "VAULT-06 ROBUST-04",
+        vault_at_work=RemembersTrouble,
+    ),
+    defect(
+        "error-shows-the-vault",
+        "While the merchant is in trouble, the error holds the refresh token in base64.",
+        "SECRET-06 SECRET-01",
+        vault_at_work=ShowsTheEntry,
+    ),
+    defect(
+        "merchant-error-relayed",
+        "The error that a backend gets quotes what the merchant said.",
+        "SECRET-06 SECRET-01 SECRET-02",
+        **relaying_the_error(),
+    ),
+    defect(
+        "merchant-error-told-to-the-browser",
+        "What the merchant said in place of a token is in a header of the redirect to the agent.",
+        "SECRET-06 SECRET-01 SECRET-02",
+        **telling_the_browser(),
+    ),
+)

@@ -1,0 +1,208 @@
+"""Around an honest gateway: locks that are held too long, and callers that take something along."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from reference.gateway.gateway import Gateway
+from reference.gateway.policy.vault import Verdict
+from reference.gateway.records import Resource, VaultEntry, VaultKey
+from reference.gateway.vault import Vault
+
+# Longer than anybody waits for a recovery.
+WEDGED_S = 25.0
+# A request that did not wait for its turn bears this mark.
+EARLY = "defect.early"
+_REDEMPTION, _REGISTRATION = "/api/credentials/token", "/api/register"
+
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+def _around(change: Callable[[ASGIApp], App]) -> Callable[[ASGIApp, Gateway], ASGIApp]:
+    return lambda app, _: change(app)
+
+
+async def _all_of_its_body(receive: Receive) -> tuple[list[Message], Receive]:
+    messages = [await receive()]
+    while messages[-1]["type"] == "http.request" and messages[-1].get("more_body"):
+        messages.append(await receive())
+    waiting = iter(messages)
+
+    async def again() -> Message:
+        return next(waiting, None) or await receive()
+
+    return messages, again
+
+
+async def _refuse(send: Send, status: int) -> None:
+    await send({"type": "http.response.start", "status": status, "headers": [(b"content-length", b"0")]})
+    await send({"type": "http.response.body", "body": b""})
+
+
+def reading_one_body_at_a_time() -> Any:
+    """Whoever reads a body waits for all of it, and everybody else waits along."""
+    reading = asyncio.Lock()
+
+    def change(app: ASGIApp) -> App:
+        async def read_first(scope: Scope, receive: Receive, send: Send) -> None:
+            async with reading:
+                _, again = await _all_of_its_body(receive)
+            await app(scope, again, send)
+
+        return read_first
+
+    return _around(change)
+
+
+def redeeming_one_at_a_time() -> Any:
+    """The vault is locked while the gateway waits for a merchant, whoever's token it is about."""
+    vault = asyncio.Lock()
+
+    def change(app: ASGIApp) -> App:
+        async def locked(scope: Scope, receive: Receive, send: Send) -> None:
+            if not scope["path"].endswith(_REDEMPTION):
+                await app(scope, receive, send)
+                return
+            async with vault:
+                await app(scope, receive, send)
+
+        return locked
+
+    return _around(change)
+
+
+def lock_lost_with_a_client() -> Any:
+    """A registration takes a lock, and whoever goes away in the middle of it never gives it back."""
+    until = 0.0
+
+    def change(app: ASGIApp) -> App:
+        async def locking(scope: Scope, receive: Receive, send: Send) -> None:
+            nonlocal until
+            if not scope["path"].endswith(_REGISTRATION):
+                await app(scope, receive, send)
+                return
+            if time.monotonic() < until:
+                await _refuse(send, 500)
+                return
+            messages, again = await _all_of_its_body(receive)
+            if messages[-1]["type"] == "http.disconnect":
+                until = time.monotonic() + WEDGED_S
+                return
+            await app(scope, again, send)
+
+        return locking
+
+    return _around(change)
+
+
+def first_piece_alone() -> Any:
+    """What the first read of a body gives is taken for all of it."""
+
+    def change(app: ASGIApp) -> App:
+        async def read_once(scope: Scope, receive: Receive, send: Send) -> None:
+            whole = False
+
+            async def once() -> Message:
+                nonlocal whole
+                message = await receive()
+                if message["type"] == "http.request" and not whole:
+                    whole = True
+                    return {**message, "more_body": False}
+                return message
+
+            await app(scope, once if scope["path"].endswith(_REGISTRATION) else receive, send)
+
+        return read_once
+
+    return _around(change)
+
+
+def first_answer_for_both() -> Any:
+    """A request that did not wait for its turn gets the answer of the one in front of it."""
+    last: dict[Any, list[Message]] = {}
+
+    def change(app: ASGIApp) -> App:
+        async def remembering(scope: Scope, receive: Receive, send: Send) -> None:
+            connection = scope["client"]
+            if EARLY in scope.get("extensions", {}) and connection in last:
+                for message in last[connection]:
+                    await send(message)
+                return
+            said: list[Message] = []
+
+            async def noted(message: Message) -> None:
+                said.append(message)
+                await send(message)
+
+            await app(scope, receive, noted)
+            last.clear()
+            last[connection] = said
+
+        return remembering
+
+    return _around(change)
+
+
+class Downfall:
+    """Until when the one worker is being replaced."""
+
+    until = 0.0
+
+    def begins(self) -> None:
+        self.until = time.monotonic() + WEDGED_S
+
+
+def without_a_worker(downfall: Downfall) -> Any:
+    def change(app: ASGIApp) -> App:
+        async def served(scope: Scope, receive: Receive, send: Send) -> None:
+            if time.monotonic() < downfall.until:
+                await _refuse(send, 502)
+            else:
+                await app(scope, receive, send)
+
+        return served
+
+    return _around(change)
+
+
+class CallersVault(Vault):
+    """A refresh belongs to the callers for whom it is made, and ends with the first who leaves."""
+
+    async def _refresh_together(self, key: VaultKey, entry: VaultEntry, resource: Resource) -> Verdict:
+        try:
+            return await super()._refresh_together(key, entry, resource)
+        except asyncio.CancelledError:
+            if flight := self._flights.get(self._policies.flight_key(key)):
+                flight.cancel()
+            raise
+
+
+def ending_with_its_caller() -> Any:
+    """A caller who goes away takes along what is being done for it."""
+
+    def change(app: ASGIApp) -> App:
+        async def watched(scope: Scope, receive: Receive, send: Send) -> None:
+            if not scope["path"].endswith(_REDEMPTION):
+                await app(scope, receive, send)
+                return
+            _, again = await _all_of_its_body(receive)
+            work = asyncio.ensure_future(app(scope, again, send))
+            gone = asyncio.ensure_future(_gone(receive))
+            await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
+            for task in (work, gone):
+                task.cancel()
+            await asyncio.gather(work, gone, return_exceptions=True)
+
+        return watched
+
+    return _around(change)
+
+
+async def _gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,137 @@
+"""Other legal ways to live with a merchant in trouble."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, cast
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from reference.gateway.gateway import Gateway
+from reference.gateway.merchants import Merchants
+from reference.gateway.policy import redemption, vault
+from reference.gateway.policy.outcomes import Refusal
+from reference.gateway.policy.vault import MerchantAnswer, MerchantLimits, Verdict
+from reference.gateway.records import MerchantPlace, Resource, VaultEntry, VaultKey
+from reference.gateway.vault import Vault
+from reference.variants.variant import Variant, variant
+
+PAUSES_S = (0.05, 0.15)
+REST_S = 1.0
+RETRY_AFTER = (b"retry-after", b"1")
+
+
+class _Patient:
+    """Asks a merchant in trouble again, twice, with growing pauses."""
+
+    def __init__(self, merchants: Merchants) -> None:
+        self._merchants = merchants
+
+    async def ask(self, merchant: MerchantPlace, form: dict[str, str]) -> MerchantAnswer:
+        answer = await self._merchants.ask(merchant, form)
+        for pause_s in PAUSES_S:
+            if vault.refresh_verdict(answer) != "transient" or answer.trouble == "late":
+                break
+            await asyncio.sleep(pause_s)
+            answer = await self._merchants.ask(merchant, form)
+        return answer
+
+
+class _ThreeTries(Vault):
+    def __init__(self, *, merchants: Merchants, **parts: Any) -> None:
+        super().__init__(merchants=cast("Merchants", _Patient(merchants)), **parts)
+
+
+class _Resting(Vault):
+    """After trouble a merchant is left in peace for a moment."""
+
+    def __init__(self, **parts: Any) -> None:
+        super().__init__(**parts)
+        self._until: dict[VaultKey, float] = {}
+
+    async def _refresh(self, key: VaultKey, entry: VaultEntry, resource: Resource) -> Verdict:
+        if time.monotonic() < self._until.get(key, 0):
+            return "transient"
+        verdict = await super()._refresh(key, entry, resource)
+        if verdict == "transient":
+            self._until[key] = time.monotonic() + REST_S
+        return verdict
+
+
+def _asking_to_wait(app: ASGIApp, _gateway: Gateway) -> ASGIApp:
+    """A 503 says when to come again."""
+
+    async def asking(scope: Scope, receive: Receive, send: Send) -> None:
+        async def passed_on(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] == 503:
+                message = {**message, "headers": [*message["headers"], RETRY_AFTER]}
+            await send(message)
+
+        await app(scope, receive, passed_on)
+
+    return asking
+
+
+def _unavailable(status: int) -> Callable[[], Refusal]:
+    return lambda: replace(redemption.merchant_unavailable(), status=status, error="bad_gateway")
+
+
+def _refused_by_nonsense(answer: MerchantAnswer) -> Verdict:
+    """Whatever is neither trouble nor a token is a no."""
+    verdict, status = vault.refresh_verdict(answer), answer.status
+    plain_trouble = status is None or status == 429 or status >= 500
+    return "rejected" if verdict == "transient" and not plain_trouble else verdict
+
+
+def _read_as_a_number(
+    old: VaultEntry | None, verdict: Verdict, answer: MerchantAnswer, now: float
+) -> VaultEntry | None:
+    """A lifetime in digits is taken for what it means."""
+    document = answer.document or {}
+    lifetime = document.get("expires_in")
+    if isinstance(lifetime, str) and lifetime.isdigit():
+        answer = replace(answer, document={**document, "expires_in": int(lifetime)})
+    return vault.entry_after_provisioning(old, verdict, answer, now)
+
+
+VARIANTS: tuple[Variant, ...] = (
+    variant(
+        "three-tries",
+        "a merchant in trouble is asked again twice, with growing pauses",
+        vault_at_work=_ThreeTries,
+    ),
+    variant(
+        "a-rest-after-trouble",
+        "after trouble a merchant is left in peace for a second, and callers are asked to wait as long",
+        vault_at_work=_Resting,
+        around=_asking_to_wait,
+    ),
+    variant(
+        "trouble-is-502",
+        "a merchant in trouble makes redemption answer 502",
+        merchant_unavailable=_unavailable(502),
+    ),
+    variant(
+        "trouble-is-500",
+        "a merchant in trouble makes redemption answer 500",
+        merchant_unavailable=_unavailable(500),
+    ),
+    variant(
+        "nonsense-is-a-no",
+        "an answer of the merchant that is neither trouble nor a token counts as a rejection",
+        refresh_verdict=_refused_by_nonsense,
+    ),
+    variant(
+        "lifetimes-in-digits",
+        "a lifetime that is a string of digits is a number",
+        entry_after_provisioning=_read_as_a_number,
+    ),
+    variant(
+        "long-patience",
+        "the merchant may take eight seconds, and its answer be of any size",
+        merchant_limits=MerchantLimits(total_s=8, silence_s=7, most_octets=1 << 30),
+    ),
+)

@@ -1,0 +1,65 @@
+"""What repeats each failed check: one small file a check, for `gateproof replay`."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from reports.verdicts import CheckResult, RunResult, Verdict
+
+SCHEMA: Final = "gateproof/replay/1"
+FOLDER: Final = "replay"
+# A check that kept nothing of its own is repeated by its name and the seed of its run.
+_BY_NAME: Final[Mapping[str, str]] = {"kind": "check"}
+_NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
+
+
+def render(result: RunResult) -> dict[str, bytes]:
+    """A file for each failed check."""
+    documents = dict(failures(result))
+    return {
+        path: (json.dumps(documents[check], indent=1) + "\n").encode("ascii")
+        for check, path in paths(result).items()
+    }
+
+
+def failures(result: RunResult) -> Iterator[tuple[str, dict[str, Any]]]:
+    """By the identifier of each failed check, what repeats it."""
+    for check in _failed(result):
+        yield (
+            check.id,
+            {
+                "schema": SCHEMA,
+                "role": result.role,
+                "target": str(result.target.get("name") or ""),
+                "check": check.id,
+                "seed": result.run.get("seed"),
+                "command": str(result.run.get("command") or ""),
+                "repeat": dict(check.replay or _BY_NAME),
+            },
+        )
+
+
+def paths(result: RunResult) -> dict[str, str]:
+    """By the identifier of each failed check, its file below the folder of the report."""
+    found: dict[str, str] = {}
+    for check in _failed(result):
+        name = _NOT_IN_A_NAME.sub("-", check.id).strip("-.")
+        path, number = f"{FOLDER}/{name}.json", 2
+        while path in found.values():
+            path, number = f"{FOLDER}/{name}-{number}.json", number + 1
+        found[check.id] = path
+    return found
+
+
+def story(check: CheckResult) -> list[str]:
+    """The history that a failure is about, a sentence a step; nothing for any other failure."""
+    replay = check.replay or {}
+    told = replay.get("story") if replay.get("kind") == "history" else None
+    return [str(sentence) for sentence in told] if isinstance(told, list | tuple) else []
+
+
+def _failed(result: RunResult) -> list[CheckResult]:
+    return [check for rule in result.rules for check in rule.checks if check.verdict is Verdict.FAILED]

@@ -1,0 +1,55 @@
+"""`python faulty_run.py [inert]` says by line what checks about a merchant's faults found of the reference.
+
+With `inert`, the merchant is told of no fault, whatever the checks believe.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from conformance import rules
+from conformance.check import checks_in
+from conformance.checks.gateway import robust_merchant, secret_faults, vault_faults
+from conformance.faults.merchant_answers import MerchantFault
+from conformance.run.embedded import Embedded
+from conformance.run.options import RunOptions
+from conformance.run.session import carry_out
+from fakes.merchant.admin import MerchantAdmin
+from reports.verdicts import CheckResult
+
+MODULES = (vault_faults, robust_merchant, secret_faults)
+RULES = ("VAULT-06", "VAULT-10", "SECRET-07", "ROBUST-02")
+
+
+def main() -> None:
+    if sys.argv[1:] == ["inert"]:
+        MerchantFault.scripted = _nothing  # type: ignore[method-assign]
+        MerchantAdmin.show = _nobody  # type: ignore[method-assign]
+    checks = [check for module in MODULES for check in checks_in(module) if check.rule in RULES]
+    ids = frozenset(check_id for check in checks for check_id in check.ids())
+    options = RunOptions(seed=7, chosen=ids, exchanges=False)
+    asked = rules.select(rules.load().for_role("gateway"), RULES)
+    with TemporaryDirectory() as folder:
+        carry_out(Embedded(), asked, options, _tell, Path(folder))
+
+
+def _nothing(_fault: MerchantFault, **_more: Any) -> dict[str, Any]:
+    return {"outcome": "ok"}
+
+
+def _nobody(_admin: MerchantAdmin, _door: str, face: str) -> int:
+    """The sign-in came to the door, and after it nobody did."""
+    return 0 if face == "open" else 1
+
+
+def _tell(result: CheckResult) -> None:
+    told = {"id": result.id, "verdict": result.verdict, "message": result.message, "faults": result.faults}
+    print(json.dumps(told), flush=True)
+
+
+if __name__ == "__main__":
+    main()

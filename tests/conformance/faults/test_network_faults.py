@@ -1,0 +1,96 @@
+"""Every fault of a client or a network fires, and a check whose fault did not fire is no pass."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.faults import agent_side, http_between, network
+from conformance.faults.intercept.finding import mitmdump
+
+CLIENTS = [each.fault for each in (*agent_side.SLOW.values(), *agent_side.BROKEN.values())]
+SINGLE = [agent_side.LOST_ANSWER, agent_side.EMBEDDED, agent_side.IN_WRITES, agent_side.IN_PIECES]
+NETWORK = [each.fault for each in (*network.LOST.values(), *network.SLOW.values())]
+HTTP = [each.fault for each in (*http_between.LOST.values(), *http_between.ALTERED.values())]
+ALL = {fault.name: fault for fault in (*CLIENTS, *SINGLE, *NETWORK, *(HTTP if mitmdump() else ()))}
+SOON_S = 20.0
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, str(Path(__file__).with_name("network_run.py")), *arguments]
+
+
+def found(*arguments: str) -> list[dict[str, Any]]:
+    done = subprocess.run(command(*arguments), capture_output=True, text=True, timeout=300, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def honest() -> list[dict[str, Any]]:
+    return found()
+
+
+def test_the_reference_passes_and_nothing_stays_open(honest: list[dict[str, Any]]) -> None:
+    *results, last = honest
+    untested = set() if mitmdump() else {"not-testable"}
+
+    assert {result["verdict"] for result in results} == {"passed"} | untested
+    # The time zone, or a random source, may have been opened for good; a socket a check would be many.
+    assert last["left"] <= 2
+
+
+@pytest.mark.parametrize("name", sorted(ALL))
+def test_a_fault_fires(honest: list[dict[str, Any]], name: str) -> None:
+    counted = [fault for result in honest[:-1] for fault in result["faults"] if fault["name"] == name]
+
+    assert counted
+    assert all(fault["fired"] >= 1 for fault in counted)
+    assert {(fault["layer"], fault["hop"]) for fault in counted} == {(ALL[name].layer, ALL[name].hop)}
+
+
+def test_faults_that_do_not_fire_make_their_checks_errors() -> None:
+    *results, _ = found("inert")
+    named = {fault.name for fault in ALL.values()}
+    asked = [result for result in results if result["verdict"] != "not-testable"]
+
+    assert [result["id"] for result in asked if result["verdict"] != "error"] == []
+    assert all("never fired" in result["message"] for result in asked)
+    assert {
+        name for name in named if any(f"the fault {name} never" in each["message"] for each in asked)
+    } == named
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to see who is left")
+def test_nobody_is_left_after_an_interruption() -> None:
+    with subprocess.Popen(command(), stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
+        assert process.stdout is not None
+        # A fault is at work from the first check on.
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        process.stdout.read()
+        process.wait(SOON_S)
+    deadline = time.monotonic() + SOON_S
+    while (left := of_session(process.pid)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+    assert left == []
+
+
+def of_session(session: int) -> list[str]:
+    """The processes of a session, and of those that its members have made for their children."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+            if int(fields[3]) == session and fields[0] != "Z":
+                found.append((stat.parent / "cmdline").read_text(encoding="utf-8", errors="replace"))
+        except OSError:
+            continue
+    return found

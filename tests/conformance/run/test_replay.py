@@ -1,0 +1,105 @@
+"""What failed is stored, and fails again on the gateway that it was seen of and on no other."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CHECK = "ROBUST-04/states_hold_over_generated_histories"
+FILE = "replay/ROBUST-04-states_hold_over_generated_histories.json"
+
+
+def gateproof(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "conformance", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+
+
+def test_found_history_is_told_and_repeated(launched_target: Callable[..., Path], tmp_path: Path) -> None:
+    """The shortest story is printed, kept, and played step by step by another process."""
+    defect = ("-m", "reference.defects", "gateway", "revoked-until-there-is-another")
+    target, out = launched_target(*defect), tmp_path / "report"
+    ran = gateproof(
+        "run", "--target", target, "--only", "ROBUST-04", "--seed", "3", "--examples", "4", "--out", out
+    )
+    assert ran.returncode == 1, ran.stdout
+    document = json.loads((out / FILE).read_text(encoding="utf-8"))
+    story = document["repeat"]["story"]
+    assert len(story) == 5
+    assert story[-1].endswith("asks for a Proxy token: status 200 came, and what may come is status 401.")
+    assert f"gateproof replay {out / FILE}" in " ".join(ran.stdout.split())
+    assert f"5. {story[-1]}" in " ".join(ran.stdout.split())
+    assert "<ol class=story>" in (out / "report.html").read_text(encoding="utf-8")
+
+    again = gateproof("replay", out / FILE, "--target", target, "--times", "2")
+    assert (again.returncode, again.stdout.splitlines()[-1]) == (1, "failed 2 of 2 times")
+    of_record = gateproof("replay", out, "--check", CHECK, "--target", target)
+    assert of_record.returncode == 1
+
+    unnamed = gateproof("replay", out / FILE)
+    assert unnamed.returncode == 2
+    assert "name its target file with --target" in unnamed.stderr
+
+    honest = {**document, "command": "gateproof run --seed 1"}
+    (out / FILE).write_text(json.dumps(honest), encoding="utf-8")
+    mended = gateproof("replay", out / FILE)
+    assert (mended.returncode, mended.stdout.splitlines()[-1]) == (0, "failed 0 of 1 time")
+
+
+GOOD: dict[str, Any] = {
+    "schema": "gateproof/replay/1",
+    "role": "gateway",
+    "target": "",
+    "check": CHECK,
+    "seed": 1,
+    "command": "gateproof run",
+    "repeat": {"kind": "history", "steps": [{"do": "new Project"}, {"do": "register"}]},
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"schema": "gateproof/replay/9"}, "expected a stored failure with the schema 'gateproof/replay/1'"),
+        ({"seed": "1"}, "seed: found '1', expected a value of type int"),
+        ({"check": "ROBUST-04/no_such_check"}, "this gateproof has no check ROBUST-04/no_such_check"),
+        ({"role": "nobody"}, f"this gateproof has no check {CHECK} for the role nobody"),
+        ({"repeat": {"kind": "dream"}}, "repeat.kind: found 'dream', which is not known here"),
+        ({"repeat": {"kind": "history", "steps": [{"do": "fly"}]}}, "step 1: found 'fly'"),
+        ({"repeat": {"kind": "race", "check": CHECK}}, "expected exactly"),
+        ({"command": "gateproof 'run"}, "command: No closing quotation"),
+    ],
+)
+def test_what_is_no_stored_failure_is_wrong_usage(
+    changes: dict[str, Any], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from conformance.cli import main  # noqa: PLC0415 - the suite is loaded by those who replay
+
+    file = tmp_path / "failure.json"
+    file.write_text(json.dumps(GOOD | changes), encoding="utf-8")
+    assert main(["replay", str(file)]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"gateproof: {file}: ")
+    assert said in error
+
+
+@pytest.mark.parametrize("name", ["missing.json", "folder", "text.json"])
+def test_what_cannot_be_read_is_wrong_usage(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from conformance.cli import main  # noqa: PLC0415
+
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "text.json").write_text("no JSON")
+    assert main(["replay", str(tmp_path / name)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1

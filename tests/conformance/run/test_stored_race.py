@@ -1,0 +1,60 @@
+"""What a failed race leaves behind is read strictly, and enough to see it fail again."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.rules import load
+from conformance.run.embedded import Embedded
+from conformance.run.options import RunOptions
+from conformance.run.session import carry_out
+from conformance.run.stored_race import NoRace, stored_race
+from reports.verdicts import CheckResult, Verdict
+
+CHECK = "CODE-10/one_code_gives_tokens_once[fresh-connections]"
+STORED: dict[str, Any] = {"kind": "race", "check": CHECK, "seed": 3, "racers": 8, "rounds": 2}
+
+
+def defective(name: str) -> Embedded:
+    return Embedded(name=name, program=(sys.executable, "-m", "reference.defects", "gateway", name))
+
+
+def test_a_failed_race_fails_again_from_what_it_left_behind(tmp_path: Path) -> None:
+    target, found = defective("code-marked-after-a-query"), list[CheckResult]()
+    options = RunOptions(seed=3, examples=0, chosen=frozenset({CHECK}))
+    carry_out(target, [load()["CODE-10"]], options, found.append, tmp_path)
+    (failed,) = found
+    assert failed.verdict is Verdict.FAILED
+    assert failed.replay == STORED
+
+    race = stored_race(failed.replay)
+    again = RunOptions(seed=race.seed, examples=race.examples, chosen=frozenset({race.check}))
+    carry_out(target, [load()["CODE-10"]], again, found.append, tmp_path)
+    assert [each.verdict for each in found] == [Verdict.FAILED] * 2
+    assert found[1].replay == STORED
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"kind": "history"}, "kind"),
+        ({"check": "CODE-10/nothing"}, "no check of this version"),
+        ({"seed": "3"}, "seed"),
+        ({"rounds": True}, "rounds"),
+        ({"racers": -1}, "racers"),
+        ({"racers": 9, "rounds": 20}, "no --examples"),
+        ({"more": 1}, "more"),
+    ],
+)
+def test_what_is_no_race_is_refused(change: dict[str, Any], said: str) -> None:
+    with pytest.raises(NoRace, match=said):
+        stored_race(STORED | change)
+
+
+def test_a_missing_member_is_named() -> None:
+    with pytest.raises(NoRace, match="racers"):
+        stored_race({name: value for name, value in STORED.items() if name != "racers"})

@@ -1,0 +1,104 @@
+"""Races grow with the budget of examples, are the same for the same seed, and say what repeats them."""
+
+from __future__ import annotations
+
+import random
+import threading
+
+import pytest
+
+from conformance.claims import Unmet, expect, tallying
+from conformance.racing import (
+    LARGEST_BUDGET,
+    Races,
+    amid,
+    arrived,
+    examples_for,
+    racers_for,
+    rounds_for,
+    together,
+)
+from conformance.wire.exchange import Answer, Exchange, Request
+
+RACES = Races(check="CODE-10/one", seed=7, racers=12, rounds=3)
+
+
+def exchange(status: int | None) -> Exchange:
+    answer = None if status is None else Answer(status=status)
+    return Exchange(
+        step="race", request=Request(method="GET", url=""), answer=answer, failure=None if status else "gone"
+    )
+
+
+def test_default_budget_makes_twelve_racers_in_three_rounds() -> None:
+    assert (racers_for(20), rounds_for(20)) == (12, 3)
+
+
+def test_no_budget_makes_the_smallest_races_and_a_large_one_has_a_bound() -> None:
+    assert (racers_for(0), rounds_for(0)) == (8, 2)
+    assert (racers_for(100_000), rounds_for(100_000)) == (32, 20)
+
+
+@pytest.mark.parametrize("examples", range(0, 2 * LARGEST_BUDGET, 13))
+def test_size_of_a_race_leads_back_to_a_budget(examples: int) -> None:
+    size = racers_for(examples), rounds_for(examples)
+    found = examples_for(*size)
+    assert found is not None
+    assert (racers_for(found), rounds_for(found)) == size
+
+
+def test_size_that_no_budget_makes_has_none() -> None:
+    assert examples_for(9, 20) is None
+
+
+def test_choices_of_a_race_are_those_of_its_seed() -> None:
+    with tallying() as tally:
+        first = [choice.random() for choice in RACES.each()]
+        assert first == [choice.random() for choice in RACES.each()]
+        assert len(set(first)) == 3
+        assert [choice.random() for choice in RACES.each(fewer=2)] == first[:1]
+    assert tally.replay == {"kind": "race", "check": "CODE-10/one", "seed": 7, "racers": 12, "rounds": 3}
+
+
+def test_one_racer_may_be_lost_and_no_two() -> None:
+    assert len(arrived([exchange(200), exchange(None), exchange(400)])) == 3
+    with pytest.raises(Unmet) as lost:
+        arrived([exchange(200), exchange(None), exchange(None)])
+    assert "gone" in lost.value.got
+
+
+def test_acts_are_carried_out_at_once_and_claims_in_them_count() -> None:
+    meeting = threading.Barrier(4, timeout=10)
+
+    def act(number: int) -> int:
+        meeting.wait()
+        expect.equal(number, number, "number")
+        return number
+
+    with tallying() as tally:
+        assert together([lambda n=n: act(n) for n in range(4)]) == [0, 1, 2, 3]  # type: ignore[misc]
+    assert tally.expected == 4
+
+
+def test_an_act_that_raises_is_heard_of() -> None:
+    def broken() -> None:
+        raise LookupError("broken")
+
+    with pytest.raises(LookupError, match="broken"):
+        together([lambda: None, broken])
+
+
+def test_a_history_tells_what_began_before_a_change_from_what_began_after() -> None:
+    changed = threading.Event()
+    history = amid([changed.is_set] * 3, changed.set, random.Random(1))
+    assert all(history.after)
+    assert len(history.after) == 6
+    assert not history.before[0]
+
+
+def test_a_change_that_fails_ends_the_asking() -> None:
+    def fail() -> None:
+        raise LookupError("no change")
+
+    with pytest.raises(LookupError, match="no change"):
+        amid([lambda: None] * 2, fail, random.Random(1))

@@ -1,0 +1,213 @@
+"""Racers are released together, none is lost without being told, and nobody waits for one who stays away."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
+from typing import Any
+
+import httpcore
+import pytest
+
+from conformance.wire import race
+from conformance.wire.client import TargetSilent, Wire
+from conformance.wire.exchange import Exchange, Request
+from conformance.wire.place import Place, origin
+
+RACERS = 8
+Handle = Callable[[BaseHTTPRequestHandler, bytes], tuple[int, dict[str, str]]]
+
+
+class Seen:
+    """Which connections requests came over."""
+
+    def __init__(self) -> None:
+        self.peers: list[object] = []
+
+
+@contextmanager
+def serving(
+    handle: Handle = lambda _handler, _body: (200, {}),
+    *,
+    protocol: str = "HTTP/1.1",
+    one_by_one: bool = False,
+) -> Iterator[tuple[str, Seen]]:
+    seen = Seen()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = protocol
+
+        def do_POST(self) -> None:
+            seen.peers.append(self.client_address)
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            status, headers = handle(self, body)
+            self.send_response(status)
+            for name, value in {**headers, "Content-Length": "2"}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(b"{}")
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    kind = HTTPServer if one_by_one else ThreadingHTTPServer
+    with kind(("127.0.0.1", 0), Handler) as running:
+        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{running.server_address[1]}", seen
+        finally:
+            running.shutdown()
+            thread.join()
+
+
+@contextmanager
+def wire(url: str, **settings: object) -> Iterator[tuple[Wire, list[Exchange]]]:
+    told: list[Exchange] = []
+    place = Place(origins=frozenset({origin(url)}))
+    opened = Wire((place,), **{"timeout_s": 5.0, "record": told.append} | settings)  # type: ignore[arg-type]
+    try:
+        yield opened, told
+    finally:
+        opened.close()
+
+
+def posts(url: str, number: int = RACERS) -> list[Request]:
+    return [Request(method="POST", url=url, body=f"racer={place:02}".encode()) for place in range(number)]
+
+
+def test_all_last_bytes_go_out_after_all_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[int] = []
+
+    class Noting(httpcore.SyncBackend):
+        def connect_tcp(self, *arguments: Any, **named: Any) -> httpcore.NetworkStream:
+            stream = super().connect_tcp(*arguments, **named)
+            write = stream.write
+
+            def noted(buffer: bytes, timeout: float | None = None) -> None:
+                written.append(len(buffer))
+                write(buffer, timeout)
+
+            monkeypatch.setattr(stream, "write", noted)
+            return stream
+
+    monkeypatch.setattr(httpcore, "SyncBackend", Noting)
+    with serving() as (url, _), wire(url) as (opened, _told):
+        answers = opened.race("race", posts(url))
+    assert [answer.status for answer in answers] == [200] * RACERS
+    assert min(written[:RACERS]) > 1
+    assert written[RACERS:] == [1] * RACERS
+
+
+def test_every_racer_is_on_the_record_with_its_own_answer() -> None:
+    def echo(_: BaseHTTPRequestHandler, body: bytes) -> tuple[int, dict[str, str]]:
+        return 200, {"X-Racer": body.decode()}
+
+    with serving(echo) as (url, _), wire(url) as (opened, told):
+        answers = opened.race("race", posts(url))
+    assert [answer.header("X-Racer") for answer in answers] == [f"racer={n:02}" for n in range(RACERS)]
+    assert list(answers) == told
+    assert all(answer.at_s > 0 and answer.answer and answer.answer.elapsed_s >= 0 for answer in answers)
+
+
+def test_requests_without_a_body_race_too() -> None:
+    with serving() as (url, _), wire(url) as (opened, _told):
+        answers = opened.race("race", [Request(method="GET", url=url)] * RACERS)
+    # The server knows no GET.
+    assert [answer.status for answer in answers] == [501] * RACERS
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_connections_are_fresh_unless_they_are_to_have_served_before(kept: bool) -> None:
+    with serving() as (url, seen), wire(url) as (opened, _):
+        opened.race("warming up", posts(url), kept=True)
+        opened.race("race", posts(url), kept=kept)
+    assert len(set(seen.peers)) == (RACERS if kept else 2 * RACERS)
+
+
+def test_a_server_without_keep_alive_is_raced_on_fresh_connections() -> None:
+    with serving(protocol="HTTP/1.0") as (url, seen), wire(url) as (opened, _):
+        opened.race("warming up", posts(url), kept=True)
+        answers = opened.race("race", posts(url), kept=True)
+    assert [answer.status for answer in answers] == [200] * RACERS
+    assert len(set(seen.peers)) == 2 * RACERS
+
+
+def test_a_server_that_takes_one_connection_at_a_time_answers_everybody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(race, "PATIENCE_S", 0.1)
+    with serving(protocol="HTTP/1.0", one_by_one=True) as (url, _), wire(url) as (opened, _told):
+        answers = opened.race("race", posts(url))
+    assert [answer.status for answer in answers] == [200] * RACERS
+
+
+def test_racers_that_find_nobody_say_so() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+    with wire(url) as (opened, told):
+        answers = opened.race("race", posts(url))
+    assert {answer.failure for answer in answers} == {"the connection was refused"}
+    assert len(told) == RACERS
+
+
+def test_a_server_that_says_no_before_the_end_is_heard() -> None:
+    class Hasty(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.send_response(413)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Hasty) as running:
+        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        url = f"http://127.0.0.1:{running.server_address[1]}"
+        with wire(url) as (opened, _):
+            answers = opened.race("race", posts(url))
+        running.shutdown()
+        thread.join()
+    # One that is reset before it is read is a dropped one, and told as that.
+    assert all(answer.status == 413 or answer.failure for answer in answers)
+
+
+def test_whoever_meets_a_rate_limit_is_asked_again_alone() -> None:
+    turned_away: list[bytes] = []
+
+    def limited(_: BaseHTTPRequestHandler, body: bytes) -> tuple[int, dict[str, str]]:
+        if body == b"racer=03" and not turned_away:
+            turned_away.append(body)
+            return 429, {"Retry-After": "0"}
+        return 200, {}
+
+    with serving(limited) as (url, _), wire(url) as (opened, told):
+        answers = opened.race("race", posts(url))
+    assert [answer.status for answer in answers] == [200] * RACERS
+    assert sorted(exchange.status or 0 for exchange in told) == [200] * RACERS + [429]
+
+
+def test_silence_to_all_racers_counts_as_one_silence() -> None:
+    with socket.create_server(("127.0.0.1", 0), backlog=2 * RACERS) as mute:
+        url = f"http://127.0.0.1:{mute.getsockname()[1]}"
+        with wire(url, timeout_s=0.2, silent_after=2) as (opened, _):
+            answers = opened.race("race", posts(url))
+            assert {answer.failure for answer in answers} == {"no answer within 0 s"}
+            opened.race("race", posts(url))
+            with pytest.raises(TargetSilent):
+                opened.race("race", posts(url))
+
+
+def test_a_race_goes_to_no_stranger() -> None:
+    with serving() as (url, _), wire(url) as (opened, _told), pytest.raises(ValueError, match="neither"):
+        opened.race("race", posts("http://stranger.test:1"))
+
+
+@pytest.mark.parametrize("number", [0, race.MOST_RACERS + 1])
+def test_races_have_a_bound(number: int) -> None:
+    with serving() as (url, _), wire(url) as (opened, _told), pytest.raises(ValueError, match="racers"):
+        opened.race("race", posts(url, number))
