@@ -42,24 +42,25 @@ class Authority:
         """A certificate for this host and not for loopback."""
         return self._written(name, self._ca.issue_cert(host))
 
-    def issue_dated(self, name: str, not_before: datetime, not_after: datetime) -> Certificate:
-        """A certificate for loopback, for another time than now."""
-        leaf = self._ca.issue_cert(*LOOPBACK_NAMES, not_before=not_before, not_after=not_after)
+    def issue_dated(self, name: str, not_before: datetime, not_after: datetime, *hosts: str) -> Certificate:
+        """A certificate for loopback and for these hosts, for another time than now."""
+        names = dict.fromkeys((*LOOPBACK_NAMES, *hosts))
+        leaf = self._ca.issue_cert(*names, not_before=not_before, not_after=not_after)
         return self._written(name, leaf)
 
-    def issue_as_stranger(self, name: str) -> Certificate:
-        """A certificate for loopback by an authority that nobody has heard of."""
-        return self._written(name, trustme.CA().issue_cert(*LOOPBACK_NAMES))
+    def issue_as_stranger(self, name: str, *hosts: str) -> Certificate:
+        """A certificate for loopback and for these hosts, by an authority that nobody has heard of."""
+        return self._written(name, trustme.CA().issue_cert(*dict.fromkeys((*LOOPBACK_NAMES, *hosts))))
 
-    def self_signed(self, name: str) -> Certificate:
-        """A certificate for loopback that vouches for itself."""
+    def self_signed(self, name: str, *hosts: str) -> Certificate:
+        """A certificate for loopback and for these hosts that vouches for itself."""
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "self-signed")])
         now = datetime.now(UTC)
         names: list[x509.GeneralName] = [
             x509.IPAddress(ip_address("127.0.0.1")),
             x509.IPAddress(ip_address("::1")),
-            x509.DNSName("localhost"),
+            *(x509.DNSName(host) for host in dict.fromkeys(("localhost", *hosts))),
         ]
         certificate = (
             x509.CertificateBuilder()

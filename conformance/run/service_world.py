@@ -15,9 +15,12 @@ from urllib.parse import urlsplit
 from starlette.types import ASGIApp
 
 from conformance.run.authority import Authority, Certificate
+from conformance.run.faces import OF_THE_AUTHORITY, faces
 from conformance.run.ports import free_ports
+from conformance.run.service_doors import ServiceDoors
 from conformance.target.model import Address, ServiceTarget, World
 from conformance.wire.secret import Secret
+from fakes.door import Door
 from fakes.gateway.application import application, base_routes, core_routes, merchant_routes
 from fakes.gateway.gateway import Addresses, ScriptedGateway, Setup
 from fakes.gateway.journal import Journal
@@ -42,6 +45,7 @@ class ServiceWorld:
     ca_file: Path
     secure: bool
     certificate: tuple[str, str]
+    doors: ServiceDoors
     log: Callable[[], str] = str
 
     def unseen_token(self, user: str, **changes: Any) -> str:
@@ -69,8 +73,7 @@ def set_up(target: ServiceTarget, authority: Authority, stack: ExitStack) -> Ser
         if len(ports) == 1
         else [application(gateway.script, gateway.journal, each) for each in routes]
     )
-    for app, where in zip(apps, ports, strict=True):
-        loop.opened(partial(_listen, app, where, tls))
+    doors = [loop.opened(partial(_door, app, where, tls)) for app, where in zip(apps, ports, strict=True)]
     thief, anywhere = Journal(), Address(host="127.0.0.1", port=0)
     listener = loop.opened(partial(_listen, application(Script(), thief), anywhere, tls))
     return ServiceWorld(
@@ -80,6 +83,17 @@ def set_up(target: ServiceTarget, authority: Authority, stack: ExitStack) -> Ser
         ca_file=ca_file,
         secure=secure,
         certificate=(str(certificate.cert_file), str(certificate.key_file)),
+        doors=ServiceDoors(
+            loop=loop,
+            doors={
+                endpoint: doors[min(place, len(doors) - 1)]
+                for place, routed in enumerate(routes)
+                for endpoint, _ in routed.values()
+            },
+            tls=tls,
+            faces=partial(faces, authority, *_hosts(target.world)),
+            unissued=OF_THE_AUTHORITY if target.world.files is not None else frozenset(),
+        ),
     )
 
 
@@ -122,6 +136,12 @@ async def _listen(app: ASGIApp, where: Address, tls: ssl.SSLContext | None) -> L
     return await listen(lambda _: app, host=where.host, port=where.port, tls=tls)
 
 
+async def _door(app: ASGIApp, where: Address, tls: ssl.SSLContext | None) -> Door:
+    door = Door(app, host=where.host, port=where.port)
+    await door.open(tls)
+    return door
+
+
 def _addresses(world: World, scheme: str) -> tuple[Addresses, list[Address]]:
     """One address for everybody where it was configured by hand, and three hosts elsewhere."""
     if world.listen is not None:
@@ -150,5 +170,9 @@ def _certificate(world: World, authority: Authority) -> tuple[Certificate, Path]
     if world.files is not None:
         files = world.files
         return Certificate(cert_file=files.tls_cert_file, key_file=files.tls_key_file), files.ca_file
+    return authority.issue("world", *_hosts(world)), authority.ca_file
+
+
+def _hosts(world: World) -> list[str]:
     host = urlsplit(world.public_url or "").hostname
-    return authority.issue("world", *([host] if host else [])), authority.ca_file
+    return [host] if host else []

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fakes.gateway.gateway import Replied, ScriptedGateway
 from fakes.gateway.journal import Call, Journal
-from fakes.gateway.script import Answer, Endpoint, Script
+from fakes.gateway.script import OK, Answer, Endpoint, Script
 from fakes.serving import Reset
 
 # Longer than anybody waits who has a deadline.
@@ -93,21 +93,28 @@ async def _answered(
         body=body,
         at_s=time.monotonic(),
     )
+    cleared = script.cleared
     place, answer = journal.note(call), script.next(endpoint)
-    gone = await _pause(request.is_disconnected, HANG_S if answer.hangs else answer.delay_s)
-    if gone or answer.reset or answer.hangs:
+    if answer.whose not in call.text():
+        answer = OK
+
+    async def over() -> bool:
+        return (answer.hangs and script.cleared > cleared) or await request.is_disconnected()
+
+    over_early = await _pause(over, HANG_S if answer.hangs else answer.delay_s)
+    if over_early or answer.reset or answer.hangs:
         return Reset()
     response = _response(answer, honest, call)
     journal.settle(place, response.status_code)
     return response
 
 
-async def _pause(is_gone: Callable[[], Awaitable[bool]], seconds: float) -> bool:
-    """Waits, but no longer than the caller does; True when the caller has hung up."""
+async def _pause(is_over: Callable[[], Awaitable[bool]], seconds: float) -> bool:
+    """Waits, but no longer than somebody does; True when it was over before its time."""
     until = time.monotonic() + seconds
     while (left := until - time.monotonic()) > 0:
         await asyncio.sleep(min(left, 0.05))
-        if await is_gone():
+        if await is_over():
             return True
     return False
 

@@ -8,11 +8,17 @@ import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
-from fakes.serving import Listener
+
+class Closed(Protocol):
+    """What is closed when the loop ends."""
+
+    def close(self) -> None: ...
+
 
 Result = TypeVar("Result")
+Opened = TypeVar("Opened", bound=Closed)
 _STARTS_WITHIN_S = 10.0
 
 
@@ -22,7 +28,7 @@ class Loop:
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-        self._listeners: list[Listener] = []
+        self._opened: list[Closed] = []
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -37,19 +43,19 @@ class Loop:
         self._thread.join(_STARTS_WITHIN_S)
         self._loop.close()
 
-    def opened(self, opening: Callable[[], Coroutine[Any, Any, Listener]]) -> Listener:
-        """A listener, open until the loop ends."""
-        listener = self.run(opening())
-        self._listeners.append(listener)
-        return listener
+    def opened(self, opening: Callable[[], Coroutine[Any, Any, Opened]]) -> Opened:
+        """What was opened, until the loop ends."""
+        opened = self.run(opening())
+        self._opened.append(opened)
+        return opened
 
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
         future: Future[Result] = asyncio.run_coroutine_threadsafe(work, self._loop)
         return future.result(_STARTS_WITHIN_S)
 
     async def _close(self) -> None:
-        for listener in self._listeners:
-            listener.close()
+        for opened in self._opened:
+            opened.close()
         tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
         for task in tasks:
             task.cancel()

@@ -28,7 +28,8 @@ class Answer:
 
     The honest answer comes after `delay_s`, its JSON changed by `members` (None takes a member away). With a
     `status` or a `body` these come in its place. A call that is to `reset` gets no answer; one that `hangs`
-    gets none for so long that nobody waits, unless the world is told to let go.
+    gets none for so long that nobody waits, or until the script is cleared. With `whose`, all of this is for
+    calls that have it in them, and every other call is answered honestly.
     """
 
     status: int | None = None
@@ -38,6 +39,7 @@ class Answer:
     delay_s: float = 0.0
     hangs: bool = False
     reset: bool = False
+    whose: str = field(default="", repr=False)
 
 
 OK = Answer()
@@ -50,6 +52,7 @@ class Script:
         self._lock = Lock()
         self._tapes: dict[Endpoint, deque[Answer]] = {}
         self._standing: dict[Endpoint, Answer] = {}
+        self.cleared = 0
 
     def tape(self, endpoint: Endpoint, answers: Iterable[Answer]) -> None:
         """The next calls end like this, one after the other."""
@@ -62,7 +65,9 @@ class Script:
             self._standing[endpoint] = answer
 
     def clear(self) -> None:
+        """Every answer is honest again, and what hangs is let go."""
         with self._lock:
+            self.cleared += 1
             self._tapes.clear()
             self._standing.clear()
 

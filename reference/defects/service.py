@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from reference.defects.service_bearer import BEARER
 from reference.defects.service_calls import CALLS
+from reference.defects.service_certificates import CERTIFICATES
 from reference.defects.service_claims import CLAIMS
 from reference.defects.service_defect import ServiceDefect
 from reference.defects.service_introduction import INTRODUCTION
+from reference.defects.service_network import NETWORK
 from reference.defects.service_robustness import ROBUSTNESS
 from reference.defects.service_secrets import SECRETS
 from reference.defects.service_serving import SERVING
@@ -14,5 +16,8 @@ from reference.defects.service_signatures import SIGNATURES
 from reference.defects.service_trouble import TROUBLE
 from reference.defects.service_users import USERS
 
-FAMILIES = (INTRODUCTION, BEARER, SIGNATURES, CLAIMS, SERVING, CALLS, TROUBLE, USERS, SECRETS, ROBUSTNESS)
+FAMILIES = (
+    *(INTRODUCTION, BEARER, SIGNATURES, CLAIMS, SERVING, CALLS, TROUBLE, USERS, SECRETS),
+    *(CERTIFICATES, ROBUSTNESS, NETWORK),
+)
 DEFECTS: dict[str, ServiceDefect] = {defect.name: defect for family in FAMILIES for defect in family}

@@ -271,12 +271,6 @@ SECRETS: tuple[ServiceDefect, ...] = (
         **logging(failing_request),
     ),
     defect(
-        "certificates-unverified",
-        "The certificates of gateway and merchant are not verified.",
-        "BACK-12",
-        verifies_certificates=False,
-    ),
-    defect(
         "old-tls-spoken",
         "TLS 1.0 and 1.1 are spoken.",
         "TLS-01",

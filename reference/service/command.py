@@ -50,7 +50,5 @@ def _client(settings: Settings, policies: Policies) -> httpx.AsyncClient:
         trust = ssl.create_default_context(cafile=settings.ca_file)
     except (OSError, ssl.SSLError):
         raise NotServed("GATEPROOF_CA_FILE: expected a readable file of PEM certificates") from None
-    if not policies.verifies_certificates:
-        trust.check_hostname, trust.verify_mode = False, ssl.CERT_NONE
     timeout = policies.patience.answer_s
-    return httpx.AsyncClient(verify=trust, trust_env=False, follow_redirects=False, timeout=timeout)
+    return httpx.AsyncClient(transport=policies.transport(trust), follow_redirects=False, timeout=timeout)

@@ -9,11 +9,12 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import httpx
 from starlette.types import ASGIApp
 
 from reference.service.policy import answers, introduction, proxy, redemption, validation
 from reference.service.settings import Settings
-from reference.service.upstream import Patience, followed, worth_another_try
+from reference.service.upstream import Patience, followed, transport, worth_another_try
 from reference.service.wire import Answer, Asked, Kind, Outcome, Outgoing, Reply
 from reference.serving import Listen, listen
 
@@ -77,4 +78,4 @@ class Policies:
     # The transport
     listen: Listen = listen
     oldest_tls: ssl.TLSVersion = ssl.TLSVersion.TLSv1_2
-    verifies_certificates: bool = True
+    transport: Callable[[ssl.SSLContext], httpx.AsyncBaseTransport] = transport

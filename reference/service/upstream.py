@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +24,11 @@ class Patience:
     tries: int = 3
     pause_s: float = 0.2
     answer_s: float = 2
+
+
+def transport(trust: ssl.SSLContext) -> httpx.AsyncBaseTransport:
+    """Every party proves who it is before it is sent anything."""
+    return httpx.AsyncHTTPTransport(verify=trust)
 
 
 class Unavailable(Exception):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import base64
 import itertools
 import json
+import ssl
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+import httpx
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reference.service.backend import Backend
@@ -99,6 +101,10 @@ def _carrying_nothing(_asked: Outgoing, answer: Answer) -> Outgoing | None:
     if answer.status not in REDIRECTS or not answer.location:
         return None
     return Outgoing(method="GET", url=answer.location, headers={"accept": "application/json"})
+
+
+def _pooled(limits: httpx.Limits) -> Callable[[ssl.SSLContext], httpx.AsyncBaseTransport]:
+    return lambda trust: httpx.AsyncHTTPTransport(verify=trust, limits=limits)
 
 
 def _readied(app: ASGIApp, backend: Backend) -> ASGIApp:
@@ -202,6 +208,16 @@ BACKEND = (
         "six-tries",
         "gateway and merchant are asked six times",
         patience=Patience(tries=6, pause_s=0.05, answer_s=1),
+    ),
+    variant(
+        "connections-kept-for-ever",
+        "connections to gateway and merchant are kept, however long nobody uses them",
+        transport=_pooled(httpx.Limits(max_connections=100, keepalive_expiry=None)),
+    ),
+    variant(
+        "connection-for-each-request",
+        "gateway and merchant are asked on a new connection each time",
+        transport=_pooled(httpx.Limits(max_connections=100, max_keepalive_connections=0)),
     ),
     variant(
         "redirects-followed-empty-handed",

@@ -138,6 +138,20 @@ def recovers(service: Service, world: ServiceWorld) -> None:
     )
 
 
+def credentials_in(call: Call, world: ServiceWorld, token: str) -> list[str]:
+    """Which of the backend's credentials a call carries, or the agent's token."""
+    gateway, text = world.gateway, call.text()
+    authorization = call.header("authorization") or ""
+    known = {
+        "the gateway access token": token in text,
+        "a Proxy token": any(each.value in text for each in gateway.proxy_tokens),
+        "the Proxy client's secret": gateway.setup.proxy_client_secret in text
+        or authorization.lower().startswith("basic "),
+        "a merchant token": any(each in text for each in gateway.merchant_tokens),
+    }
+    return [name for name, found in known.items() if found]
+
+
 def fault(endpoint: Endpoint, name: str) -> Fault:
     return Fault(
         name=f"{endpoint.value} answers {name}",

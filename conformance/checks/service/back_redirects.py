@@ -5,6 +5,7 @@ from __future__ import annotations
 from conformance.check import check
 from conformance.checks.service._trouble import (
     USER,
+    credentials_in,
     failing_token_endpoint,
     fault,
     recovers,
@@ -13,7 +14,6 @@ from conformance.checks.service._trouble import (
 from conformance.claims import expect, fired, observe, require
 from conformance.run.service_world import ServiceWorld
 from conformance.service import Service
-from fakes.gateway.journal import Call
 from fakes.gateway.script import Answer, Endpoint
 
 REDIRECTS = {
@@ -43,7 +43,7 @@ def redirect_to_another_host_gets_no_credential(
     asked = gateway.journal.since(before, endpoint)
     require.that(bool(asked), "operation", expected=f"a call of the {endpoint.value}", got="none")
     seen = world.thief.since(mark)
-    stolen = sorted({name for call in seen for name in _credentials(call, world, token)})
+    stolen = sorted({name for call in seen for name in credentials_in(call, world, token)})
 
     fired(fault(endpoint, f"redirect-{status}"), len(asked))
     observe(followed=len(seen), status=answer.status)
@@ -54,16 +54,3 @@ def redirect_to_another_host_gets_no_credential(
         got=", ".join(stolen),
     )
     recovers(service, world)
-
-
-def _credentials(call: Call, world: ServiceWorld, token: str) -> list[str]:
-    gateway, text = world.gateway, call.text()
-    authorization = call.header("authorization") or ""
-    known = {
-        "the gateway access token": token in text,
-        "a Proxy token": any(each.value in text for each in gateway.proxy_tokens),
-        "the Proxy client's secret": gateway.setup.proxy_client_secret in text
-        or authorization.lower().startswith("basic "),
-        "a merchant token": any(each in text for each in gateway.merchant_tokens),
-    }
-    return [name for name, found in known.items() if found]
