@@ -22,7 +22,7 @@ POINTER = "resource_metadata"
 
 @dataclass(frozen=True, kw_only=True)
 class Service:
-    """One operation and one document; every answer is kept.
+    """One operation and one document; every answer is kept. A `patient` wire waits longer than usual.
 
     The first metadata are those from before the operation was ever called.
     """
@@ -31,6 +31,7 @@ class Service:
     metadata_url: str
     operation: Operation
     wire: Wire
+    patient: Wire
     keyring: Keyring
     first_metadata: Mapping[str, Any] | None = None
 
@@ -49,7 +50,7 @@ class Service:
 
     def operate_once(self, *authorizations: str) -> Exchange:
         """The operation, whose answer is taken as it comes: a service in trouble may ask to wait."""
-        return self._carry_out(self.wire.send_once, authorizations, "", ())
+        return self._carry_out(self.patient.send_once, authorizations, "", ())
 
     def serve(self, token: str, headers: Headers = ()) -> Exchange:
         """The operation with this gateway access token."""

@@ -117,6 +117,7 @@ def _introduced(target: ServiceTarget) -> Introduction:
         metadata_url=metadata_url(target),
         operation=target.operation,
         wire=wire,
+        patient=wire,
         keyring=Keyring(),
     )
     try:

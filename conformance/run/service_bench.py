@@ -28,11 +28,10 @@ class ServiceBench:
         self.received = ServiceReceived(context.world)
         self.seen: list[Exchange] = []
         target = context.target
-        self._wire = Wire(
-            (service_place(target),),
-            timeout_s=max(target.limits.request_timeout_s, _PATIENCE_S),
-            record=self._record,
-        )
+        usual_s = target.limits.request_timeout_s
+        place = (service_place(target),)
+        self._wire = Wire(place, timeout_s=usual_s, record=self._record)
+        self._patient = Wire(place, timeout_s=max(usual_s, _PATIENCE_S), record=self._record)
         self._keyring = Keyring()
         self.service = self._fresh()
 
@@ -48,10 +47,12 @@ class ServiceBench:
         # A check that failed half-way leaves the service with a Proxy token that it took away.
         self.world.gateway.revive_proxy_tokens()
         self._wire.begin()
+        self._patient.begin()
         self.service = self._fresh()
 
     def close(self) -> None:
         self._wire.close()
+        self._patient.close()
 
     def redactor(self) -> Redactor:
         for kind, values in self.received.secrets().items():
@@ -81,6 +82,7 @@ class ServiceBench:
             metadata_url=metadata_url(target),
             operation=target.operation,
             wire=self._wire,
+            patient=self._patient,
             keyring=self._keyring,
             first_metadata=self.context.first_metadata,
         )

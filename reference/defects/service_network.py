@@ -64,13 +64,13 @@ NETWORK: tuple[ServiceDefect, ...] = (
     defect(
         "lock-lost-with-an-agent",
         "An agent that goes away in the middle of a request leaves its lock behind.",
-        "ROBUST-02",
+        "ROBUST-02 ROBUST-03 SERVE-01 SERVE-02",
         around=holding.lock_lost_with_a_client("/orders"),
     ),
     defect(
         "bad-chunk-breaks-the-worker",
         "A chunk that is none takes the worker down, and a new one takes its time.",
-        "ROBUST-02",
+        "ROBUST-02 ROBUST-03 SERVE-01 SERVE-02",
         listen=connecting.breaking_on_bad_chunks(_DOWNFALL),
         around=holding.without_a_worker(_DOWNFALL),
     ),

@@ -60,7 +60,7 @@ def failing_token_endpoint(
 
     Who goes by the lifetime of a Proxy token alone asks for no other: its token is given back to it.
     """
-    gateway, until = world.gateway, time.monotonic() + ASKS_WITHIN_S
+    gateway, until, pause = world.gateway, time.monotonic() + ASKS_WITHIN_S, 0.1
     gateway.revoke_proxy_tokens()
     gateway.script.always(Endpoint.TOKEN, failure)
     while True:
@@ -74,7 +74,8 @@ def failing_token_endpoint(
             gateway.script.clear()
             gateway.revive_proxy_tokens()
             raise LeftOut("the service asks for no other Proxy token before the time of the old one is over")
-        time.sleep(0.5)
+        time.sleep(pause)
+        pause = min(0.5, 1.5 * pause)
 
 
 def bounded(answer: Exchange, calls: Iterable[Call], *endpoints: Endpoint) -> None:
@@ -121,13 +122,13 @@ def shows_orders(answer: Exchange, world: ServiceWorld, *users: str) -> bool:
     return any(order["id"] in text for user in users for order in world.gateway.orders_of(user))
 
 
-def recovers(service: Service, world: ServiceWorld) -> None:
+def recovers(service: Service, world: ServiceWorld, within_s: float = RECOVERS_WITHIN_S) -> None:
     """Nothing fails any more: before long the operation works."""
-    gateway, until, pause = world.gateway, time.monotonic() + RECOVERS_WITHIN_S, 0.1
+    gateway, until, pause = world.gateway, time.monotonic() + within_s, 0.1
     answer = service.serve(world.unseen_token(USER))
     while not service.brings(answer, gateway.orders_of(USER)) and time.monotonic() < until:
         time.sleep(pause)
-        pause = min(2.0, 2 * pause)
+        pause = min(2.0, 1.5 * pause)
         answer = service.serve(world.unseen_token(USER))
     expect.that(
         service.brings(answer, gateway.orders_of(USER)),

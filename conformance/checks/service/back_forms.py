@@ -108,8 +108,10 @@ def merchant_api_gets_the_merchant_token_alone(service: Service, world: ServiceW
 @check("BACK-05", cases=("401", "404", "410"))
 def merchant_api_gets_no_stand_in(service: Service, world: ServiceWorld, case: str) -> None:
     """Where redemption gives no merchant token, nothing else that the service holds takes its place."""
-    gateway, mark = world.gateway, world.gateway.journal.mark()
-    token = world.unseen_token(USER)
+    gateway = world.gateway
+    first = service.serve(world.unseen_token(USER))
+    require.that(first.answer is not None, "operation", expected="an answer", got=first.outcome())
+    mark, token = gateway.journal.mark(), world.unseen_token(USER)
     gateway.script.always(Endpoint.REDEMPTION, Answer(status=int(case)))
     service.serve_once(token)
     gateway.script.clear()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from conformance.check import check
-from conformance.claims import expect, observe
+from conformance.claims import expect, observe, require
 from conformance.run.service_world import USERS, ServiceWorld
 from conformance.service import Service, document, served
 
@@ -77,7 +77,8 @@ def metadata_stay_the_same(service: Service, world: ServiceWorld) -> None:
 @check("META-05")
 def metadata_are_json_by_their_label(service: Service) -> None:
     """The document is labelled application/json."""
-    answer = expect(service.metadata()).status(200)
+    answer = require(service.metadata()).status(200)
+    require(answer).json_object()
     said = answer.header("Content-Type") or ""
 
     expect.that(

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from conformance.check import check
-from conformance.claims import LeftOut, expect, observe
+from conformance.claims import LeftOut, expect, observe, require
 from conformance.run.service_world import USERS, ServiceWorld
 from conformance.service import Service, holds_orders, served
 from fakes.gateway.keys import signed
@@ -108,6 +108,7 @@ def keys_are_those_of_the_discovery_document(service: Service, world: ServiceWor
         expected="one at least",
         got="none" + "".join(f", but {target}" for target in _elsewhere(world)),
     )
+    require.that(brought, answer.step, expected="the orders", got=answer.outcome(), exchange=answer)
 
 
 def _elsewhere(world: ServiceWorld) -> list[str]:

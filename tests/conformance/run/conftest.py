@@ -32,8 +32,14 @@ Judged = Callable[..., dict[str, Any]]
 def judged() -> Iterator[Judged]:
     """What the suite says of a target file, in a process that stays for the next one."""
     program = Path(__file__).with_name("judging.py")
+    # A service that was set up by hand has a secret in the environment.
+    environment = {**os.environ, "PROXY_SECRET": "a-secret-of-a-dead-target"}
     with subprocess.Popen(
-        [sys.executable, str(program)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, str(program)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
