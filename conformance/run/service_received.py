@@ -8,6 +8,7 @@ from conformance.run.received import Leak, Survey
 from conformance.run.service_world import ServiceWorld
 from conformance.wire import leaks
 from conformance.wire.exchange import Exchange
+from conformance.wire.leak_places import place_in_body
 
 MERCHANT_TOKEN, PROXY_TOKEN = "merchant_access_token", "proxy_token"
 PROXY_SECRET, PROXY_ID = "proxy_client_secret", "proxy_client_id"
@@ -80,7 +81,7 @@ def _found(hoard: leaks.Hoard, check: str, exchange: Exchange) -> list[Leak]:
             check=check,
             step=exchange.step,
             party="agent",
-            part=part,
+            part=_part(part, exchange, each.value),
             how=each.how,
             status=exchange.status or None,
         )
@@ -89,3 +90,12 @@ def _found(hoard: leaks.Hoard, check: str, exchange: Exchange) -> list[Leak]:
         # What the agent's side sent itself is no news to it.
         if each.value not in asked
     ]
+
+
+def _part(part: str, exchange: Exchange, value: str) -> str:
+    """The part of the answer, and of a body the place in it."""
+    if part != "body" or exchange.answer is None:
+        return part
+    named = leaks.name("", value)
+    alone = leaks.Hoard([leaks.canary("", value), *([named] if named is not None else [])])
+    return place_in_body(exchange.answer, lambda piece: bool(alone.search(piece)))

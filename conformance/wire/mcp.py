@@ -36,6 +36,14 @@ class Session:
 
 def call_tool(send: Send, url: str, tool: str, arguments: Mapping[str, Any], headers: Headers) -> Exchange:
     """The answer to the tool call, or to the step before it that was refused."""
+    last, session = begin(send, url, headers)
+    if session is None:
+        return last
+    return ask(send, url, (*headers, *session.headers()), "tools/call", called(tool, arguments))
+
+
+def begin(send: Send, url: str, headers: Headers) -> tuple[Exchange, Session | None]:
+    """The last answer before a session can be used, and the session; None where a step was refused."""
     hello = {
         "protocolVersion": PROTOCOL,
         "capabilities": {},
@@ -44,21 +52,38 @@ def call_tool(send: Send, url: str, tool: str, arguments: Mapping[str, Any], hea
     met = send("operation: initialize", _request(url, headers, 1, "initialize", hello))
     result = _result(met, 1)
     if result is None:
-        return met
+        return met, None
     session = Session(
         protocol=str(result.get("protocolVersion") or PROTOCOL), identifier=met.header("Mcp-Session-Id")
     )
-    headers = (*headers, *session.headers())
-    told = send("operation: initialized", _request(url, headers, None, "notifications/initialized", None))
-    if told.status is None or told.status >= 400:
-        return told
-    asked = {"name": tool, "arguments": dict(arguments)}
-    return send("operation: tools/call", _request(url, headers, 2, "tools/call", asked))
+    own = (*headers, *session.headers())
+    told = send("operation: initialized", _request(url, own, None, "notifications/initialized", None))
+    return told, session if told.status is not None and told.status < 400 else None
+
+
+def ask(send: Send, url: str, headers: Headers, method: str, params: Mapping[str, Any]) -> Exchange:
+    """One request in a session, whose headers are among these."""
+    return send(f"operation: {method}", _request(url, headers, 2, method, dict(params)))
+
+
+def called(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of a tool call."""
+    return {"name": tool, "arguments": dict(arguments)}
+
+
+def result_of(answer: Exchange) -> Mapping[str, Any]:
+    """The result of a request in a session; empty where there is none."""
+    return _result(answer, 2) or {}
+
+
+def listening(url: str, headers: Headers) -> Request:
+    """The request for what a server says without being asked."""
+    return Request(method="GET", url=url, headers=(("Accept", "text/event-stream"), *headers))
 
 
 def lone_call(url: str, tool: str, arguments: Mapping[str, Any], headers: Headers) -> Request:
     """A tool call by itself, for whoever wants to know what becomes of its headers."""
-    return _request(url, headers, 2, "tools/call", {"name": tool, "arguments": dict(arguments)})
+    return _request(url, headers, 2, "tools/call", called(tool, arguments))
 
 
 def succeeded(answer: Exchange) -> bool:

@@ -18,6 +18,11 @@ ROLES: Mapping[str, Mapping[str, Defect | ServiceDefect]] = {"gateway": OF_GATEW
 USAGE = "usage: python -m reference.defects gateway|service (--list | NAME [its arguments])"
 
 
+def _called(defect: Defect | ServiceDefect) -> dict[str, str]:
+    """By which operation a service is called that is wrong in this way."""
+    return {"operation": defect.operation} if isinstance(defect, ServiceDefect) else {}
+
+
 def main(argv: Sequence[str]) -> int:
     if len(argv) < 2 or argv[0] not in ROLES:
         print(USAGE, file=sys.stderr)
@@ -25,7 +30,10 @@ def main(argv: Sequence[str]) -> int:
     role, name, rest = argv[0], argv[1], argv[2:]
     known = ROLES[role]
     if name == "--list":
-        listed = [{"name": each.name, "what": each.what, "rules": each.rules} for each in known.values()]
+        listed = [
+            {"name": each.name, "what": each.what, "rules": each.rules, **_called(each)}
+            for each in known.values()
+        ]
         print(json.dumps(listed, indent=2))
         return 0
     if name not in known:

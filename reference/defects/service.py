@@ -8,6 +8,7 @@ from reference.defects.service_certificates import CERTIFICATES
 from reference.defects.service_claims import CLAIMS
 from reference.defects.service_defect import ServiceDefect
 from reference.defects.service_introduction import INTRODUCTION
+from reference.defects.service_mcp import MCP
 from reference.defects.service_network import NETWORK
 from reference.defects.service_robustness import ROBUSTNESS
 from reference.defects.service_secrets import SECRETS
@@ -18,6 +19,6 @@ from reference.defects.service_users import USERS
 
 FAMILIES = (
     *(INTRODUCTION, BEARER, SIGNATURES, CLAIMS, SERVING, CALLS, TROUBLE, USERS, SECRETS),
-    *(CERTIFICATES, ROBUSTNESS, NETWORK),
+    *(CERTIFICATES, ROBUSTNESS, NETWORK, MCP),
 )
 DEFECTS: dict[str, ServiceDefect] = {defect.name: defect for family in FAMILIES for defect in family}

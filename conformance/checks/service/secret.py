@@ -14,6 +14,7 @@ from conformance.run.service_received import (
 )
 from conformance.run.service_world import USERS, ServiceWorld
 from conformance.service import Service, served
+from conformance.service_session import session_of
 from conformance.wire import leaks
 from conformance.wire.exchange import Exchange
 from fakes.gateway.keys import signed
@@ -40,6 +41,19 @@ def merchant_token_is_not_in_what_an_agent_gets(
     answer = served(service.serve(world.gateway.access_token(case)), world.gateway.orders_of(case))
 
     _hidden(received, [answer], MERCHANT_TOKEN)
+
+
+@check("SECRET-02")
+def merchant_token_is_not_in_what_a_server_offers_besides(
+    service: Service, world: ServiceWorld, received: ServiceReceived
+) -> None:
+    """Beside its tools, an MCP server may notify, list and show: nothing of it has a merchant token in it."""
+    gateway = world.gateway
+    token = gateway.access_token(USERS[0])
+    session = session_of(service, token)
+    served(session.call(token), gateway.orders_of(USERS[0]))
+
+    _hidden(received, list(session.besides(token)), MERCHANT_TOKEN)
 
 
 @check("SECRET-06", cases=TROUBLE)
