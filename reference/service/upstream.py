@@ -22,8 +22,8 @@ class Patience:
     """How often gateway and merchant are asked, and how long each answer may take."""
 
     tries: int = 3
-    pause_s: float = 0.2
-    answer_s: float = 2
+    pause_s: float = 0.05
+    answer_s: float = 1.2
 
 
 def transport(trust: ssl.SSLContext) -> httpx.AsyncBaseTransport:
