@@ -14,10 +14,10 @@ const algorithms = {
 
 let discovered = null;
 async function discover() {
-  const answer = await fetch(`${env.GATEPROOF_AUTHORIZATION_SERVER}/.well-known/openid-configuration`);
-  discovered = await answer.json();
-  discovered.keys = (await (await fetch(discovered.jwks_uri)).json()).keys;
-  return discovered;
+  const answer = await ask(`${env.GATEPROOF_AUTHORIZATION_SERVER}/.well-known/openid-configuration`);
+  const found = await answer.json();
+  const { keys } = await (await ask(found.jwks_uri)).json();
+  return (discovered = { ...found, keys });
 }
 
 function parse(part) {
