@@ -2,7 +2,7 @@
 # Every path here is relative, so that a folder with a space in its name is no trap.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run serve prove test lint types smoke matrix bench odd-targets lock intercept mcp-sdk readers browser clean
+.PHONY: help run serve prove test lint types smoke matrix bench odd-targets lock intercept mcp-sdk services readers browser clean
 
 ARGS ?=
 WORKERS ?= 2
@@ -53,10 +53,11 @@ bench: ## what starting costs, beside a bare interpreter; BENCH=replay or output
 	@$(install) .venv run
 	@$(PY) benchmarks/$(BENCH).py $(ARGS)
 
-odd-targets: ## every rule on gateways reached oddly, and on gateways that work half the way: half an hour
+odd-targets: ## every rule on targets that are reached oddly, dead, or work half the way: half an hour
 	@$(install) .venv dev
 	@GATEPROOF_WHOLE=1 $(PY) -m pytest -o faulthandler_timeout=1800 --numprocesses $(WORKERS) --dist worksteal \
-		tests/conformance/run/test_odd_targets.py tests/conformance/run/test_half_targets.py $(ARGS)
+		tests/conformance/run/test_odd_targets.py tests/conformance/run/test_half_targets.py \
+		tests/conformance/run/test_dead_services.py tests/conformance/run/test_half_services.py $(ARGS)
 
 intercept: ## the intercepting proxy's own environment, .venv-intercept
 	@$(install) .venv-intercept intercept
@@ -65,6 +66,14 @@ mcp-sdk: ## agents made with the official MCP SDK against the reference, see doc
 	@$(install) .venv run
 	@$(install) .venv-mcp-sdk mcp-sdk
 	@$(PY) tests/interop/mcp_sdk/trial.py $(ARGS)
+
+services: ## services made with FastAPI, the official MCP SDK and Node, every rule of them: half an hour
+	@$(install) .venv dev
+	@$(install) .venv-fastapi fastapi
+	@$(install) .venv-mcp-sdk mcp-sdk
+	@GATEPROOF_WHOLE=1 $(PY) -m pytest -o faulthandler_timeout=1800 \
+		--numprocesses $(WORKERS) --dist worksteal \
+		tests/conformance/service/test_service_targets.py $(ARGS)
 
 readers: ## the official readers of our outputs, in .venv-readers; those of npm where there is npm
 	@$(install) .venv-readers readers
@@ -85,11 +94,12 @@ lock: ## the newest versions that go together, into requirements/
 		--output-file requirements/dev.txt
 	$(compile) --group intercept --overrides requirements/overrides.txt --output-file requirements/intercept.txt
 	$(compile) --group mcp-sdk --output-file requirements/mcp-sdk.txt
+	$(compile) --group fastapi --output-file requirements/fastapi.txt
 	$(compile) --group lock --output-file requirements/lock.txt
 	$(compile) --group readers --output-file requirements/readers.txt
 	$(compile) --group browser --output-file requirements/browser.txt
 	sh requirements/npm-readers.sh --lock
 
 clean: ## remove the environments and what tools leave behind
-	rm -rf .venv .venv-smoke .venv-intercept .venv-mcp-sdk .venv-readers .venv-browser .venv-lock .tox .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-smoke .venv-intercept .venv-mcp-sdk .venv-fastapi .venv-readers .venv-browser .venv-lock .tox .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -21,20 +21,25 @@ from conformance.generating import Draw
 from conformance.racing import Races, racers_for, rounds_for
 from conformance.run.afterwards import asks_afterwards
 from conformance.run.bench import Bench
-from conformance.run.context import RunContext
+from conformance.run.benches import open_bench
+from conformance.run.contexts import Context
 from conformance.run.interruption import Interruption
 from conformance.run.judge import harness_error, judge
 from conformance.run.plan import Plan
 from conformance.run.received import Received, Survey
+from conformance.run.service_bench import ServiceBench
+from conformance.run.service_received import ServiceReceived
+from conformance.run.service_world import ServiceWorld
+from conformance.service import Service
 from conformance.world import World
 from reports.verdicts import CheckResult
 from reports.wireform import check_result_to_dict
 
 PLAN = pytest.StashKey[Plan]()
-CONTEXT = pytest.StashKey[RunContext]()
+CONTEXT = pytest.StashKey[Context]()
 SURVEY = pytest.StashKey[Survey]()
 INTERRUPTION = pytest.StashKey[Interruption]()
-_BENCH = pytest.StashKey[Bench]()
+_BENCH = pytest.StashKey[Bench | ServiceBench]()
 _FOUND = pytest.StashKey[CheckResult]()
 
 
@@ -102,30 +107,30 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture
-def bench(request: pytest.FixtureRequest) -> Bench:
+def bench(request: pytest.FixtureRequest) -> Bench | ServiceBench:
     """The worker's connections, with a fresh record for one check."""
     config = request.config
     if _BENCH not in config.stash:
-        config.stash[_BENCH] = Bench(config.stash[CONTEXT])
+        config.stash[_BENCH] = open_bench(config.stash[CONTEXT])
     opened = config.stash[_BENCH]
     opened.begin(_id(request.node))
     return opened
 
 
 @pytest.fixture
-def world(bench: Bench) -> World:
-    """Projects, Resources, agents and users for one check."""
+def world(bench: Bench | ServiceBench) -> World | ServiceWorld:
+    """Projects, Resources, agents and users for one check; around a service, gateway, merchant and thief."""
     return bench.world
 
 
 @pytest.fixture
-def received(bench: Bench) -> Received:
+def received(bench: Bench | ServiceBench) -> Received | ServiceReceived:
     """What was received so far, to be searched for secrets."""
     return bench.received
 
 
 @pytest.fixture
-def draw(bench: Bench) -> Draw:
+def draw(bench: Bench | ServiceBench) -> Draw:
     """Draws input from the run's seed."""
     context = bench.context
     return Draw(
@@ -160,6 +165,12 @@ def intercept(bench: Bench) -> Kept:
 def gateway(bench: Bench) -> Gateway:
     """The gateway under test."""
     return bench.gateway
+
+
+@pytest.fixture
+def service(bench: ServiceBench) -> Service:
+    """The service under test."""
+    return bench.service
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from conformance.claims import expect
 from conformance.gateway import Gateway
+from conformance.service import Service
 from conformance.wire.exchange import Exchange, Request
 
 # "Not implemented" and "that version of HTTP is not supported" are answers, not failures.
@@ -24,7 +25,7 @@ def is_sound(exchange: Exchange) -> bool:
     return status is not None and (status < 500 or status in _SAYS_NO)
 
 
-def ask(gateway: Gateway, request: Request, what: str) -> Exchange:
+def ask(gateway: Gateway | Service, request: Request, what: str) -> Exchange:
     """One odd request, asked again where the first answer proves nothing.
 
     503 says "later", so it is asked later. A connection may have been idle for too long, so a second one that
@@ -43,7 +44,7 @@ def ask(gateway: Gateway, request: Request, what: str) -> Exchange:
     return answer
 
 
-def ask_all(gateway: Gateway, endpoint: str, requests: Mapping[str, Request]) -> None:
+def ask_all(gateway: Gateway | Service, endpoint: str, requests: Mapping[str, Request]) -> None:
     """The endpoint gives each of these odd requests a sound answer."""
     bad: list[Exchange] = []
     for name, request in requests.items():

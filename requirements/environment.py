@@ -34,6 +34,7 @@ COVERS = {
     "dev": {"dev", "run"},
     "intercept": {"intercept"},
     "mcp-sdk": {"mcp-sdk"},
+    "fastapi": {"fastapi"},
     "lock": {"lock"},
     "readers": {"readers"},
     "browser": {"browser"},

@@ -54,16 +54,22 @@ def handle(arguments: argparse.Namespace) -> int:
 
 
 def _diagnosis(target: Target) -> Diagnosis:
-    """A gateway is started where it has to be, asked a little, and stopped; nobody else is asked yet."""
-    from conformance.run.diagnosis import diagnose, unasked  # noqa: PLC0415
+    """A target is started where it has to be, asked a little, and stopped; an agent is not asked yet."""
+    from conformance.run.diagnosis import diagnose, diagnose_service, unasked  # noqa: PLC0415
     from conformance.run.inquiry import inquire  # noqa: PLC0415
     from conformance.run.prepare import prepare  # noqa: PLC0415
+    from conformance.run.prepare_service import prepare_service  # noqa: PLC0415
+    from conformance.run.service_world import settings  # noqa: PLC0415
     from conformance.run.session import workplace  # noqa: PLC0415
-    from conformance.target.model import GatewayTarget  # noqa: PLC0415
+    from conformance.target.model import AgentTarget, ServiceTarget  # noqa: PLC0415
 
-    if not isinstance(target, GatewayTarget):
+    if isinstance(target, AgentTarget):
         return unasked(target)
     with workplace() as (folder, stack):
+        if isinstance(target, ServiceTarget):
+            context = prepare_service(target, folder, 0, stack).context
+            by_hand = target.launch is None
+            return diagnose_service(context, settings(context.world, target) if by_hand else {})
         prepared = prepare(target, folder, 0, stack)
         return diagnose(prepared.name, prepared.context, inquire(target))
 
@@ -85,6 +91,10 @@ def _print(found: Diagnosis) -> None:
         shown.fill(f"! {doubt}", "  ", "    ")
     will = "could" if found.doubts else "will"
     shown.say(f"{len(tested)} of {many(len(found.prospects), 'rule')} {will} be tested")
+    if found.settings:
+        shown.say("while gateproof runs, the world around the service is")
+        for name, value in found.settings.items():
+            shown.say(f"  {name}={value}")
     if in_part:
         shown.fill(f"of them without some part: {', '.join(ranges(in_part))}", "  ", "    ")
     for advice in found.advice:

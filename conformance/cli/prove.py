@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from conformance.run.trials import Trial
     from reports.terminal import Screen
 
+# A service is tried alone and waits a good deal: of its combinations there are fewer.
+COMBINATIONS = {"gateway": 200, "service": 20}
 WRONG_USAGE = 2
 INTERRUPTED = 3
 
@@ -29,7 +31,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="run the suite against every shipped defect and legal variant",
         description="Runs the suite against shipped defects and variants; says which rule caught which.",
     )
-    parser.add_argument("role", nargs="?", choices=("gateway",), default="gateway", help="default: gateway")
+    parser.add_argument(
+        "role", nargs="?", choices=("gateway", "service"), default="gateway", help="default: gateway"
+    )
     parser.add_argument(
         "--only", action="append", default=[], metavar="GLOB", help="these defects and variants"
     )
@@ -74,9 +78,10 @@ def handle(arguments: argparse.Namespace) -> int:
     effort = Effort.QUICK if arguments.quick else Effort.EVERY_CASE if arguments.every_case else Effort.FULL
     selected = arguments.new or bool(arguments.only)
     partial = arguments.quick or selected
-    count = arguments.combinations if arguments.combinations is not None else (0 if partial else 200)
+    usual = 0 if partial else COMBINATIONS[arguments.role]
+    count = usual if arguments.combinations is None else arguments.combinations
     found += combinations([subject for subject in found if subject.kind == "variant"], count, arguments.seed)
-    counting = Counting(shown, len(found), "gateways")
+    counting = Counting(shown, len(found), f"{arguments.role}s")
     ended: list[Trial] = []
 
     def note(trial: Trial) -> None:
@@ -117,7 +122,7 @@ def handle(arguments: argparse.Namespace) -> int:
     path.write_text(json.dumps(proof.as_json(), indent=2) + "\n", encoding="utf-8")
     shown.say(f"proof: {path}")
     if not proof.complete:
-        shown.say(f"interrupted: {len(trials)} of {len(found)} gateways were tried")
+        shown.say(f"interrupted: {len(trials)} of {len(found)} {arguments.role}s were tried")
         return INTERRUPTED
     if not proof.holds(whole=whole):
         return 1

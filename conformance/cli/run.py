@@ -76,6 +76,11 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         metavar="N",
         help=f"generated examples for each rule that has some (default: {EXAMPLES}; 0: none)",
     )
+    parser.add_argument(
+        "--operation",
+        choices=("http", "mcp"),
+        help="how the embedded service is called (default: http); a target file says it for itself",
+    )
     parser.add_argument("--strict", action="store_true", help="rfc rules decide too")
     parser.add_argument("--certify", action="store_true", help="every deciding rule has to be tested")
     parser.add_argument("--fail-fast", action="store_true", help="stop at the first deciding failure")
@@ -87,7 +92,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def handle(arguments: argparse.Namespace) -> int:
     """Exit codes: 0 conformant, 1 not, 2 wrong usage, 3 no verdict, 4 incomplete."""
     # These load pytest, HTTP and cryptography: not before somebody asks for a run.
-    from conformance.run.embedded import Embedded  # noqa: PLC0415
+    from conformance.run.embedded import embedded_reference  # noqa: PLC0415
     from conformance.target.errors import TargetError  # noqa: PLC0415
     from reports.baseline import BaselineError  # noqa: PLC0415
     from reports.signing import KeyProblem, signing_key  # noqa: PLC0415
@@ -95,6 +100,8 @@ def handle(arguments: argparse.Namespace) -> int:
     try:
         target = _target(arguments)
         role = target.role if target is not None else arguments.role or "gateway"
+        if arguments.operation and (role != "service" or target is not None):
+            raise ValueError("--operation is for the embedded service: gateproof run service --operation mcp")
         selected = _selected(arguments, role)
         formats = formats_of(arguments.format)
         options = _options(arguments, role, target)
@@ -103,7 +110,7 @@ def handle(arguments: argparse.Namespace) -> int:
     except (TargetError, BaselineError, KeyProblem, ValueError) as wrong:
         print(f"gateproof: {wrong}", file=sys.stderr)
         return WRONG_USAGE
-    asked = target or Embedded(name=f"embedded reference {role}")
+    asked = target or embedded_reference(role, arguments.operation or "http")
     return _run(arguments, asked, selected, options, formats, key)
 
 
@@ -204,14 +211,14 @@ def _options(arguments: argparse.Namespace, role: str, target: Target | None) ->
         entries = baseline.parse(
             raw, str(arguments.baseline), [rule.id for rule in rules.load().for_role(role)]
         )
+    # One person signs in at one terminal, and a service's caches are part of what is tested.
     by_hand = isinstance(target, GatewayTarget) and target.sign_in.kind == "manual"
     return RunOptions(
         role=role,
         only=tuple(arguments.only),
         skip=tuple(arguments.skip),
         shard=arguments.shard,
-        # One person signs in at one terminal.
-        workers=1 if by_hand else arguments.workers,
+        workers=1 if by_hand or role == "service" else arguments.workers,
         seed=seed,
         faults=arguments.faults,
         examples=arguments.examples,
@@ -258,6 +265,7 @@ def _words(arguments: argparse.Namespace, seed: int, *, whole: bool) -> list[str
     words = ["gateproof", "run", *([arguments.role] if arguments.role else [])]
     if arguments.target is not None:
         words += ["--target", str(arguments.target)]
+    words += ["--operation", arguments.operation] if arguments.operation else []
     words += ["--seed", str(seed)]
     words += [] if arguments.faults else ["--no-faults"]
     words += [] if arguments.examples == EXAMPLES else ["--examples", str(arguments.examples)]

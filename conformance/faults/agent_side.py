@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from conformance.faults.fault import Fault, Hop, Layer
+from conformance.wire.exchange import Headers
 
 # More than any server takes for a head, and more than a registration or a token request can need.
 LARGE_HEAD, LARGE_BODY = 128 * 1024, 2 * 1024 * 1024
@@ -35,11 +36,12 @@ class Client:
     then: Then = Then.STAYS
     twice: bool = False
 
-    def octets(self, path: str, host: str, media_type: str) -> bytes:
+    def octets(self, path: str, host: str, media_type: str, headers: Headers = ()) -> bytes:
         """What it sends to this endpoint."""
         if self.head is None:
             return b""
-        lines = f"POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: {media_type}\r\n{self.head}"
+        own = "".join(f"{name}: {value}\r\n" for name, value in headers)
+        lines = f"POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: {media_type}\r\n{own}{self.head}"
         return (lines.encode("latin-1") + self.body) * (2 if self.twice else 1)
 
 

@@ -29,8 +29,9 @@ class ByteProxy:
     Arming ends the connections that are open: what was made before would pass unharmed.
     """
 
-    def __init__(self, upstream: tuple[str, int], rng: random.Random) -> None:
+    def __init__(self, upstream: tuple[str, int], rng: random.Random, at: tuple[str, int]) -> None:
         self._upstream = upstream
+        self._host, self.port = at
         self._rng = rng
         self._loop = asyncio.new_event_loop()
         self._standing: tuple[Toxic, ...] = ()
@@ -41,11 +42,10 @@ class ByteProxy:
         self._tasks: set[asyncio.Task[None]] = set()
         self._troubles: list[str] = []
         self._server: asyncio.Server | None = None
-        self.port = 0
 
     @property
     def address(self) -> str:
-        return f"{_HOST}:{self.port}"
+        return f"{self._host}:{self.port}"
 
     def instead_of(self, url: str) -> str:
         """The same URL by way of this proxy."""
@@ -116,7 +116,7 @@ class ByteProxy:
         self._fired[toxic] += 1
 
     async def _listen(self) -> None:
-        self._server = await asyncio.start_server(self._serve, _HOST, 0, backlog=_BACKLOG)
+        self._server = await asyncio.start_server(self._serve, self._host, self.port, backlog=_BACKLOG)
         self.port = int(self._server.sockets[0].getsockname()[1])
 
     async def _stop(self) -> None:
@@ -149,9 +149,11 @@ class ByteProxy:
 
 
 @contextmanager
-def byte_proxy(upstream: tuple[str, int], *, seed: int = 0) -> Iterator[ByteProxy]:
-    """A proxy in front of this host and port, for as long as the block lasts."""
-    proxy = ByteProxy(upstream, random.Random(seed))  # noqa: S311 - jitter, not a secret
+def byte_proxy(
+    upstream: tuple[str, int], *, seed: int = 0, at: tuple[str, int] = (_HOST, 0)
+) -> Iterator[ByteProxy]:
+    """A proxy in front of this host and port, for as long as the block lasts, on a new port or `at` one."""
+    proxy = ByteProxy(upstream, random.Random(seed), at)  # noqa: S311 - jitter, not a secret
     thread = proxy.start()
     try:
         yield proxy

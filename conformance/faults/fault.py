@@ -20,12 +20,15 @@ class Hop(StrEnum):
     """Between whom a fault stands: who asks, then who is asked."""
 
     AGENT_TO_GATEWAY = "agent to gateway"
+    AGENT_TO_SERVICE = "agent to service"
     GATEWAY_TO_MERCHANT = "gateway to merchant"
+    SERVICE_TO_GATEWAY = "service to gateway"
+    SERVICE_TO_MERCHANT = "service to merchant API"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Fault:
-    """One thing that goes wrong: what it does, and what a gateway owes its callers all the same."""
+    """One thing that goes wrong: what it does, and what a target owes its callers all the same."""
 
     name: str
     layer: Layer

@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from urllib.parse import urlsplit
 
 from conformance.faults.agent_side import Client, Then
-from conformance.wire.exchange import Request
+from conformance.wire.exchange import Headers, Request
 from conformance.wire.line import octets_of, opened
 from conformance.wire.place import Place
 
@@ -26,7 +26,9 @@ _LINGER_ZERO = struct.pack("ii", 1, 0)
 
 
 @contextmanager
-def misbehaving(client: Client, place: Place, url: str, media_type: str, *, number: int) -> Iterator[int]:
+def misbehaving(
+    client: Client, place: Place, url: str, media_type: str, *, number: int, headers: Headers = ()
+) -> Iterator[int]:
     """So many connections that behave like this client; gives how many of them got that far.
 
     They stay until the block ends, unless the client's manner is to leave, and all of them end in a reset.
@@ -39,7 +41,7 @@ def misbehaving(client: Client, place: Place, url: str, media_type: str, *, numb
             if (line := _opened(place, url, stack, handshake=handshake)) is not None
         ]
         parts = urlsplit(url)
-        octets = client.octets(parts.path or "/", parts.netloc, media_type)
+        octets = client.octets(parts.path or "/", parts.netloc, media_type, headers)
         reached = [line for line in lines if _sent(line, octets)]
         _then(client.then, reached, stack)
         yield len(reached)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from conformance.check import Check, check_of
 from conformance.checks import index, modules
-from conformance.run.context import RunContext
+from conformance.run.contexts import Context
 from conformance.run.judge import harness_error, judge
 from conformance.run.received import Survey
 from conformance.wire.keyring import Keyring
@@ -23,7 +23,7 @@ Question = Callable[[Survey], None]
 class Afterwards:
     """A place for the judge where nothing is sent any more and nothing secret is left."""
 
-    context: RunContext
+    context: Context
 
     def redactor(self) -> Redactor:
         return Keyring().redactor()
@@ -39,7 +39,7 @@ def asks_afterwards(rules: Iterable[str], role: str) -> bool:
 
 
 def conclude(
-    context: RunContext, rules: Iterable[str], survey: Survey, chosen: frozenset[str] | None = None
+    context: Context, rules: Iterable[str], survey: Survey, chosen: frozenset[str] | None = None
 ) -> Iterable[CheckResult]:
     """The results of the checks about the whole run; what was not searched cannot be said to be clean."""
     role, place = context.target.role, Afterwards(context=context)

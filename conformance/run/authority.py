@@ -1,4 +1,4 @@
-"""The run's own certificate authority: made for one run, trusted by nobody else, gone afterwards."""
+"""The run's own certificate authority, trusted by nobody else: gone afterwards, unless it is to be kept."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+CA_FILE, _CA_KEY = "ca.pem", "ca.key"
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "::1")
 
 
@@ -26,10 +27,11 @@ class Certificate:
 class Authority:
     """Issues certificates into one folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, kept: Path | None = None) -> None:
+        """Begins anew, or goes on with the authority that is `kept` in a folder that outlives the run."""
         self._folder = folder
-        self._ca = trustme.CA()
-        self.ca_file = folder / "ca.pem"
+        self._ca = _kept(kept) if kept is not None else trustme.CA()
+        self.ca_file = (kept or folder) / CA_FILE
         self._ca.cert_pem.write_to_path(str(self.ca_file))
 
     def issue(self, name: str, *hosts: str) -> Certificate:
@@ -40,24 +42,25 @@ class Authority:
         """A certificate for this host and not for loopback."""
         return self._written(name, self._ca.issue_cert(host))
 
-    def issue_dated(self, name: str, not_before: datetime, not_after: datetime) -> Certificate:
-        """A certificate for loopback, for another time than now."""
-        leaf = self._ca.issue_cert(*LOOPBACK_NAMES, not_before=not_before, not_after=not_after)
+    def issue_dated(self, name: str, not_before: datetime, not_after: datetime, *hosts: str) -> Certificate:
+        """A certificate for loopback and for these hosts, for another time than now."""
+        names = dict.fromkeys((*LOOPBACK_NAMES, *hosts))
+        leaf = self._ca.issue_cert(*names, not_before=not_before, not_after=not_after)
         return self._written(name, leaf)
 
-    def issue_as_stranger(self, name: str) -> Certificate:
-        """A certificate for loopback by an authority that nobody has heard of."""
-        return self._written(name, trustme.CA().issue_cert(*LOOPBACK_NAMES))
+    def issue_as_stranger(self, name: str, *hosts: str) -> Certificate:
+        """A certificate for loopback and for these hosts, by an authority that nobody has heard of."""
+        return self._written(name, trustme.CA().issue_cert(*dict.fromkeys((*LOOPBACK_NAMES, *hosts))))
 
-    def self_signed(self, name: str) -> Certificate:
-        """A certificate for loopback that vouches for itself."""
+    def self_signed(self, name: str, *hosts: str) -> Certificate:
+        """A certificate for loopback and for these hosts that vouches for itself."""
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "self-signed")])
         now = datetime.now(UTC)
         names: list[x509.GeneralName] = [
             x509.IPAddress(ip_address("127.0.0.1")),
             x509.IPAddress(ip_address("::1")),
-            x509.DNSName("localhost"),
+            *(x509.DNSName(host) for host in dict.fromkeys(("localhost", *hosts))),
         ]
         certificate = (
             x509.CertificateBuilder()
@@ -93,3 +96,14 @@ class Authority:
         cert_file, key_file = self._folder / f"{name}.pem", self._folder / f"{name}.key"
         key_file.touch(mode=0o600)
         return cert_file, key_file
+
+
+def _kept(folder: Path) -> trustme.CA:
+    certificate, key = folder / CA_FILE, folder / _CA_KEY
+    if certificate.is_file() and key.is_file():
+        return trustme.CA.from_pem(certificate.read_bytes(), key.read_bytes())
+    authority = trustme.CA()
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    key.touch(mode=0o600)
+    authority.private_key_pem.write_to_path(str(key))
+    return authority

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from conformance import rules
@@ -11,6 +11,7 @@ from conformance.checks import index
 from conformance.run.capabilities import Offer, capabilities, remedy
 from conformance.run.context import RunContext
 from conformance.run.prospects import Gain, Prospect, gain, prospects
+from conformance.run.service_context import ServiceContext
 from conformance.target.control import Described
 from conformance.target.model import Target
 from conformance.vocabulary import NEEDS
@@ -43,6 +44,8 @@ class Diagnosis:
     missing: Mapping[str, str]
     advice: tuple[Advice, ...] = ()
     doubts: tuple[str, ...] = ()
+    # What a service that is configured by hand has to be told, by the names that a launched one is told.
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def unchecked(self) -> list[str]:
@@ -55,6 +58,7 @@ class Diagnosis:
             "target": self.name,
             "role": self.role,
             "doubts": list(self.doubts),
+            "settings": dict(self.settings),
             "rules": [self._rule(each) for each in self.prospects],
         }
 
@@ -89,6 +93,19 @@ def diagnose(name: str, context: RunContext, doubts: Sequence[str]) -> Diagnosis
         missing=context.missing,
         advice=tuple(_advice(context)),
         doubts=tuple(doubts),
+    )
+
+
+def diagnose_service(context: ServiceContext, settings: Mapping[str, str]) -> Diagnosis:
+    """What is known of a service that has answered."""
+    rules_of_services = rules.load().for_role("service")
+    return Diagnosis(
+        name=context.target.name,
+        role="service",
+        asked=True,
+        prospects=tuple(prospects(rules_of_services, index("service"), context.capabilities)),
+        missing=context.missing,
+        settings=settings,
     )
 
 

@@ -6,6 +6,7 @@ import secrets
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from conformance import __version__
 from conformance.run.authority import Authority
@@ -16,24 +17,40 @@ from conformance.target.model import (
     GatewayTarget,
     Launch,
     Limits,
+    Logs,
+    Operation,
     Reach,
+    ServiceTarget,
     SignIn,
+    World,
 )
 from conformance.wire.secret import Secret
 
+_OPERATIONS = {
+    "http": Operation(kind="http", path="/orders"),
+    "mcp": Operation(kind="mcp", path="/mcp", tool="list_orders"),
+}
 # What the reference exits with when one of its ports was taken after all.
 PORT_TAKEN = 98
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Embedded:
-    """The reference gateway, or a program that takes the same arguments."""
+    """The reference in a role, or a program that takes the same arguments."""
 
     name: str = "embedded reference gateway"
     version: str = __version__
     program: tuple[str, ...] = (sys.executable, "-m", "reference.gateway")
+    # By which of its two ways the service's operation is called.
+    operation: Literal["http", "mcp"] = "http"
     # Whoever starts it by hand has its control to himself; a run keeps it from everybody else.
     open_control: bool = False
+
+
+def embedded_reference(role: str, operation: Literal["http", "mcp"] = "http") -> Embedded:
+    """The reference in its honest form."""
+    program = (sys.executable, "-m", f"reference.{role}")
+    return Embedded(name=f"embedded reference {role}", program=program, operation=operation)
 
 
 def embedded_gateway(embedded: Embedded, authority: Authority, folder: Path) -> GatewayTarget:
@@ -68,4 +85,22 @@ def embedded_gateway(embedded: Embedded, authority: Authority, folder: Path) -> 
         merchant=None,
         limits=Limits(),
         projects=(),
+    )
+
+
+def embedded_service(embedded: Embedded, authority: Authority, folder: Path) -> ServiceTarget:
+    """The program on a free loopback port over https; it learns its address from its environment."""
+    url = f"https://127.0.0.1:{free_ports(1)[0]}"
+    return ServiceTarget(
+        file=None,
+        name=embedded.name,
+        version=embedded.version,
+        service_url=url,
+        metadata_url=None,
+        reach=Reach(ca_file=authority.ca_file),
+        launch=Launch(command=(*embedded.program, "--exit-with-stdin"), cwd=folder, timeout_s=30.0),
+        operation=_OPERATIONS[embedded.operation],
+        world=World(),
+        limits=Limits(),
+        logs=Logs(),
     )

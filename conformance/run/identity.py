@@ -26,11 +26,12 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from conformance import __version__, rules, specification
 from conformance.checks import index
 from conformance.proven import proven
+from conformance.run.contexts import AnyPrepared
 from conformance.run.embedded import Embedded
 from conformance.run.options import RunOptions
-from conformance.run.prepare import Prepared, target_place
+from conformance.run.prepare import target_place
 from conformance.target.lines import lines_of
-from conformance.target.model import GatewayTarget, Target
+from conformance.target.model import GatewayTarget, ServiceTarget, Target
 from conformance.wire.place import trust
 from conformance.wire.secret import Secret
 from reports import header
@@ -43,7 +44,7 @@ _DATE_STEP_S = 1.5
 
 def header_of(
     target: Target | Embedded,
-    prepared: Prepared | None,
+    prepared: AnyPrepared | None,
     selected: Sequence[rules.Rule],
     options: RunOptions,
     started: datetime,
@@ -128,7 +129,7 @@ def _dependencies() -> str:
     return hashlib.sha256("\n".join(names).encode()).hexdigest()
 
 
-def _target(target: Target | Embedded, prepared: Prepared | None) -> header.Target:
+def _target(target: Target | Embedded, prepared: AnyPrepared | None) -> header.Target:
     asked = prepared.context.target if prepared is not None else target
     gateway = asked if isinstance(asked, GatewayTarget) else None
     return header.Target(
@@ -139,7 +140,7 @@ def _target(target: Target | Embedded, prepared: Prepared | None) -> header.Targ
         tls_key_digest=_tls_key(gateway) if gateway is not None and prepared is not None else "",
         discovery_digest=prepared.discovery_digest if prepared is not None else "",
         configuration_digest=_configuration(target),
-        own_ca=gateway is not None and gateway.reach.ca_file is not None,
+        own_ca=isinstance(asked, GatewayTarget | ServiceTarget) and asked.reach.ca_file is not None,
         lines=_lines(target),
     )
 
@@ -200,7 +201,7 @@ def _tls_key(target: GatewayTarget) -> str:
     return hashlib.sha256(key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)).hexdigest()
 
 
-def _skew(prepared: Prepared | None) -> float | None:
+def _skew(prepared: AnyPrepared | None) -> float | None:
     """How far the target's clock is ahead, by the Date of its first answer; None where it says none."""
     if prepared is None or not prepared.date:
         return None

@@ -13,11 +13,11 @@ from conformance import rules
 from conformance.check import Check
 from conformance.claims import Broken, LeftOut, NeverFired, Tally, Unavailable, Unmet, tallying
 from conformance.needs import first_missing, is_a_part
-from conformance.run.context import RunContext
+from conformance.run.contexts import Context
 from conformance.signin.landing import SignInFailed
 from conformance.target.control import ControlFailed, Unsupported
 from conformance.target.doubts import doubt
-from conformance.target.model import GatewayTarget
+from conformance.target.model import GatewayTarget, ServiceTarget
 from conformance.wire.client import RateLimited, TargetSilent
 from conformance.wire.connections import Unsendable
 from reports import parts
@@ -37,7 +37,7 @@ class Workplace(Protocol):
     """Where a check is carried out: what the target offers, and how what was seen may be shown."""
 
     @property
-    def context(self) -> RunContext: ...
+    def context(self) -> Context: ...
 
     def redactor(self) -> Redactor: ...
 
@@ -115,7 +115,7 @@ def _completion(level: str, tally: Tally) -> tuple[Verdict, Reason, dict[str, st
 
 
 def _meaning(
-    error: BaseException, check: Check, target: GatewayTarget
+    error: BaseException, check: Check, target: GatewayTarget | ServiceTarget
 ) -> tuple[Verdict, Reason, dict[str, str], bool]:
     """The verdict, its reason, the texts and whether the rule is blocked, for what a check raised."""
     untested, broke = Verdict.NOT_TESTABLE, Verdict.ERROR
@@ -170,7 +170,7 @@ def _replay(tally: Tally, redactor: Redactor) -> dict[str, Any] | None:
     return redacted
 
 
-def _said(error: Broken, target: GatewayTarget) -> str:
+def _said(error: Broken, target: GatewayTarget | ServiceTarget) -> str:
     """What does not hold, and what in the target file may be the cause where that is not the gateway."""
     question = doubt(target, error)
     said = f"{error.what}: expected {error.expected}, got {error.got}"

@@ -6,22 +6,18 @@ import secrets
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict
-from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
 from conformance.parties import User
 from conformance.run.authority import Authority, Certificate
 from conformance.run.context import MerchantAccess
+from conformance.run.faces import faces
 from conformance.target.model import GatewayTarget
 from conformance.wire.place import Place, origin
 from conformance.wire.secret import Secret
 from fakes.merchant import process
 from fakes.merchant import users as accounts
 from fakes.merchant.config import MerchantConfig, TargetAccess, TlsFiles
-
-# Far from now on either side: a target's clock is moved by a year and more.
-EXPIRED = (datetime(2001, 1, 1, tzinfo=UTC), datetime(2002, 1, 1, tzinfo=UTC))
-NOT_YET = (datetime(2090, 1, 1, tzinfo=UTC), datetime(2091, 1, 1, tzinfo=UTC))
 
 
 class MerchantFailed(Exception):
@@ -59,7 +55,7 @@ def start_merchant(
             client_cert_file=reach.client_cert[0] if reach.client_cert else None,
             client_key_file=reach.client_cert[1] if reach.client_cert else None,
         ),
-        faces={name: _files(wrong) for name, wrong in _faces(authority).items()} if secure else {},
+        faces={name: _files(wrong) for name, wrong in faces(authority).items()} if secure else {},
     )
     try:
         running = stack.enter_context(process.start(config))
@@ -89,17 +85,6 @@ def _introduce(target: GatewayTarget, merchant: MerchantAccess) -> None:
                     admin.register_client(
                         resource.merchant_client_id, jwks_uri=resource.jwks_uri, indicator=resource.indicator
                     )
-
-
-def _faces(authority: Authority) -> dict[str, Certificate]:
-    """Certificates that no client should believe, by what is wrong with each."""
-    return {
-        "expired": authority.issue_dated("merchant-expired", *EXPIRED),
-        "not-yet-valid": authority.issue_dated("merchant-not-yet", *NOT_YET),
-        "wrong-host": authority.issue_for("merchant-elsewhere", "merchant.invalid"),
-        "self-signed": authority.self_signed("merchant-self-signed"),
-        "unknown-ca": authority.issue_as_stranger("merchant-stranger"),
-    }
 
 
 def _files(certificate: Certificate) -> TlsFiles:

@@ -13,7 +13,7 @@ import pytest
 
 from conformance.checks import index
 from conformance.plugin import CONTEXT, INTERRUPTION, PLAN, SURVEY
-from conformance.run.context import RunContext
+from conformance.run.contexts import Context
 from conformance.run.interruption import Interruption
 from conformance.run.plan import Plan
 from conformance.run.received import Survey
@@ -46,7 +46,7 @@ class PhaseFailed(Exception):
 class _Controller:
     """Receives what the checks found, in this process or in a worker, and hands workers their context."""
 
-    def __init__(self, plan: Plan, context: RunContext, sink: Sink) -> None:
+    def __init__(self, plan: Plan, context: Context, sink: Sink) -> None:
         self._plan = plan
         self._context = context
         self._sink = sink
@@ -98,7 +98,7 @@ class _Controller:
         return True
 
 
-def run_phase(plan: Plan, context: RunContext, sink: Sink, *, workers: int) -> Survey:
+def run_phase(plan: Plan, context: Context, sink: Sink, *, workers: int) -> Survey:
     """Runs the checks of one phase; every result goes to the sink as soon as it is there."""
     modules = plan.modules(context.target.role)
     if not modules:

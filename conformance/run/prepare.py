@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Generic, TypeVar
 from urllib.parse import urlsplit
 
 from conformance.parties import User
@@ -16,6 +17,7 @@ from conformance.run.capabilities import Offer, capabilities
 from conformance.run.context import MerchantAccess, RunContext
 from conformance.run.embedded import PORT_TAKEN, Embedded, embedded_gateway
 from conformance.run.merchant import MerchantFailed, start_merchant
+from conformance.run.service_context import ServiceContext
 from conformance.target import actions, model
 from conformance.target.connect import connect_control
 from conformance.target.control import ControlFailed, Described
@@ -42,16 +44,19 @@ class CannotRun(Exception):
 class Distrusted(CannotRun):
     """The target shows a certificate that its clients refuse: nothing but that can be tested."""
 
-    def __init__(self, why: str, prepared: Prepared) -> None:
+    def __init__(self, why: str, prepared: Prepared[RunContext]) -> None:
         super().__init__(why)
         self.prepared = prepared
 
 
+ContextT = TypeVar("ContextT", RunContext, ServiceContext)
+
+
 @dataclass(frozen=True, kw_only=True)
-class Prepared:
+class Prepared(Generic[ContextT]):
     """A target that answers, with the fakes around it."""
 
-    context: RunContext
+    context: ContextT
     name: str
     version: str
     date: str
@@ -89,7 +94,7 @@ def set_stage(folder: Path, seed: int, stack: ExitStack) -> Stage:
 
 def prepare(
     target: GatewayTarget | Embedded, folder: Path, seed: int, stack: ExitStack, stage: Stage | None = None
-) -> Prepared:
+) -> Prepared[RunContext]:
     """Starts what has to be started; the stack stops it.
 
     A target with a certificate that is refused is `Distrusted`, with all that the rules of TLS need.
@@ -180,8 +185,9 @@ def launched(
     ca_file: Path,
     urls: Sequence[str],
     ready: Callable[[], bool],
+    told: Mapping[str, str] | None = None,
 ) -> Running:
-    """A started program that answers, told which authority to trust."""
+    """A started program that answers, told which authority to trust, and what else it is `told`."""
     variables = ("GATEPROOF_CA_FILE", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
     answering = [*urls, *([spec.ready_url] if spec.ready_url else [])]
     running = launch(
@@ -189,7 +195,7 @@ def launched(
         output_file=output_file,
         ready=ready,
         addresses=sorted({_address(url) for url in answering}),
-        env_extra=dict.fromkeys(variables, str(ca_file)),
+        env_extra={**dict.fromkeys(variables, str(ca_file)), **(told or {})},
     )
     return stack.enter_context(running)
 

@@ -13,14 +13,15 @@ from pathlib import Path
 
 from conformance.checks import index
 from conformance.rules import Rule
-from conformance.run.context import RunContext
+from conformance.run.contexts import AnyPrepared, Context
 from conformance.run.embedded import Embedded
 from conformance.run.identity import header_of
 from conformance.run.options import RunOptions
 from conformance.run.plan import Plan
-from conformance.run.prepare import CannotRun, Distrusted, Prepared, Stage, prepare
+from conformance.run.prepare import CannotRun, Distrusted, Stage, prepare
+from conformance.run.prepare_service import prepare_service
 from conformance.run.stopping import terminated_as_interrupted
-from conformance.target.model import GatewayTarget, Target
+from conformance.target.model import GatewayTarget, ServiceTarget, Target
 from reports import leaks
 from reports.evidence import EvidenceWriter
 from reports.record import FILE, read, result_of
@@ -87,13 +88,15 @@ class _Run:
     def into(self, writer: EvidenceWriter) -> str:
         """Writes the header and every result, and says what cut the run short, if anything did."""
         target = self._target
-        if not planned(self._rules, self._options.role) or not isinstance(target, GatewayTarget | Embedded):
+        if not planned(self._rules, self._options.role) or not isinstance(
+            target, GatewayTarget | ServiceTarget | Embedded
+        ):
             self._begin(writer, None)
             return ""
         with workplace() as (folder, stack):
             distrust = ""
             try:
-                prepared = prepare(target, folder, self._options.seed, stack, self._stage)
+                prepared = self._prepared(target, folder, stack)
             except Distrusted as reason:
                 prepared, distrust = reason.prepared, str(reason)
             except (CannotRun, KeyboardInterrupt) as reason:
@@ -109,7 +112,15 @@ class _Run:
                 return str(reason)
         return distrust
 
-    def _chosen(self, context: RunContext) -> RunContext:
+    def _prepared(
+        self, target: GatewayTarget | ServiceTarget | Embedded, folder: Path, stack: ExitStack
+    ) -> AnyPrepared:
+        if isinstance(target, ServiceTarget) or self._options.role == "service":
+            assert not isinstance(target, GatewayTarget)  # noqa: S101 - the command line sees to it
+            return prepare_service(target, folder, self._options.seed, stack)
+        return prepare(target, folder, self._options.seed, stack, self._stage)
+
+    def _chosen(self, context: Context) -> Context:
         """The context, less what this run leaves out."""
         left_out = self._options.left_out()
         return replace(
@@ -121,10 +132,10 @@ class _Run:
             shows_exchanges=self._options.exchanges,
         )
 
-    def _begin(self, writer: EvidenceWriter, prepared: Prepared | None) -> None:
+    def _begin(self, writer: EvidenceWriter, prepared: AnyPrepared | None) -> None:
         writer.header(header_of(self._target, prepared, self._rules, self._options, self._started))
 
-    def _phases(self, context: RunContext, writer: EvidenceWriter, rules: Container[str]) -> None:
+    def _phases(self, context: Context, writer: EvidenceWriter, rules: Container[str]) -> None:
         # pytest loads when it is needed.
         from conformance.run.afterwards import conclude  # noqa: PLC0415
         from conformance.run.phases import PhaseFailed, run_phase  # noqa: PLC0415

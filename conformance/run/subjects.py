@@ -26,7 +26,8 @@ class NoRegistry(Exception):
 class Subject:
     """One implementation: its kind, its name, what it does, and the rules that it may be reported under.
 
-    A defect's right rule comes first. A variant breaks no deciding rule: what it names is of level rfc.
+    A defect's right rule comes first. A variant breaks no deciding rule: what it names is of level rfc. A
+    service is called by an `operation`.
     """
 
     kind: Literal["defect", "variant"]
@@ -34,6 +35,7 @@ class Subject:
     what: str
     rules: tuple[str, ...]
     decides: frozenset[str] = frozenset()
+    operation: Literal["http", "mcp"] = "http"
 
     def program(self, role: str, runner: Sequence[str] = (sys.executable, "-m")) -> tuple[str, ...]:
         """The command that starts it, up to the arguments that the honest reference takes too."""
@@ -49,6 +51,7 @@ def subjects(role: str, only: Sequence[str] = ()) -> list[Subject]:
             what=entry["what"],
             rules=tuple(entry["rules"]),
             decides=frozenset(entry.get("decides", ())),
+            operation=entry.get("operation", "http"),
         )
         for kind in _KINDS
         for entry in _listed(kind, role)

@@ -10,7 +10,7 @@ from itertools import chain
 from urllib.parse import urlsplit
 
 from conformance.claims import Broken
-from conformance.target.model import GatewayTarget, Resource
+from conformance.target.model import GatewayTarget, Resource, ServiceTarget
 from conformance.wire import agent, backend
 from conformance.wire.exchange import Exchange
 
@@ -20,8 +20,10 @@ _CREDENTIALS_REFUSED = frozenset({400, 401, 403})
 _SUCCESS = "status 200"
 
 
-def doubt(target: GatewayTarget, broken: Broken) -> str:
+def doubt(target: GatewayTarget | ServiceTarget, broken: Broken) -> str:
     """What in the target file may be the cause; empty where it is the target's own doing."""
+    if not isinstance(target, GatewayTarget):
+        return ""
     answered = _about(target, broken.exchange, broken.expected) if broken.exchange is not None else ()
     return _question(target, chain(answered, _quoted(target, broken.expected)))
 

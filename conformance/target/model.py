@@ -200,10 +200,10 @@ class GatewayTarget:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ServiceTarget:
-    """An operator's service under test."""
+    """An operator's service under test; the embedded one has no file that says where it is."""
 
     role: Literal["service"] = "service"
-    file: Path
+    file: Path | None
     name: str
     version: str
     service_url: str

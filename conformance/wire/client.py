@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from conformance.wire.connections import Connections, NoAnswer, TooLate
 from conformance.wire.exchange import Answer, Exchange, Request
 from conformance.wire.line import answers_in_a_row
+from conformance.wire.overhearing import overheard
 from conformance.wire.place import Place, origin
 from conformance.wire.race import Run, Track
 
@@ -173,6 +174,18 @@ class Wire:
             self._record(exchange)
             exchanges.append(exchange if _asked_to_wait(answer) is None else self.send(step, request))
         return tuple(exchanges)
+
+    def overhear(self, step: str, request: Request, during: Callable[[], None]) -> Exchange:
+        """Sends one request, and keeps what has come for it a moment after this was done beside it."""
+        place = self._place(request.url)
+        if place is None:
+            raise ValueError(f"{origin(request.url)} is neither the target nor one of the fakes")
+        begun = time.monotonic()
+        answer = overheard(place, request, during)
+        failure = None if answer is not None else "no answer"
+        exchange = Exchange(step=step, request=request, answer=answer, failure=failure, at_s=begun)
+        self._record(exchange)
+        return exchange
 
     def volley(self, requests: Sequence[Request], *, at_once: int) -> int:
         """Sends many requests over several connections and counts the answers; waits for no rate limit."""

@@ -106,6 +106,8 @@ class Connections:
                     raise httpcore.ReadTimeout
                 if len(body) > MAX_BODY:
                     raise NoAnswer(f"no answer: the body is longer than {MAX_BODY} bytes")
+                if request.until is not None and request.until(bytes(body)):
+                    break
         finally:
             answer.close()
         return Answer(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 Headers = tuple[tuple[str, str], ...]
@@ -24,7 +25,8 @@ class Request:
     """A request as it was sent, header by header.
 
     `target` goes on the request line in place of the URL's own path and query, byte for byte; `alone` asks
-    for a connection that no other request has used.
+    for a connection that no other request has used. Once the answer's body is all that was asked `until`,
+    no more of it is waited for.
     """
 
     method: str
@@ -33,6 +35,7 @@ class Request:
     body: bytes = b""
     target: bytes | None = None
     alone: bool = False
+    until: Callable[[bytes], bool] | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

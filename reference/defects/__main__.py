@@ -1,33 +1,49 @@
-"""`python -m reference.defects gateway NAME …` serves a gateway that is wrong in one way."""
+"""`python -m reference.defects ROLE NAME …` serves a gateway or a service that is wrong in one way."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
-from reference.defects.gateway import DEFECTS
+from reference.defects.defect import Defect
+from reference.defects.gateway import DEFECTS as OF_GATEWAYS
+from reference.defects.service import DEFECTS as OF_SERVICES
+from reference.defects.service_defect import ServiceDefect
 from reference.gateway.command import main as serve_gateway
+from reference.service.command import main as serve_service
 
-USAGE = "usage: python -m reference.defects gateway (--list | NAME [arguments of reference.gateway])"
+ROLES: Mapping[str, Mapping[str, Defect | ServiceDefect]] = {"gateway": OF_GATEWAYS, "service": OF_SERVICES}
+USAGE = "usage: python -m reference.defects gateway|service (--list | NAME [its arguments])"
+
+
+def _called(defect: Defect | ServiceDefect) -> dict[str, str]:
+    """By which operation a service is called that is wrong in this way."""
+    return {"operation": defect.operation} if isinstance(defect, ServiceDefect) else {}
 
 
 def main(argv: Sequence[str]) -> int:
-    if len(argv) < 2 or argv[0] != "gateway":
+    if len(argv) < 2 or argv[0] not in ROLES:
         print(USAGE, file=sys.stderr)
         return 2
-    name, rest = argv[1], argv[2:]
+    role, name, rest = argv[0], argv[1], argv[2:]
+    known = ROLES[role]
     if name == "--list":
-        listed = [{"name": each.name, "what": each.what, "rules": each.rules} for each in DEFECTS.values()]
+        listed = [
+            {"name": each.name, "what": each.what, "rules": each.rules, **_called(each)}
+            for each in known.values()
+        ]
         print(json.dumps(listed, indent=2))
         return 0
-    if name not in DEFECTS:
-        near = get_close_matches(name, DEFECTS, n=1)
+    if name not in known:
+        near = get_close_matches(name, known, n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
         print(f"reference defects: there is no defect {name}{hint}", file=sys.stderr)
         return 2
-    return serve_gateway(rest, DEFECTS[name].policies)
+    if role == "service":
+        return serve_service(rest, OF_SERVICES[name].policies)
+    return serve_gateway(rest, OF_GATEWAYS[name].policies)
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ NETWORK: tuple[Defect, ...] = (
         "vault-locked-over-the-network",
         "While the gateway waits for one user's merchant, nobody else can redeem.",
         "ROBUST-03",
-        around=holding.redeeming_one_at_a_time(),
+        around=holding.one_at_a_time(),
     ),
     defect(
         "lock-lost-with-a-client",

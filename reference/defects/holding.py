@@ -59,16 +59,16 @@ def reading_one_body_at_a_time() -> Any:
     return _around(change)
 
 
-def redeeming_one_at_a_time() -> Any:
-    """The vault is locked while the gateway waits for a merchant, whoever's token it is about."""
-    vault = asyncio.Lock()
+def one_at_a_time(path: str = _REDEMPTION) -> Any:
+    """What is asked of this path waits for whoever came before, whoever that is."""
+    turn = asyncio.Lock()
 
     def change(app: ASGIApp) -> App:
         async def locked(scope: Scope, receive: Receive, send: Send) -> None:
-            if not scope["path"].endswith(_REDEMPTION):
+            if not scope["path"].endswith(path):
                 await app(scope, receive, send)
                 return
-            async with vault:
+            async with turn:
                 await app(scope, receive, send)
 
         return locked
@@ -76,14 +76,14 @@ def redeeming_one_at_a_time() -> Any:
     return _around(change)
 
 
-def lock_lost_with_a_client() -> Any:
-    """A registration takes a lock, and whoever goes away in the middle of it never gives it back."""
+def lock_lost_with_a_client(path: str = _REGISTRATION) -> Any:
+    """A request to this path takes a lock, and whoever leaves in the middle of it never gives it back."""
     until = 0.0
 
     def change(app: ASGIApp) -> App:
         async def locking(scope: Scope, receive: Receive, send: Send) -> None:
             nonlocal until
-            if not scope["path"].endswith(_REGISTRATION):
+            if not scope["path"].endswith(path):
                 await app(scope, receive, send)
                 return
             if time.monotonic() < until:

@@ -1,10 +1,10 @@
-"""Answers are changed on their way out, or requests stopped on their way in, around an honest gateway."""
+"""Answers are changed on their way out, or requests stopped on their way in, around an honest party."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -38,13 +38,16 @@ class Answered:
         return next((value for key, value in self.headers if key == name), "")
 
 
-Change = Callable[[Asked, Answered, Gateway], Answered | Awaitable[Answered]]
+# What is around whom: a gateway, or the backend of a service.
+Party = TypeVar("Party")
 
 
-def meddling(change: Change) -> Callable[[ASGIApp, Gateway], ASGIApp]:
+def meddling(
+    change: Callable[[Asked, Answered, Party], Answered | Awaitable[Answered]],
+) -> Callable[[ASGIApp, Party], ASGIApp]:
     """What goes around every endpoint and has the last word on its answers."""
 
-    def around(app: ASGIApp, gateway: Gateway) -> ASGIApp:
+    def around(app: ASGIApp, party: Party) -> ASGIApp:
         async def meddled(scope: Scope, receive: Receive, send: Send) -> None:
             body, replayed = await _body(receive)
             sent: list[Message] = []
@@ -56,7 +59,7 @@ def meddling(change: Change) -> Callable[[ASGIApp, Gateway], ASGIApp]:
                 headers={key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]},
                 body=body,
             )
-            changed = change(asked, _answered(sent), gateway)
+            changed = change(asked, _answered(sent), party)
             answered = await changed if isinstance(changed, Awaitable) else changed
             await _send(answered, asked, send)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Mapping
-from http import HTTPStatus
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from starlette.applications import Starlette
@@ -13,64 +13,85 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from reference.service.backend import Backend
-from reference.service.settings import Settings
-from reference.service.upstream import Unavailable
-from reference.service.validation import bearer_token
+from reference.service.mcp import Mcp
+from reference.service.policy.introduction import ChallengeFacts
+from reference.service.policy.redemption import CallFacts
+from reference.service.wire import Asked, Outcome, Reply
 
-TOTAL_DEADLINE_S = 25
+Log = Callable[[str], None]
+MOST_OCTETS = 1024 * 1024
 
 
-def create_app(settings: Settings, backend: Backend) -> Starlette:
+def create_app(backend: Backend, log: Log = lambda _line: None) -> ASGIApp:
+    """One document for everybody, and one operation, over plain HTTP and over MCP."""
+    settings, policies = backend.settings, backend.policies
+    mcp, metadata_path = Mcp(), policies.metadata_path(settings)
+
     async def metadata(_request: Request) -> Response:
-        return _answer(
-            200,
-            {
-                "resource": settings.service_url,
-                "authorization_servers": [settings.authorization_server],
-                "bearer_methods_supported": ["header"],
-            },
-        )
+        body = json.dumps(policies.metadata_document(settings)).encode("ascii")
+        return Response(body, 200, {"cache-control": "no-store"}, policies.metadata_type)
+
+    def answered(asked: Asked, outcome: Outcome) -> Response:
+        reply = policies.answer_of(outcome)
+        if policies.challenged(reply, outcome):
+            facts = ChallengeFacts(
+                metadata_url=f"{settings.service_url}{metadata_path}",
+                authorization_server=settings.authorization_server,
+                given=outcome.kind != "no token",
+            )
+            values = (("www-authenticate", value) for value in policies.challenges(facts))
+            reply = replace(reply, headers=(*reply.headers, *values))
+        log(policies.logged(asked, reply, outcome))
+        return _response(reply)
 
     async def orders(request: Request) -> Response:
-        token = bearer_token(request.headers.getlist("authorization"))
-        if token is None:
-            return _challenge(settings, given="authorization" in request.headers)
-        try:
-            async with asyncio.timeout(TOTAL_DEADLINE_S):
-                found = await backend.orders(token) if await backend.accepts(token) else "not accepted"
-        except (Unavailable, TimeoutError):
-            return _answer(503, {"error": "temporarily_unavailable"})
-        if found == "nothing there":
-            return _answer(403, {"error": "no_merchant_access"})
-        if isinstance(found, str):
-            return _challenge(settings, given=True)
-        return _answer(200, {"orders": found})
+        asked = await _asked(request)
+        call = await backend.call_of(asked)
+        return answered(asked, await backend.orders(call) if isinstance(call, CallFacts) else call)
 
-    return Starlette(
+    async def orders_of(call: CallFacts) -> list[Any] | Response:
+        outcome = await backend.orders(call)
+        return outcome.orders if outcome.kind == "served" else answered(call.asked, outcome)
+
+    async def tools(request: Request) -> Response:
+        asked = await _asked(request)
+        call = await backend.call_of(asked)
+        if isinstance(call, Outcome):
+            return answered(asked, call)
+        return await mcp.answer(request, partial(orders_of, call))
+
+    async def refused(_request: Request, error: Exception) -> Response:
+        return _response(policies.not_found(error.status_code if isinstance(error, HTTPException) else 500))
+
+    app = Starlette(
         routes=[
-            Route("/.well-known/oauth-protected-resource", metadata, methods=["GET"]),
+            Route(metadata_path, metadata, methods=["GET"]),
             Route("/orders", orders, methods=["GET", "POST"]),
+            Route("/mcp", tools, methods=["GET", "POST", "DELETE"]),
         ],
-        exception_handlers={HTTPException: _refused, Exception: _refused},
+        exception_handlers={HTTPException: refused, Exception: refused},
+    )
+    return policies.around(app, backend)
+
+
+async def _asked(request: Request) -> Asked:
+    if int(request.headers.get("content-length", 0)) > MOST_OCTETS:
+        raise HTTPException(413)
+    return Asked(
+        method=request.method,
+        path=request.url.path,
+        query=request.url.query,
+        headers=tuple((name.lower(), value) for name, value in request.headers.items()),
+        body=await request.body(),
     )
 
 
-def _challenge(settings: Settings, *, given: bool) -> Response:
-    """Where to get a token that is accepted; `error` only for whoever sent one (RFC 6750 section 3.1)."""
-    error = ', error="invalid_token"' if given else ""
-    challenge = f'Bearer resource_metadata="{settings.metadata_url}"{error}'
-    return _answer(
-        401, {"error": "invalid_token" if given else "unauthorized"}, {"www-authenticate": challenge}
-    )
-
-
-def _answer(status: int, document: dict[str, Any], headers: Mapping[str, str] | None = None) -> Response:
-    body = json.dumps(document).encode("ascii")
-    return Response(body, status, {"cache-control": "no-store", **(headers or {})}, "application/json")
-
-
-async def _refused(_request: Request, error: Exception) -> Response:
-    status = error.status_code if isinstance(error, HTTPException) else 500
-    return _answer(status, {"error": HTTPStatus(status).name.lower()})
+def _response(reply: Reply) -> Response:
+    response = Response(reply.body, reply.status)
+    response.raw_headers += [
+        (name.encode("latin-1"), value.encode("latin-1")) for name, value in reply.headers
+    ]
+    return response

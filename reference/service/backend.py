@@ -3,153 +3,124 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, Literal
-from urllib.parse import quote
+from collections.abc import AsyncIterator, Callable, Hashable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
 
 import httpx
 
+from reference.service.gateway import Gateway
+from reference.service.policies import Policies
+from reference.service.policy.redemption import CallFacts
+from reference.service.policy.validation import ClaimFacts
+from reference.service.proxy_tokens import ProxyTokens
 from reference.service.settings import Settings
-from reference.service.upstream import Answer, Unavailable, ask
-from reference.service.validation import acceptable, signed_claims
-
-KEYS_AGAIN_AFTER_S = 1
-KEYS_FOR_S = 300
-FORCED_AGAIN_AFTER_S = 10
-NEAR_EXPIRY_AT_MOST_S = 60
-Refused = Literal["not accepted", "reauthorize", "nothing there"]
-REFUSALS: dict[int, Refused] = {401: "not accepted", 404: "nothing there", 410: "reauthorize"}
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Gateway:
-    """What discovery said, and the keys of the core."""
-
-    issuer: str
-    token_endpoint: str
-    keys: tuple[dict[str, Any], ...]
-    fetched_at: float
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ProxyToken:
-    """The Proxy token in use."""
-
-    value: str = field(repr=False)
-    renew_at: float
+from reference.service.upstream import Unavailable, Upstream
+from reference.service.wire import Asked, Outcome, Trouble
 
 
 class Backend:
     """Validates gateway access tokens, and turns good ones into a user's orders."""
 
-    def __init__(self, settings: Settings, client: httpx.AsyncClient, now: Callable[[], float]) -> None:
-        self._settings = settings
-        self._client = client
+    def __init__(
+        self,
+        settings: Settings,
+        client: httpx.AsyncClient,
+        now: Callable[[], float],
+        policies: Policies | None = None,
+    ) -> None:
+        self.settings = settings
+        self.policies = policies = policies or Policies()
         self._now = now
-        self._gateway: Gateway | None = None
-        self._gateway_lock = asyncio.Lock()
-        self._proxy_token: ProxyToken | None = None
-        self._proxy_lock = asyncio.Lock()
-        self._forced_at = float("-inf")
+        self._upstream = Upstream(client, policies.patience, policies.worth_another_try, policies.followed)
+        self._gateway = Gateway(settings, self._upstream, now, policies)
+        self.proxy_tokens = ProxyTokens(settings, self._gateway, self._upstream, now, policies)
+        self._merchant_tokens: dict[Hashable, tuple[str, float]] = {}
 
-    async def accepts(self, token: str) -> bool:
-        """Whether this is a gateway access token for us; a key that is new is fetched before it says no."""
-        gateway = await self._known_gateway(KEYS_FOR_S)
-        claims = signed_claims(token, gateway.keys)
+    async def call_of(self, asked: Asked) -> CallFacts | Outcome:
+        """Whose call it is, or why nobody may make it."""
+        token = self.policies.presented_token(asked)
+        if token is None:
+            given = bool(asked.headers_named("authorization"))
+            return Outcome(kind="not accepted" if given else "no token")
+        try:
+            async with self._in_time():
+                claims = await self._claims(token)
+        except Unavailable as reason:
+            return Outcome(kind="unavailable", trouble=reason.trouble)
         if claims is None:
-            gateway = await self._known_gateway(KEYS_AGAIN_AFTER_S)
-            claims = signed_claims(token, gateway.keys)
-        return claims is not None and acceptable(
-            claims, issuer=gateway.issuer, indicator=self._settings.indicator, now=self._now()
-        )
+            return Outcome(kind="not accepted")
+        return CallFacts(asked=asked, settings=self.settings, token=token, claims=claims)
 
-    async def orders(self, token: str) -> list[Any] | Refused:
+    async def orders(self, call: CallFacts) -> Outcome:
         """The user's orders, fetched with the merchant token behind their gateway access token."""
-        proxy_token = await self._current_proxy_token()
-        answer = await self._redeem(token, proxy_token)
-        if answer.status == 401 and (renewed := await self._renewed(proxy_token)):
+        try:
+            async with self._in_time():
+                return await self._orders(call)
+        except Unavailable as reason:
+            return Outcome(kind="unavailable", trouble=reason.trouble)
+
+    async def _claims(self, token: str) -> dict[str, Any] | None:
+        """The claims of a token for us; a key that is new is fetched before it says no."""
+        policies = self.policies
+        gateway = await self._gateway.known(policies.keys_for_s)
+        claims = policies.signed_claims(token, gateway.keys)
+        if claims is None:
+            gateway = await self._gateway.known(policies.keys_again_after_s)
+            claims = policies.signed_claims(token, gateway.keys)
+        if claims is None:
+            return None
+        facts = ClaimFacts(
+            token=token, claims=claims, issuer=gateway.issuer, settings=self.settings, now=self._now()
+        )
+        return claims if all(check(facts) for check in policies.claim_checks) else None
+
+    async def _orders(self, call: CallFacts) -> Outcome:
+        found = await self._redeemed(call)
+        if isinstance(found, Outcome):
+            return found
+        call = found
+        asked = self.policies.merchant_request(call)
+        answer = await self._upstream.ask(asked)
+        orders = self.policies.orders_in(call, answer)
+        if orders is None:
+            self._merchant_tokens.pop(self.policies.kept_under(call), None)
+            return Outcome(kind="unavailable", trouble=Trouble(asked=asked, answer=answer))
+        return Outcome(kind="served", orders=orders)
+
+    async def _redeemed(self, call: CallFacts) -> CallFacts | Outcome:
+        """The call with the merchant token for it, or why there is none."""
+        policies = self.policies
+        kept, until = self._merchant_tokens.get(policies.kept_under(call), ("", 0.0))
+        if kept and self._now() < until:
+            return replace(call, merchant_token=kept)
+        place = policies.proxy_slot()
+        call = replace(call, proxy_token=await self.proxy_tokens.current(place))
+        asked = policies.redemption_request(call)
+        answer = await self._upstream.ask(asked)
+        if policies.mends(answer) and (
+            renewed := await self.proxy_tokens.another_than(call.proxy_token, place)
+        ):
             # The Proxy token may have ended early; if it was the user's, this answers 401 again.
-            answer = await self._redeem(token, renewed)
-        if answer.status in REFUSALS:
-            return REFUSALS[answer.status]
-        merchant_token = answer.document.get("access_token")
-        if answer.status != 200 or not isinstance(merchant_token, str):
-            raise Unavailable
-        url = f"{self._settings.merchant_api_url}/orders"
-        headers = {"authorization": f"Bearer {merchant_token}"}
-        orders = await ask(self._client, "GET", url, headers=headers)
-        found = orders.document.get("orders")
-        if orders.status != 200 or not isinstance(found, list):
-            raise Unavailable
-        return found
-
-    async def _known_gateway(self, max_age_s: float) -> Gateway:
-        async with self._gateway_lock:
-            known = self._gateway
-            if known is None or self._now() - known.fetched_at >= max_age_s:
-                self._gateway = known = await self._discover()
-            return known
-
-    async def _discover(self) -> Gateway:
-        """Endpoints and keys are read from the document of the Resource's authorization server."""
-        url = f"{self._settings.authorization_server}/.well-known/openid-configuration"
-        document = (await ask(self._client, "GET", url)).document
-        issuer, endpoint, jwks_uri = (document.get(name) for name in ("issuer", "token_endpoint", "jwks_uri"))
-        if not (isinstance(issuer, str) and isinstance(endpoint, str) and isinstance(jwks_uri, str)):
-            raise Unavailable
-        keys = (await ask(self._client, "GET", jwks_uri)).document.get("keys")
-        if not isinstance(keys, list):
-            raise Unavailable
-        return Gateway(
-            issuer=issuer,
-            token_endpoint=endpoint,
-            keys=tuple(key for key in keys if isinstance(key, dict)),
-            fetched_at=self._now(),
-        )
-
-    async def _current_proxy_token(self) -> str:
-        """The cached Proxy token; whoever comes while it is renewed waits for that one request."""
-        async with self._proxy_lock:
-            if self._proxy_token is None or self._now() >= self._proxy_token.renew_at:
-                self._proxy_token = await self._new_proxy_token()
-            return self._proxy_token.value
-
-    async def _renewed(self, refused: str) -> str | None:
-        """Another Proxy token than the refused one, or None: one bad user must not renew it all the time."""
-        async with self._proxy_lock:
+            call = replace(call, proxy_token=renewed)
+            asked = policies.redemption_request(call)
+            answer = await self._upstream.ask(asked)
+        token = policies.merchant_token_in(call, answer)
+        if token is not None:
             now = self._now()
-            if self._proxy_token is not None and self._proxy_token.value != refused:
-                return self._proxy_token.value
-            if now - self._forced_at < FORCED_AGAIN_AFTER_S:
-                return None
-            self._forced_at = now
-            self._proxy_token = await self._new_proxy_token()
-            return self._proxy_token.value
+            if (until := policies.kept_until(answer.document, now)) > now:
+                self._merchant_tokens[policies.kept_under(call)] = token, until
+        elif (token := policies.stand_in(call, answer)) is None:
+            refused = policies.refusals.get(answer.status, "unavailable")
+            return Outcome(kind=refused, trouble=Trouble(asked=asked, answer=answer))
+        return replace(call, merchant_token=token)
 
-    async def _new_proxy_token(self) -> ProxyToken:
-        gateway, now = await self._known_gateway(KEYS_FOR_S), self._now()
-        client_id, secret = self._settings.proxy_client_id, self._settings.proxy_client_secret
-        pair = f"{quote(client_id, safe='')}:{quote(secret, safe='')}"
-        answer = await ask(
-            self._client,
-            "POST",
-            gateway.token_endpoint,
-            headers={"authorization": f"Basic {base64.b64encode(pair.encode()).decode()}"},
-            data={"grant_type": "client_credentials"},
-        )
-        value, life = answer.document.get("access_token"), answer.document.get("expires_in")
-        if answer.status != 200 or not isinstance(value, str):
-            raise Unavailable
-        seconds = float(life) if isinstance(life, int | float) else 0.0
-        return ProxyToken(value=value, renew_at=now + seconds - min(NEAR_EXPIRY_AT_MOST_S, seconds / 10))
-
-    async def _redeem(self, token: str, proxy_token: str) -> Answer:
-        return await ask(
-            self._client,
-            "POST",
-            f"{self._settings.base_url}/api/credentials/token",
-            headers={"authorization": f"Bearer {token}", "x-proxy-token": proxy_token},
-            json={"resource": self._settings.indicator},
-        )
+    @asynccontextmanager
+    async def _in_time(self) -> AsyncIterator[None]:
+        """What takes longer than a caller waits is as good as unavailable."""
+        try:
+            async with asyncio.timeout(self.policies.deadline_s):
+                yield
+        except TimeoutError:
+            raise Unavailable from None

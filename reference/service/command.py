@@ -8,38 +8,47 @@ import ssl
 import sys
 import time
 from collections.abc import Sequence
+from functools import partial
 
 import httpx
 
 from reference.service.app import create_app
 from reference.service.backend import Backend
+from reference.service.policies import Policies
 from reference.service.settings import Settings, read_settings
-from reference.service.upstream import TIMEOUT
 from reference.serving import NotServed, Origin, run, server_tls
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None, policies: Policies | None = None) -> int:
     """Serve; the exit code is 0 after a stop, 2 for a wrong environment, 98 for a taken port."""
     parser = argparse.ArgumentParser(prog="python -m reference.service", description=__doc__)
     parser.add_argument("--exit-with-stdin", action="store_true", help="stop when stdin ends")
     given = parser.parse_args(argv)
     try:
         settings = read_settings(os.environ)
-        client = _client(settings)
-        app = create_app(settings, Backend(settings, client, time.time))
+        policies = policies or Policies()
+        client = _client(settings, policies)
+        app = create_app(Backend(settings, client, time.time, policies), partial(print, flush=True))
         cert, key = settings.tls_cert_file, settings.tls_key_file
-        tls = server_tls(cert, key) if cert and key else None
+        tls = server_tls(cert, key, oldest=policies.oldest_tls) if cert and key else None
         origin = Origin(app=app, url=settings.service_url)
-        run([origin], tls=tls, exit_with_stdin=given.exit_with_stdin, on_exit=client.aclose)
+        run(
+            [origin],
+            tls=tls,
+            exit_with_stdin=given.exit_with_stdin,
+            on_exit=client.aclose,
+            listening=policies.listen,
+        )
     except NotServed as error:
         print(f"reference service: {error}", file=sys.stderr)
         return error.exit_code
     return 0
 
 
-def _client(settings: Settings) -> httpx.AsyncClient:
+def _client(settings: Settings, policies: Policies) -> httpx.AsyncClient:
     try:
         trust = ssl.create_default_context(cafile=settings.ca_file)
     except (OSError, ssl.SSLError):
         raise NotServed("GATEPROOF_CA_FILE: expected a readable file of PEM certificates") from None
-    return httpx.AsyncClient(verify=trust, trust_env=False, follow_redirects=False, timeout=TIMEOUT)
+    timeout = policies.patience.answer_s
+    return httpx.AsyncClient(transport=policies.transport(trust), follow_redirects=False, timeout=timeout)

@@ -24,10 +24,6 @@ class Settings:
     tls_cert_file: Path | None = None
     tls_key_file: Path | None = None
 
-    @property
-    def metadata_url(self) -> str:
-        return f"{self.service_url}/.well-known/oauth-protected-resource"
-
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
     """All that is missing is named at once."""

@@ -4,53 +4,111 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import httpx
 
-TRIES = 3
-PAUSE_S = 0.2
-TIMEOUT = httpx.Timeout(5, connect=2)
+from reference.service.wire import Answer, Outgoing, Trouble
+
 MOST_OCTETS = 1024 * 1024
+MOST_HOPS = 5
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Patience:
+    """How often gateway and merchant are asked, and how long each answer may take."""
+
+    tries: int = 3
+    pause_s: float = 0.05
+    answer_s: float = 1.2
+
+
+def transport(trust: ssl.SSLContext) -> httpx.AsyncBaseTransport:
+    """Every party proves who it is before it is sent anything."""
+    return httpx.AsyncHTTPTransport(verify=trust)
 
 
 class Unavailable(Exception):
     """A party that is needed gives no answer to work with; the text names nobody's credentials."""
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Answer:
-    """A status and what JSON object came with it, if one did."""
-
-    status: int
-    document: dict[str, Any] = field(repr=False)
+    def __init__(self, trouble: Trouble | None = None) -> None:
+        super().__init__("unavailable")
+        self.trouble = trouble
 
 
-async def ask(
-    client: httpx.AsyncClient,
-    method: str,
-    url: str,
-    *,
-    headers: Mapping[str, str] | None = None,
-    **body: Any,
-) -> Answer:
-    """An answer below 500; a party in trouble is asked three times and no more."""
-    for attempt in range(TRIES):
-        if attempt:
-            await asyncio.sleep(PAUSE_S * attempt)
-        try:
-            async with (
-                asyncio.timeout(TIMEOUT.read),
-                client.stream(method, url, headers=headers, **body) as response,
-            ):
-                raw = await _read(response)
-        except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, TimeoutError):
-            continue
-        if raw is not None and response.status_code < 500 and response.status_code != 429:
-            return Answer(status=response.status_code, document=_document(raw))
-    raise Unavailable
+class Upstream:
+    """Asks, and asks again what may do better the next time."""
+
+    def __init__(
+        self,
+        client: httpx.AsyncClient,
+        patience: Patience,
+        worth_another_try: Callable[[Answer | None], bool],
+        followed: Callable[[Outgoing, Answer], Outgoing | None],
+    ) -> None:
+        self._client = client
+        self._patience = patience
+        self._worth_another_try = worth_another_try
+        self._followed = followed
+
+    async def ask(self, asked: Outgoing) -> Answer:
+        """An answer to work with; whoever is in trouble is asked a few times and no more."""
+        answer: Answer | None = None
+        for attempt in range(self._patience.tries):
+            if attempt:
+                await asyncio.sleep(self._patience.pause_s * attempt)
+            answer = await self._once(asked)
+            if not self._worth_another_try(answer):
+                break
+        if answer is None or self._worth_another_try(answer):
+            raise Unavailable(Trouble(asked=asked, answer=answer))
+        return answer
+
+    async def get(self, url: Any) -> dict[str, Any]:
+        """A document that is there for everybody."""
+        if not isinstance(url, str):
+            raise Unavailable
+        return (await self.ask(Outgoing(method="GET", url=url))).document
+
+    async def _once(self, asked: Outgoing) -> Answer | None:
+        """The answer to one try; None where none came, or one that is too long."""
+        for _ in range(MOST_HOPS):
+            try:
+                async with asyncio.timeout(self._patience.answer_s):
+                    answer = await self._sent(asked)
+            except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, TimeoutError):
+                return None
+            further = self._followed(asked, answer) if answer is not None else None
+            if further is None:
+                return answer
+            asked = further
+        return None
+
+    async def _sent(self, asked: Outgoing) -> Answer | None:
+        request = {"headers": dict(asked.headers), "content": asked.body or None}
+        async with self._client.stream(asked.method, asked.url, **request) as response:  # type: ignore[arg-type]
+            raw = await _read(response)
+        if raw is None:
+            return None
+        return Answer(
+            status=response.status_code,
+            document=_document(raw),
+            text=raw.decode("utf-8", "replace"),
+            location=response.headers.get("location", ""),
+        )
+
+
+def worth_another_try(answer: Answer | None) -> bool:
+    """No answer, a failure of the server's, or a request to come again later."""
+    return answer is None or answer.status >= 500 or answer.status == 429
+
+
+def followed(_asked: Outgoing, _answer: Answer) -> Outgoing | None:
+    """A redirect is an answer like any other: what was meant for one party is for no other."""
+    return None
 
 
 async def _read(response: httpx.Response) -> bytes | None:

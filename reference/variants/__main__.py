@@ -1,35 +1,44 @@
-"""`python -m reference.variants gateway NAME[+NAME…] …` serves a gateway that made other legal choices."""
+"""`python -m reference.variants ROLE NAME[+NAME…] …` serves a party that made other legal choices."""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
 from reference.gateway.command import main as serve_gateway
-from reference.variants.gateway import VARIANTS
-from reference.variants.variant import together
+from reference.service.command import main as serve_service
+from reference.service.policies import Policies as ServicePolicies
+from reference.variants.gateway import VARIANTS as OF_GATEWAYS
+from reference.variants.service import VARIANTS as OF_SERVICES
+from reference.variants.variant import choices_of, together
 
-USAGE = "usage: python -m reference.variants gateway (--list | NAME[+NAME…] [arguments of reference.gateway])"
+ROLES = {"gateway": OF_GATEWAYS, "service": OF_SERVICES}
+USAGE = "usage: python -m reference.variants gateway|service (--list | NAME[+NAME…] [its arguments])"
 
 
 def main(argv: Sequence[str]) -> int:
-    if len(argv) < 2 or argv[0] != "gateway":
+    if len(argv) < 2 or argv[0] not in ROLES:
         print(USAGE, file=sys.stderr)
         return 2
-    names, rest = argv[1], argv[2:]
+    role, names, rest = argv[0], argv[1], argv[2:]
+    known = ROLES[role]
     if names == "--list":
         listed = [
             {"name": each.name, "what": each.what, "rules": each.rules, "decides": sorted(each.choices)}
-            for each in VARIANTS.values()
+            for each in known.values()
         ]
         print(json.dumps(listed, indent=2))
         return 0
-    unknown = [name for name in names.split("+") if name not in VARIANTS]
+    unknown = [name for name in names.split("+") if name not in known]
     if unknown:
         print(f"reference variants: there is no variant {', '.join(unknown)}", file=sys.stderr)
         return 2
-    return serve_gateway(rest, together(VARIANTS[name] for name in names.split("+")))
+    chosen = [known[name] for name in names.split("+")]
+    if role == "service":
+        return serve_service(rest, replace(ServicePolicies(), **choices_of(chosen)))
+    return serve_gateway(rest, together(chosen))
 
 
 if __name__ == "__main__":

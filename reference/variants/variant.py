@@ -24,12 +24,17 @@ def variant(name: str, what: str, rules: str = "", **choices: Any) -> Variant:
     return Variant(name=name, what=what, rules=tuple(rules.split()), choices=choices)
 
 
-def together(variants: Iterable[Variant]) -> Policies:
-    """The policies of several variants at once; two that decide the same thing do not go together."""
+def choices_of(variants: Iterable[Variant]) -> dict[str, Any]:
+    """The choices of several variants at once; two that decide the same thing do not go together."""
     chosen: dict[str, Any] = {}
     for each in variants:
         twice = sorted(chosen.keys() & each.choices.keys())
         if twice:
             raise ValueError(f"{each.name} decides {', '.join(twice)}, and so does another variant")
         chosen.update(each.choices)
-    return replace(Policies(), **chosen)
+    return chosen
+
+
+def together(variants: Iterable[Variant]) -> Policies:
+    """The policies of a gateway that made all of these choices."""
+    return replace(Policies(), **choices_of(variants))

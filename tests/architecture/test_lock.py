@@ -11,7 +11,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
-LOCKS = ("run", "dev", "intercept", "mcp-sdk", "lock", "readers", "browser")
+LOCKS = ("run", "dev", "intercept", "mcp-sdk", "fastapi", "lock", "readers", "browser")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
@@ -51,6 +51,7 @@ def test_every_entry_is_one_version_with_a_digest(lock: str) -> None:
         ("dev", RUN + asked_for("dev")),
         ("intercept", asked_for("intercept")),
         ("mcp-sdk", asked_for("mcp-sdk")),
+        ("fastapi", asked_for("fastapi")),
         ("lock", asked_for("lock")),
         ("readers", asked_for("readers")),
         ("browser", asked_for("browser")),

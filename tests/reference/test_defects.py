@@ -76,8 +76,9 @@ def test_the_list_is_json(capsys: pytest.CaptureFixture[str]) -> None:
     ("argv", "said"),
     [
         ([], "usage:"),
-        (["service", "--list"], "usage:"),
+        (["agent", "--list"], "usage:"),
         (["gateway", "issuer-per-resources"], "did you mean issuer-per-resource?"),
+        (["service", "issuer-unred"], "did you mean issuer-unread?"),
     ],
 )
 def test_wrong_usage_is_one_line(capsys: pytest.CaptureFixture[str], argv: list[str], said: str) -> None:

@@ -61,7 +61,8 @@ class Operator:
         }
         self.outgoing = httpx.AsyncClient(mounts=dict(self.wires), transport=self.wires[BASE])
         backend = Backend(self.settings, self.outgoing, party.clock.now)
-        app = create_app(self.settings, backend)
+        self.log: list[str] = []
+        app = create_app(backend, self.log.append)
         self.incoming = httpx.AsyncClient(transport=httpx.ASGITransport(app=app))
 
     @property
@@ -104,7 +105,7 @@ def test_without_a_token_there_is_a_challenge(operator: Operator) -> None:
 
     assert challenged(answer)
     assert "error=" not in answer.headers["www-authenticate"]
-    assert operator.ask(url=f"{SERVICE}/mcp", method="POST").status_code == 404
+    assert operator.ask(url=f"{SERVICE}/carts", method="POST").status_code == 404
 
 
 @pytest.mark.parametrize("authorization", ["Basic YTpi", "Bearer", "Bearer ", "Bearer a b", "x", "Bearer ü"])
@@ -248,6 +249,14 @@ def test_no_credential_is_in_any_answer(operator: Operator) -> None:
     assert not [secret for secret in secrets if secret in seen]
 
 
+def test_the_log_has_a_line_for_each_request_and_no_credential(operator: Operator) -> None:
+    token = operator.party.tokens(operator.place)["access_token"]
+    operator.orders(token)
+    operator.ask(url=f"{SERVICE}/orders?access_token={token}")
+
+    assert operator.log == ["GET /orders 200", "GET /orders 401"]
+
+
 def test_the_environment_says_everything() -> None:
     environ = {
         "GATEPROOF_BASE_URL": BASE,
@@ -260,7 +269,7 @@ def test_the_environment_says_everything() -> None:
     }
 
     settings = read_settings(environ)
-    assert settings.metadata_url == "http://127.0.0.1:8450/.well-known/oauth-protected-resource"
+    assert settings.service_url == "http://127.0.0.1:8450"
     assert "very-secret" not in repr(settings)
     with pytest.raises(NotServed, match="not set: GATEPROOF_BASE_URL, GATEPROOF_PROXY_CLIENT_SECRET"):
         read_settings(environ | {"GATEPROOF_BASE_URL": "", "GATEPROOF_PROXY_CLIENT_SECRET": ""})

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
+from conformance import odd_input as odd
 from conformance.check import check
-from conformance.checks.gateway import _odd_input as odd
 from conformance.checks.gateway._exchanges import works
 from conformance.checks.gateway._visits import good as good_request
 from conformance.claims import expect, require

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from conformance import odd_input as odd
 from conformance.check import check
-from conformance.checks.gateway import _odd_input as odd
 from conformance.checks.gateway._normal_flow import succeeds, works_again, works_before
 from conformance.claims import LeftOut, Unmet, require
 from conformance.gateway import Gateway

@@ -24,29 +24,6 @@ from conformance.target.connect import connect_control
 from conformance.target.control import ControlPlane
 from conformance.target.readiness import any_answers
 
-# A target file, and rules; without rules, all of them.
-Judged = Callable[..., dict[str, Any]]
-
-
-@pytest.fixture(scope="session")
-def judged() -> Iterator[Judged]:
-    """What the suite says of a target file, in a process that stays for the next one."""
-    program = Path(__file__).with_name("judging.py")
-    with subprocess.Popen(
-        [sys.executable, str(program)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-
-        def judge(target: Path, *only: str) -> dict[str, Any]:
-            print(json.dumps({"target": str(target), "only": only}), file=process.stdin, flush=True)
-            answer: dict[str, Any] = json.loads(process.stdout.readline())
-            return answer
-
-        yield judge
-        process.stdin.close()
-        assert process.wait(30) == 0
-
 
 @pytest.fixture
 def launched_target(tmp_path: Path) -> Callable[..., Path]:

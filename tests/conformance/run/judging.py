@@ -22,16 +22,18 @@ SEED = 7
 
 
 def main() -> None:
-    everything = rules.load().for_role("gateway")
+    everything = rules.load()
     with TemporaryDirectory() as folder, ExitStack() as stack:
         stage = set_stage(Path(folder), SEED, stack)
         for line in sys.stdin:
             asked = json.loads(line)
             file = Path(asked["target"])
-            options = RunOptions(seed=SEED, only=tuple(asked["only"]))
+            target = load(file)
+            role = target.role
+            options = RunOptions(role=role, seed=SEED, only=tuple(asked["only"]))
             result = carry_out(
-                load(file),
-                rules.select(everything, options.only),
+                target,
+                rules.select(everything.for_role(role), options.only),
                 options,
                 lambda _: None,
                 file.parent,

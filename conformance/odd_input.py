@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -219,3 +220,8 @@ ODD_QUERIES: Mapping[str, bytes] = {
     "a long name": b"a" * LONG + b"=b",
 }
 METHODS = ("HEAD", "OPTIONS", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND", "BREW")
+
+
+def segment(value: Any) -> str:
+    """A value as a part of a JWT."""
+    return base64.urlsafe_b64encode(json.dumps(value).encode()).rstrip(b"=").decode("ascii")

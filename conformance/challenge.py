@@ -1,0 +1,54 @@
+"""The challenges of a WWW-Authenticate header, by the grammar of RFC 9110, section 11."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+_TOKEN = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"  # noqa: S105 - a pattern
+_PARAMETER = re.compile(rf'\s*({_TOKEN})\s*=\s*(?:"((?:[^"\\]|\\.)*)"|({_TOKEN}[^\s,"]*))\s*(?=,|$)')
+_SCHEME = re.compile(rf"\s*({_TOKEN})(?=\s|,|$)")
+_TOKEN68 = re.compile(r" +([A-Za-z0-9\-._~+/]+=*)\s*(?=,|$)")
+_COMMAS = re.compile(r"[\s,]*")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Challenge:
+    """One scheme with its parameters, their names in lower case."""
+
+    scheme: str
+    parameters: Mapping[str, str]
+
+
+def challenges(value: str) -> list[Challenge]:
+    """The challenges in their order, up to where the header can no longer be read.
+
+    An unquoted value may hold what only a quoted one should, such as the colon of a URL: agents read it.
+    """
+    return list(_challenges(value))
+
+
+def _challenges(value: str) -> Iterator[Challenge]:
+    place = _next(value, 0)
+    while place < len(value):
+        scheme = _SCHEME.match(value, place)
+        if scheme is None:
+            return
+        place = scheme.end()
+        parameters: dict[str, str] = {}
+        token68 = _TOKEN68.match(value, place)
+        if token68 is not None and _PARAMETER.match(value, place) is None:
+            place = token68.end()
+        while (found := _PARAMETER.match(value, _next(value, place))) is not None:
+            name, quoted, bare = found.groups()
+            parameters.setdefault(name.lower(), bare if quoted is None else re.sub(r"\\(.)", r"\1", quoted))
+            place = found.end()
+        yield Challenge(scheme=scheme[1], parameters=parameters)
+        place = _next(value, place)
+
+
+def _next(value: str, place: int) -> int:
+    """Past the commas and the white space."""
+    found = _COMMAS.match(value, place)
+    return found.end() if found is not None else place

@@ -1,0 +1,1 @@
+"""The checks of an operator's service, one file a family."""

@@ -1,0 +1,163 @@
+"""What happens to a service when a party around it fails, and whether it gets over it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+
+from conformance.claims import LeftOut, expect, observe, require
+from conformance.faults.fault import Fault, Hop, Layer
+from conformance.run.service_world import USERS, ServiceWorld
+from conformance.service import Service, served
+from conformance.wire.exchange import Exchange
+from fakes.gateway.journal import Call
+from fakes.gateway.script import Answer, Endpoint
+
+USER, OTHER = USERS
+# What is still bounded (rule BACK-06).
+MOST_TRIES = 10
+LONGEST_S = 60.0
+RECOVERS_WITHIN_S = 35.0
+# A service that has just replaced its Proxy token may wait before it does so again.
+ASKS_WITHIN_S = 6.0
+HOP = {
+    Endpoint.TOKEN: Hop.SERVICE_TO_GATEWAY,
+    Endpoint.REDEMPTION: Hop.SERVICE_TO_GATEWAY,
+    Endpoint.MERCHANT_API: Hop.SERVICE_TO_MERCHANT,
+}
+
+
+def works(service: Service, world: ServiceWorld) -> None:
+    gateway = world.gateway
+    served(service.serve(gateway.access_token(USER)), gateway.orders_of(USER))
+
+
+def failing(
+    service: Service, world: ServiceWorld, endpoint: Endpoint, failure: Answer
+) -> tuple[Exchange, list[Call]]:
+    """The operation while an endpoint fails, and all calls that came of it.
+
+    The user is one whom the service has never seen: of another it may still have a merchant token.
+    """
+    gateway, mark = world.gateway, world.gateway.journal.mark()
+    gateway.script.always(endpoint, failure)
+    answer = service.serve_once(world.unseen_token(USER))
+    gateway.script.clear()
+    calls = gateway.journal.since(mark)
+    require.that(
+        any(call.endpoint is endpoint for call in calls),
+        "operation of a user who is new",
+        expected=f"a call of the {endpoint.value}",
+        got="none",
+    )
+    return answer, calls
+
+
+def failing_token_endpoint(
+    service: Service, world: ServiceWorld, failure: Answer, token: str = ""
+) -> tuple[Exchange, list[Call]]:
+    """The operation while the gateway hands out no Proxy token, and takes the old one no more.
+
+    Who goes by the lifetime of a Proxy token alone asks for no other: its token is given back to it.
+    """
+    gateway, until, pause = world.gateway, time.monotonic() + ASKS_WITHIN_S, 0.1
+    gateway.revoke_proxy_tokens()
+    gateway.script.always(Endpoint.TOKEN, failure)
+    while True:
+        mark = gateway.journal.mark()
+        answer = service.serve_once(token or world.unseen_token(USER))
+        calls = gateway.journal.since(mark)
+        if any(call.endpoint is Endpoint.TOKEN for call in calls):
+            gateway.script.clear()
+            return answer, calls
+        if time.monotonic() > until:
+            gateway.script.clear()
+            gateway.revive_proxy_tokens()
+            raise LeftOut("the service asks for no other Proxy token before the time of the old one is over")
+        time.sleep(pause)
+        pause = min(0.5, 1.5 * pause)
+
+
+def bounded(answer: Exchange, calls: Iterable[Call], *endpoints: Endpoint) -> None:
+    """An answer came in time, and nobody was called without end for it."""
+    tries = {
+        endpoint: sum(call.endpoint is endpoint for call in calls)
+        for endpoint in (*endpoints, Endpoint.TOKEN)
+    }
+    elapsed = answer.answer.elapsed_s if answer.answer is not None else LONGEST_S
+    observe(tries=tries[endpoints[0]], answered_after_s=round(elapsed, 1))
+    expect.that(
+        answer.answer is not None and elapsed <= LONGEST_S,
+        answer.step,
+        expected=f"an answer within {LONGEST_S:.0f} s",
+        got=answer.outcome(),
+        exchange=answer,
+    )
+    for endpoint, number in tries.items():
+        expect.that(
+            number <= MOST_TRIES,
+            f"calls of the {endpoint.value} for one operation",
+            expected=f"{MOST_TRIES} at most",
+            got=f"{number}",
+        )
+
+
+def nothing_served(answer: Exchange, world: ServiceWorld) -> None:
+    """There is an answer, with nobody's orders in it."""
+    expect.that(
+        answer.answer is not None, answer.step, expected="an answer", got=answer.outcome(), exchange=answer
+    )
+    expect.that(
+        not shows_orders(answer, world, *USERS),
+        answer.step,
+        expected="no business data",
+        got="orders",
+        exchange=answer,
+    )
+
+
+def shows_orders(answer: Exchange, world: ServiceWorld, *users: str) -> bool:
+    """Any order of one of these users stands in the answer."""
+    text = answer.answer.text() if answer.answer is not None else ""
+    return any(order["id"] in text for user in users for order in world.gateway.orders_of(user))
+
+
+def recovers(service: Service, world: ServiceWorld, within_s: float = RECOVERS_WITHIN_S) -> None:
+    """Nothing fails any more: before long the operation works."""
+    gateway, until, pause = world.gateway, time.monotonic() + within_s, 0.1
+    answer = service.serve(world.unseen_token(USER))
+    while not service.brings(answer, gateway.orders_of(USER)) and time.monotonic() < until:
+        time.sleep(pause)
+        pause = min(2.0, 1.5 * pause)
+        answer = service.serve(world.unseen_token(USER))
+    expect.that(
+        service.brings(answer, gateway.orders_of(USER)),
+        "operation after everything was well again",
+        expected="the orders",
+        got=answer.outcome(),
+        exchange=answer,
+    )
+
+
+def credentials_in(call: Call, world: ServiceWorld, token: str) -> list[str]:
+    """Which of the backend's credentials a call carries, or the agent's token."""
+    gateway, text = world.gateway, call.text()
+    authorization = call.header("authorization") or ""
+    known = {
+        "the gateway access token": token in text,
+        "a Proxy token": any(each.value in text for each in gateway.proxy_tokens),
+        "the Proxy client's secret": gateway.setup.proxy_client_secret in text
+        or authorization.lower().startswith("basic "),
+        "a merchant token": any(each in text for each in gateway.merchant_tokens),
+    }
+    return [name for name, found in known.items() if found]
+
+
+def fault(endpoint: Endpoint, name: str) -> Fault:
+    return Fault(
+        name=f"{endpoint.value} answers {name}",
+        layer=Layer.HTTP,
+        hop=HOP[endpoint],
+        does=f"the {endpoint.value} ends in {name}",
+        holds="an answer in time, a few tries, and no credential for anybody else",
+    )

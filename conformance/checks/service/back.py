@@ -1,0 +1,130 @@
+"""How the service gets its Proxy token, for how long it keeps it, and what it does when it is dead.
+
+The check about the first calls stands first: later there is a Proxy token already. It leaves the service with
+one that is said to live for a short while, so that the next one can see what becomes of it.
+"""
+
+from __future__ import annotations
+
+import time
+
+from conformance.check import check
+from conformance.claims import LeftOut, expect, observe, require
+from conformance.run.service_world import USERS, ServiceWorld
+from conformance.service import Service, served
+from fakes.gateway.gateway import PROXY_TOKEN_S, ScriptedGateway
+from fakes.gateway.script import Answer, Endpoint
+
+USER = USERS[0]
+BURST = 12
+IN_A_ROW = 20
+# One for each worker process of the service (rule BACK-02).
+MOST_REQUESTS = 4
+# What the first Proxy tokens are said to live: long enough for a service that renews a minute ahead, and
+# short enough to wait for a service that goes by the lifetime alone.
+SHORT_LIFE_S = 90
+# A service that does something about a dead Proxy token does it soon.
+MENDS_WITHIN_S = 10
+
+
+@check("BACK-02")
+def burst_of_first_calls_shares_a_proxy_token(service: Service, world: ServiceWorld) -> None:
+    """Calls that come all at once before there is a Proxy token do not fetch one each."""
+    gateway = world.gateway
+    if gateway.journal.since(0, Endpoint.TOKEN):
+        raise LeftOut("the service got its Proxy token before it was first called")
+    gateway.proxy_token_life_s = SHORT_LIFE_S
+    try:
+        asked = _burst(service, world)
+        mark = gateway.journal.mark()
+        _serve(service, world)
+    finally:
+        gateway.proxy_token_life_s = PROXY_TOKEN_S
+    if gateway.journal.since(mark, Endpoint.TOKEN):
+        # It renews so far ahead that it has no use for a token of a short life: it still has none to reuse.
+        asked = _burst(service, world)
+
+    observe(requests_in_a_burst=asked)
+    expect.that(
+        asked <= MOST_REQUESTS,
+        f"Proxy token requests for {BURST} first calls at once",
+        expected=f"{MOST_REQUESTS} at most",
+        got=f"{asked}",
+    )
+
+
+@check("BACK-03")
+def dead_proxy_token_is_replaced(service: Service, world: ServiceWorld) -> None:
+    """When the gateway takes the Proxy token no more, the service gets another and goes on.
+
+    A call or two may fail over it. A service that goes by the lifetime alone is given that long, where it is
+    not the whole hour.
+    """
+    gateway = world.gateway
+    if not gateway.proxy_tokens:
+        gateway.proxy_token_life_s = SHORT_LIFE_S
+    _serve(service, world)
+    gateway.proxy_token_life_s = PROXY_TOKEN_S
+    short = all(token.life_s == SHORT_LIFE_S for token in gateway.proxy_tokens if not token.revoked)
+    gateway.revoke_proxy_tokens()
+    lost = _until_it_works(service, world, SHORT_LIFE_S + 5 if short else MENDS_WITHIN_S)
+    if lost is None:
+        gateway.revive_proxy_tokens()
+        if not short:
+            raise LeftOut("the service keeps its Proxy token for the whole of its hour")
+
+    observe(calls_lost=-1 if lost is None else lost)
+    expect.that(
+        lost is not None,
+        f"calls in the {SHORT_LIFE_S} s that a Proxy token was to live, after it had died",
+        expected="a new Proxy token, and calls that work",
+        got="none that works",
+    )
+
+
+@check("BACK-02")
+def proxy_token_is_reused(service: Service, world: ServiceWorld) -> None:
+    """Twenty calls in a row share a Proxy token that lasts an hour."""
+    gateway, mark = world.gateway, world.gateway.journal.mark()
+    for _ in range(IN_A_ROW):
+        _serve(service, world)
+    asked = len(gateway.journal.since(mark, Endpoint.TOKEN))
+
+    observe(requests_in_a_row=asked)
+    expect.that(
+        asked <= MOST_REQUESTS,
+        f"Proxy token requests for {IN_A_ROW} calls in a row",
+        expected=f"{MOST_REQUESTS} at most",
+        got=f"{asked}",
+    )
+
+
+def _burst(service: Service, world: ServiceWorld) -> int:
+    """How many Proxy tokens are asked for when many users call at once, of whom none is served yet."""
+    gateway, mark = world.gateway, world.gateway.journal.mark()
+    service.connect(BURST)
+    # Whoever is quick has the token before the others ask; whoever waits for no more than a second gets it.
+    gateway.script.always(Endpoint.TOKEN, Answer(delay_s=0.5))
+    answers = service.serve_all([world.unseen_token(USER) for _ in range(BURST)], at_once=BURST)
+    gateway.script.clear()
+    good = sum(service.brings(answer, gateway.orders_of(USER)) for answer in answers)
+    require.that(good > 0, f"{BURST} first calls at once", expected="one that is served", got="none")
+    return len(gateway.journal.since(mark, Endpoint.TOKEN))
+
+
+def _serve(service: Service, world: ServiceWorld) -> None:
+    served(service.serve(world.unseen_token(USER)), world.gateway.orders_of(USER))
+
+
+def _until_it_works(service: Service, world: ServiceWorld, within_s: float) -> int | None:
+    """How many calls fail before one works; None when none does in time."""
+    gateway: ScriptedGateway = world.gateway
+    until, lost = time.monotonic() + within_s, 0
+    while True:
+        answer = service.serve_once(world.unseen_token(USER))
+        if service.brings(answer, gateway.orders_of(USER)):
+            return lost
+        if time.monotonic() > until:
+            return None
+        lost += 1
+        time.sleep(min(5.0, 0.1 * 2**lost))

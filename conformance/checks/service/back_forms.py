@@ -1,0 +1,145 @@
+"""The exact form of what the service sends to the gateway and to the merchant.
+
+Whether the operation succeeds is another rule's business: what was sent is judged all the same.
+"""
+
+from __future__ import annotations
+
+import base64
+from urllib.parse import unquote
+
+from conformance.check import check
+from conformance.claims import expect, require
+from conformance.run.service_world import USERS, ServiceWorld
+from conformance.service import Service
+from fakes.gateway.journal import Call
+from fakes.gateway.script import Answer, Endpoint
+
+USER = USERS[0]
+# Audiences of the agent's token; the empty one stands for the Resource indicator.
+AUDIENCES = {"one-audience": ("",), "another-audience-first": ("https://other.example", "")}
+
+# Headers that some pass on as they came.
+FORWARDED = ("X-Forwarded-Access-Token", "X-Auth-Request-Access-Token")
+
+
+@check("BACK-01")
+def proxy_token_is_asked_for_by_basic(service: Service, world: ServiceWorld) -> None:
+    """The Proxy client stands in a Basic header, the grant in a form, and the secret nowhere else."""
+    service.serve(world.unseen_token(USER))
+    setup = world.gateway.setup
+    calls = world.gateway.journal.since(0, Endpoint.TOKEN)
+    require.that(bool(calls), "journal of the gateway", expected="a Proxy token request", got="none")
+    for call in calls:
+        form = call.form()
+        kind = (call.header("content-type") or "").partition(";")[0].strip().lower()
+        expect.equal(call.method, "POST", "method of the Proxy token request")
+        expect.equal(kind, "application/x-www-form-urlencoded", "Content-Type of the Proxy token request")
+        expect.equal(form.get("grant_type"), "client_credentials", "grant_type of the Proxy token request")
+        expect.that(
+            _basic(call) == (setup.proxy_client_id, setup.proxy_client_secret),
+            "Authorization of the Proxy token request",
+            expected="HTTP Basic with the Proxy client's ID and secret",
+            got="something else" if call.header("authorization") else "no such header",
+        )
+        elsewhere = f"{call.target}\n{call.body.decode('utf-8', 'replace')}"
+        expect.that(
+            setup.proxy_client_secret not in unquote(elsewhere),
+            "Proxy token request",
+            expected="the secret in the header alone",
+            got="the secret in its address or body",
+        )
+
+
+@check("BACK-04", cases=AUDIENCES)
+def redemption_has_its_exact_form(service: Service, world: ServiceWorld, case: tuple[str, ...]) -> None:
+    """JSON by POST, the agent's token as Bearer, the Proxy token bare, the Resource indicator as it is."""
+    gateway, mark = world.gateway, world.gateway.journal.mark()
+    audience = [each or gateway.setup.indicator for each in case]
+    token = world.unseen_token(USER, aud=audience)
+    service.serve(token)
+    calls = gateway.journal.since(mark, Endpoint.REDEMPTION)
+    require.that(bool(calls), "journal of the gateway", expected="a redemption", got="none")
+    known = {each.value for each in gateway.proxy_tokens}
+    for call in calls:
+        kind = (call.header("content-type") or "").partition(";")[0].strip().lower()
+        body = call.json()
+        expect.equal(kind, "application/json", "Content-Type of the redemption")
+        scheme, _, bearer = (call.header("authorization") or "").partition(" ")
+        expect.that(
+            scheme.lower() == "bearer" and bearer == token,
+            "Authorization of the redemption",
+            expected="Bearer and the token that the agent sent",
+            got="something else" if bearer else "no such header",
+        )
+        given = call.headers_named("x-proxy-token")
+        expect.that(
+            len(given) == 1 and given[0] in known,
+            "X-Proxy-Token",
+            expected="a Proxy token, bare",
+            got="something else" if given else "no such header",
+        )
+        resource = body.get("resource") if isinstance(body, dict) else None
+        expect.equal(resource, gateway.setup.indicator, "resource of the redemption")
+
+
+@check("BACK-05")
+def merchant_api_gets_the_merchant_token_alone(service: Service, world: ServiceWorld) -> None:
+    """The merchant is shown the merchant token as Bearer, and no other credential."""
+    gateway, mark = world.gateway, world.gateway.journal.mark()
+    token = world.unseen_token(USER)
+    service.serve(token, tuple((name, token) for name in FORWARDED))
+    calls = gateway.journal.since(mark, Endpoint.MERCHANT_API)
+    require.that(bool(calls), "journal of the merchant API", expected="a call", got="none")
+    for call in calls:
+        scheme, _, bearer = (call.header("authorization") or "").partition(" ")
+        expect.that(
+            scheme.lower() == "bearer" and bearer in gateway.merchant_tokens,
+            "Authorization at the merchant API",
+            expected="Bearer and the merchant token",
+            got="something else" if bearer else "no such header",
+        )
+        found = _others(call, world, token)
+        expect.that(
+            not found, "call of the merchant API", expected="no other credential", got=", ".join(found)
+        )
+
+
+@check("BACK-05", cases=("401", "404", "410"))
+def merchant_api_gets_no_stand_in(service: Service, world: ServiceWorld, case: str) -> None:
+    """Where redemption gives no merchant token, nothing else that the service holds takes its place."""
+    gateway = world.gateway
+    first = service.serve(world.unseen_token(USER))
+    require.that(first.answer is not None, "operation", expected="an answer", got=first.outcome())
+    mark, token = gateway.journal.mark(), world.unseen_token(USER)
+    gateway.script.always(Endpoint.REDEMPTION, Answer(status=int(case)))
+    service.serve_once(token)
+    gateway.script.clear()
+    asked = gateway.journal.since(mark, Endpoint.REDEMPTION)
+    require.that(bool(asked), "journal of the gateway", expected="a redemption", got="none")
+
+    calls = gateway.journal.since(mark, Endpoint.MERCHANT_API)
+    found = sorted({name for call in calls for name in _others(call, world, token)})
+    expect.that(not found, "calls of the merchant API", expected="no other credential", got=", ".join(found))
+
+
+def _others(call: Call, world: ServiceWorld, token: str) -> list[str]:
+    """The credentials in a call of the merchant's API that are no merchant token."""
+    gateway = world.gateway
+    others = {
+        "the gateway access token": token,
+        "the Proxy client's secret": gateway.setup.proxy_client_secret,
+        **{f"Proxy token {number}": each.value for number, each in enumerate(gateway.proxy_tokens, 1)},
+    }
+    return [name for name, value in others.items() if value in call.text()]
+
+
+def _basic(call: Call) -> tuple[str, str] | None:
+    scheme, _, encoded = (call.header("authorization") or "").partition(" ")
+    if scheme.lower() != "basic":
+        return None
+    try:
+        name, _, secret = base64.b64decode(encoded.strip()).decode().partition(":")
+    except ValueError:
+        return None
+    return unquote(name), unquote(secret)

@@ -1,0 +1,79 @@
+"""Lines to the gateway and to the merchant that are cut, slow, or there and away again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from conformance.check import check
+from conformance.checks.service._trouble import (
+    HOP,
+    MOST_TRIES,
+    OTHER,
+    USER,
+    bounded,
+    recovers,
+    shows_orders,
+    works,
+)
+from conformance.claims import LeftOut, expect, fired, observe, require
+from conformance.faults.network import LOST, SLOW, NetworkFault
+from conformance.run.service_world import ServiceWorld
+from conformance.service import Service
+from fakes.gateway.script import Endpoint
+
+LINES = {
+    # A line on which nothing comes is no other than a party that says nothing.
+    **{
+        f"redemption, {name}": (Endpoint.REDEMPTION, line)
+        for name, line in LOST.items()
+        if name != "line-dead"
+    },
+    **{f"merchant API, {name}": (Endpoint.MERCHANT_API, line) for name, line in SLOW.items()},
+    "merchant API, answer-cut": (Endpoint.MERCHANT_API, LOST["answer-cut"]),
+}
+# Behind the door there may be the discovery document as well, which some fetch for each call.
+MOST_CONNECTIONS = 3 * MOST_TRIES
+
+
+@check("BACK-06", needs=["faults"], cases=LINES)
+def broken_line_costs_no_more_than_a_bounded_try(
+    service: Service, world: ServiceWorld, case: tuple[Endpoint, NetworkFault]
+) -> None:
+    """While a line is bad the service answers in time, tries a few times, and works when it is good again."""
+    endpoint, line = case
+    if not world.doors.apart(endpoint):
+        raise LeftOut("gateway and merchant have one address: what is on the line to one is on both")
+    works(service, world)
+    gateway, mark = world.gateway, world.gateway.journal.mark()
+    with world.doors.behind_a_proxy(endpoint) as proxy:
+        line.arm(proxy)
+        answer = service.serve_once(world.unseen_token(USER))
+        struck, connections, troubles = line.struck(proxy), proxy.connections, proxy.troubles
+    calls = gateway.journal.since(mark)
+
+    require.that(not troubles, "byte-level proxy", expected="no trouble of its own", got=", ".join(troubles))
+    require.that(connections > 0, "operation of a user who is new", expected="a connection", got="none")
+    fault = replace(
+        line.fault,
+        name=f"{endpoint.value}, {line.fault.name}",
+        hop=HOP[endpoint],
+        does=f"is behind a line that {line.fault.does.rpartition('that ')[2]}",
+        holds="an answer in time, after a few tries",
+    )
+    fired(fault, struck)
+    observe(connections=connections, served=service.brings(answer, gateway.orders_of(USER)))
+    bounded(answer, calls, endpoint)
+    expect.that(
+        connections <= MOST_CONNECTIONS,
+        f"connections for one operation to where the {endpoint.value} is",
+        expected=f"{MOST_CONNECTIONS} at most",
+        got=f"{connections}",
+    )
+    expect.that(
+        not shows_orders(answer, world, OTHER),
+        answer.step,
+        expected="no orders of anybody else",
+        got="orders of the other user",
+        exchange=answer,
+    )
+    recovers(service, world)

@@ -1,0 +1,56 @@
+"""Redirects, which lead credentials away."""
+
+from __future__ import annotations
+
+from conformance.check import check
+from conformance.checks.service._trouble import (
+    USER,
+    credentials_in,
+    failing_token_endpoint,
+    fault,
+    recovers,
+    works,
+)
+from conformance.claims import expect, fired, observe, require
+from conformance.run.service_world import ServiceWorld
+from conformance.service import Service
+from fakes.gateway.script import Answer, Endpoint
+
+REDIRECTS = {
+    f"{endpoint.value}, {status}": (endpoint, status)
+    for endpoint in (Endpoint.TOKEN, Endpoint.REDEMPTION, Endpoint.MERCHANT_API)
+    for status in (301, 302, 303, 307, 308)
+}
+
+
+@check("BACK-09", cases=REDIRECTS)
+def redirect_to_another_host_gets_no_credential(
+    service: Service, world: ServiceWorld, case: tuple[Endpoint, int]
+) -> None:
+    """Whoever is told to go elsewhere takes no credential along."""
+    endpoint, status = case
+    gateway, mark, before = world.gateway, world.thief.mark(), world.gateway.journal.mark()
+    works(service, world)
+    token = world.unseen_token(USER)
+    away = Answer(status=status, headers={"location": f"{world.thief_url}/elsewhere"})
+    if endpoint is Endpoint.TOKEN:
+        answer, _ = failing_token_endpoint(service, world, away, token)
+    else:
+        gateway.script.always(endpoint, away)
+        before = gateway.journal.mark()
+        answer = service.serve_once(token)
+        gateway.script.clear()
+    asked = gateway.journal.since(before, endpoint)
+    require.that(bool(asked), "operation", expected=f"a call of the {endpoint.value}", got="none")
+    seen = world.thief.since(mark)
+    stolen = sorted({name for call in seen for name in credentials_in(call, world, token)})
+
+    fired(fault(endpoint, f"redirect-{status}"), len(asked))
+    observe(followed=len(seen), status=answer.status)
+    expect.that(
+        not stolen,
+        f"another host, to which the {endpoint.value} sent the service",
+        expected="no call with a credential",
+        got=", ".join(stolen),
+    )
+    recovers(service, world)

@@ -1,0 +1,147 @@
+"""The challenge that tells an agent where to go."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping
+from urllib.parse import quote, urlsplit
+
+from conformance.check import check
+from conformance.claims import LeftOut, expect, observe, require
+from conformance.run.service_world import USERS, ServiceWorld
+from conformance.service import POINTER, Service, challenged, challenges_of, document, served
+from conformance.wire.exchange import Exchange
+
+# Authorization headers that hold no gateway access token; the good one stands for what is taken apart.
+NO_TOKENS: dict[str, Callable[[str], str]] = {
+    "basic": lambda _: "Basic YWdlbnQ6c2VjcmV0",
+    "basic-with-the-token": lambda good: f"Basic {base64.b64encode(f'bearer:{good}'.encode()).decode()}",
+    "another-scheme": lambda good: f"Token {good}",
+    "a-scheme-that-begins-alike": lambda good: f"BearerToken {good}",
+    "bearer-alone": lambda _: "Bearer",
+    "no-scheme": lambda good: good,
+    "two-words": lambda good: f"Bearer {good} {good}",
+    "garbage": lambda _: "Bearer garbage",
+    "two-dots": lambda _: "Bearer ..",
+    "three-words-of-base64": lambda _: "Bearer e30.e30.e30",
+    "not-base64": lambda good: f"Bearer {good.replace('.', '.%')}",
+    "json": lambda _: 'Bearer {"alg":"none"}',
+    "null": lambda _: "Bearer null",
+    "quoted": lambda good: f'Bearer "{good}"',
+    "as-a-parameter": lambda good: f'Bearer token="{good}"',
+    "punctuation": lambda _: "!!!",
+}
+
+
+@check("CHAL-01")
+def operation_without_a_token_gets_the_challenge(service: Service, world: ServiceWorld) -> None:
+    """Without Authorization, the answer is 401 and says where the metadata are; with a token it works."""
+    _works(service, world)
+
+    challenged(service.operate())
+
+
+@check("CHAL-02")
+def challenge_points_to_the_metadata(service: Service, world: ServiceWorld) -> None:
+    """What stands at the address in the challenge is the document."""
+    gateway = world.gateway
+    pointer = challenged(service.operate()).parameters[POINTER]
+    parts = urlsplit(pointer)
+    expect.that(
+        parts.scheme in ("http", "https") and bool(parts.netloc), POINTER, expected="a URL", got=pointer
+    )
+    theirs = [urlsplit(url).netloc for url in (gateway.addresses.base_url, gateway.addresses.core_url)]
+    expect.that(
+        parts.netloc not in theirs or parts.netloc == urlsplit(service.service_url).netloc,
+        POINTER,
+        expected="the address of the service's own document",
+        got="an address of the gateway's",
+    )
+    found = document(service.fetch(pointer, "metadata by the challenge"))
+
+    wanted = gateway.authorization_server
+    servers = found.get("authorization_servers")
+    expect.that(
+        isinstance(servers, list) and wanted in servers,
+        f"document at {pointer}",
+        expected=f"authorization_servers with {wanted}",
+        got=servers,
+    )
+
+
+@check("CHAL-02")
+def challenge_says_the_address_of_the_target_file(service: Service) -> None:
+    """The challenge and the target file name one document."""
+    here = require(require(service.metadata()).status(200)).json_object()
+    pointer = challenged(service.operate()).parameters[POINTER]
+    if pointer == service.metadata_url:
+        expect.equal(pointer, service.metadata_url, POINTER)
+        return
+    there = document(service.fetch(pointer, "metadata by the challenge"))
+
+    for name in ("resource", "authorization_servers"):
+        same = there.get(name) == here.get(name)
+        expect.that(same, name, expected="the same at both addresses", got="another")
+
+
+@check("CHAL-03", cases=NO_TOKENS)
+def no_bearer_token_gets_the_challenge(
+    service: Service, world: ServiceWorld, case: Callable[[str], str]
+) -> None:
+    """What is no Bearer token is as good as none; the same token as a Bearer token is served."""
+    _works(service, world)
+    good = world.gateway.access_token(USERS[0])
+
+    challenged(service.operate(case(good)))
+
+
+@check("CHAL-03", cases=("query", "cookie", "another-header", "body"))
+def token_in_another_place_counts_as_none(service: Service, world: ServiceWorld, case: str) -> None:
+    """A good token anywhere but in the Authorization header opens nothing."""
+    _works(service, world)
+    good = world.gateway.access_token(USERS[0])
+    match case:
+        case "query":
+            mark = "&" if "?" in service.operation.path else "?"
+            challenged(service.operate(query=f"{mark}access_token={quote(good)}"))
+        case "cookie":
+            challenged(service.operate(headers=(("Cookie", f"access_token={good}; Authorization={good}"),)))
+        case "another-header":
+            names = ("X-Access-Token", "X-Authorization", "Proxy-Authorization", "X-Forwarded-Authorization")
+            challenged(service.operate(headers=tuple((name, f"Bearer {good}") for name in names)))
+        case _:
+            # A service may look at the body before it looks for a token: then any refusal will do.
+            expect(_with_a_body(service, good)).refused()
+
+
+@check("CHAL-09")
+def error_in_the_challenge(service: Service) -> None:
+    """Whether the challenge says `error`, for no token and for a bad one."""
+    none, bad = (_bearer(service.operate(*given)) for given in ((), ("Bearer garbage",)))
+    observe(
+        error_without_a_token=none.get("error", "none"),
+        error_with_a_bad_token=bad.get("error", "none"),
+        realm="realm" in none,
+        scope="scope" in none,
+    )
+
+
+def _bearer(answer: Exchange) -> Mapping[str, str]:
+    """The parameters of the challenge for Bearer; where there is none, another rule says so."""
+    found = [each for each in challenges_of(answer) if each.scheme.lower() == "bearer"]
+    require.that(bool(found), answer.step, expected="a challenge for Bearer", got="none", exchange=answer)
+    return found[0].parameters
+
+
+def _works(service: Service, world: ServiceWorld) -> None:
+    """The positive twin: a good token in its place is served."""
+    gateway = world.gateway
+    served(service.serve(gateway.access_token(USERS[0])), gateway.orders_of(USERS[0]))
+
+
+def _with_a_body(service: Service, good: str) -> Exchange:
+    asked = service.operation
+    own = {} if asked.json is None else asked.json
+    if asked.kind == "mcp" or asked.method == "GET" or not isinstance(own, dict):
+        raise LeftOut("the operation sends no JSON object in which a token could stand")
+    return service.with_body({**own, "access_token": good}).operate()

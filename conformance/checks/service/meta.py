@@ -1,0 +1,107 @@
+"""The protected resource metadata document."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from conformance.check import check
+from conformance.claims import expect, observe, require
+from conformance.run.service_world import USERS, ServiceWorld
+from conformance.service import Service, document, served
+
+KEPT = ("resource", "authorization_servers")
+
+
+@check("META-01")
+def metadata_is_a_json_object(service: Service) -> None:
+    """The document is there, with 200, as a JSON object; over HTTPS where the service is reached by it."""
+    document(service.metadata())
+    secure = service.metadata_url.startswith("https:")
+    observe(https=secure)
+    plain_service = service.service_url.startswith("http:")
+    expect.that(
+        secure or plain_service, "address of the metadata", expected="https", got=service.metadata_url
+    )
+
+
+@check("META-02")
+def resource_is_the_service_itself(service: Service, world: ServiceWorld) -> None:
+    """`resource` names the operator's own service, and not the merchant's API behind it."""
+    resource = expect.text(document(service.metadata()).get("resource"), "resource")
+
+    expect.that(
+        resource != world.gateway.setup.indicator,
+        "resource",
+        expected="the service's own identifier",
+        got="the Resource indicator of the merchant's API",
+    )
+
+
+@check("META-03")
+def authorization_servers_name_the_resources_own(service: Service, world: ServiceWorld) -> None:
+    """The per-Resource authorization server is in the list, as it is written in the Console."""
+    servers = document(service.metadata()).get("authorization_servers")
+
+    expect.that(
+        isinstance(servers, list) and all(isinstance(server, str) for server in servers),
+        "authorization_servers",
+        expected="an array of strings",
+        got=servers,
+    )
+    wanted = world.gateway.authorization_server
+    expect.that(
+        wanted in (servers or []), "authorization_servers", expected=f"{wanted} among them", got=servers
+    )
+
+
+@check("META-04")
+def metadata_stay_the_same(service: Service, world: ServiceWorld) -> None:
+    """The address answers on every fetch, before and after the service is used, and says the same."""
+    gateway = world.gateway
+    first = [service.first_metadata] if service.first_metadata is not None else []
+    before = [*first, *(document(service.metadata()) for _ in range(3))]
+    served(service.serve(gateway.access_token(USERS[0])), gateway.orders_of(USERS[0]))
+    service.operate()
+    after = [document(service.metadata()) for _ in range(2)]
+
+    for name in KEPT:
+        values = [each.get(name) for each in (*before, *after)]
+        expect.that(
+            all(value == values[0] for value in values),
+            f"{name} in {len(before) + len(after)} fetches",
+            expected="the same in all",
+            got="it changed",
+        )
+
+
+@check("META-05")
+def metadata_are_json_by_their_label(service: Service) -> None:
+    """The document is labelled application/json."""
+    answer = require(service.metadata()).status(200)
+    require(answer).json_object()
+    said = answer.header("Content-Type") or ""
+
+    expect.that(
+        said.partition(";")[0].strip().lower() == "application/json",
+        "Content-Type of the metadata",
+        expected="application/json",
+        got=said or "no header",
+    )
+
+
+@check("META-05")
+def resource_is_where_its_metadata_are(service: Service) -> None:
+    """`resource` is the URL to which the address of the metadata belongs by RFC 9728, section 3."""
+    resource = expect.text(document(service.metadata()).get("resource"), "resource")
+    where, what = urlsplit(service.metadata_url), urlsplit(resource)
+
+    same = (what.scheme, what.netloc.lower()) == (where.scheme, where.netloc.lower())
+    expect.that(same, "resource", expected=f"a URL on {where.scheme}://{where.netloc}", got=resource)
+    path = what.path if what.path != "/" else ""
+    wanted = f"/.well-known/oauth-protected-resource{path}"
+    expect.that(
+        where.path.rstrip("/") == wanted.rstrip("/"),
+        "address of the metadata",
+        expected=f"{wanted} for the resource {resource}",
+        got=where.path,
+    )

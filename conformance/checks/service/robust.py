@@ -1,0 +1,131 @@
+"""Bad input, and what is left after it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from conformance import odd_input as odd
+from conformance.check import check
+from conformance.claims import expect, require
+from conformance.generating import Draw
+from conformance.run.service_world import USERS, ServiceWorld
+from conformance.service import Service, served
+from conformance.sound import ask as ask_soundly
+from conformance.sound import ask_all, is_sound
+from conformance.wire.exchange import Request
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+FLOOD = 200
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+# A few of every kind that JSON has: a table of all Unicode takes the library seconds to make.
+_LETTERS = 'aZ0-_.:/\\" \x00\n\x7f\xe9\u2028\ufeff\U0001f600'
+# What a token may not look like, and a header may carry.
+AUTHORIZATIONS: Mapping[str, str] = {
+    "empty": "",
+    "long": f"Bearer {'a' * odd.LONG}",
+    "many dots": f"Bearer {'.' * 200}",
+    "not base64": "Bearer a.$%&.c",
+    "deep header": "Bearer " + "e30" * 300,
+    "number for a header": "Bearer MQ.MQ.MQ",
+    "null for a header": "Bearer bnVsbA.bnVsbA.bnVsbA",
+    "list for a header": "Bearer W10.W10.W10",
+    "alg is a number": "Bearer eyJhbGciOjF9.e30.e30",
+    "alg is null": "Bearer eyJhbGciOm51bGx9.e30.e30",
+    "kid is an object": "Bearer eyJhbGciOiJFUzI1NiIsImtpZCI6e319.e30.e30",
+    "not UTF-8": "Bearer \xff\xfe",
+    "tab": "Bearer\tx",
+    "comma": "Bearer a, Bearer b",
+}
+
+
+@check("ROBUST-01")
+def authorization_header_takes_anything(service: Service, world: ServiceWorld) -> None:
+    """Whatever stands in the Authorization header, the operation gives an answer below 500."""
+    _works(service, world)
+    requests = {name: service.request((("Authorization", value),)) for name, value in AUTHORIZATIONS.items()}
+
+    ask_all(service, "operation", requests)
+
+
+@check("ROBUST-01", cases=("metadata", "operation"))
+def every_method_gets_an_answer(service: Service, world: ServiceWorld, case: str) -> None:
+    """Every usual method gets an answer below 500 at both addresses."""
+    _works(service, world)
+    url = service.metadata_url if case == "metadata" else service.request(()).url
+
+    ask_all(service, case, {method: Request(method=method, url=url) for method in _METHODS})
+
+
+@check("ROBUST-01")
+def operation_takes_any_body(service: Service, world: ServiceWorld) -> None:
+    """With a good token, whatever the body is, the operation gives an answer below 500."""
+    gateway = world.gateway
+    _works(service, world)
+    good = ("Authorization", f"Bearer {gateway.access_token(USERS[0])}")
+    base = service.request((good,))
+    requests = {
+        name: Request(method="POST", url=base.url, headers=base.headers, body=body)
+        for name, body in odd.BODIES.items()
+    }
+
+    ask_all(service, "operation", requests)
+
+
+@check("ROBUST-01", needs=["examples"])
+def generated_tokens_get_an_answer(service: Service, world: ServiceWorld, draw: Draw) -> None:
+    """A token whose header and claims are generated gets an answer below 500."""
+    _works(service, world)
+    header, claims, signature = world.gateway.access_token(USERS[0]).split(".")
+
+    def holds(parts: tuple[Any, Any]) -> None:
+        one, two = (odd.segment(part) if part is not None else None for part in parts)
+        token = f"{one or header}.{two or claims}.{signature}"
+        answer = ask_soundly(service, service.request((("Authorization", f"Bearer {token}"),)), "operation")
+        expect.that(
+            is_sound(answer),
+            "operation",
+            expected="an answer in time and below 500",
+            got=f"{answer.outcome()} to {json.dumps(parts)}",
+        )
+
+    draw.each(_parts(), holds)
+
+
+@check("ROBUST-02")
+def operation_works_after_a_flood(service: Service, world: ServiceWorld) -> None:
+    """Hundreds of bad requests at once leave nothing behind that stops the next good one."""
+    _works(service, world)
+    bad = [service.request((("Authorization", value),)) for value in AUTHORIZATIONS.values()]
+    flood = (bad * (FLOOD // len(bad) + 1))[:FLOOD]
+
+    answered = service.wire.volley(flood, at_once=8)
+
+    require.that(answered >= FLOOD // 2, "the flood", expected=f"{FLOOD} answers", got=f"{answered}")
+    gateway = world.gateway
+    answer = service.serve(gateway.access_token(USERS[0]))
+    expect.that(
+        service.brings(answer, gateway.orders_of(USERS[0])),
+        "operation after a flood of bad requests",
+        expected="the orders",
+        got=answer.outcome(),
+        exchange=answer,
+    )
+
+
+def _works(service: Service, world: ServiceWorld) -> None:
+    gateway = world.gateway
+    served(service.serve(gateway.access_token(USERS[0])), gateway.orders_of(USERS[0]))
+
+
+def _parts() -> SearchStrategy[tuple[Any, Any]]:
+    from hypothesis import strategies as st  # noqa: PLC0415 - loaded by those who generate
+
+    leaf = st.one_of(st.none(), st.booleans(), st.integers(), st.text(_LETTERS, max_size=8))
+    inner = st.one_of(leaf, st.lists(leaf, max_size=3))
+    names = st.sampled_from(["alg", "kid", "typ", "iss", "aud", "exp", "sub", "ext", "jwk", "crit"])
+    part = st.one_of(st.none(), leaf, st.dictionaries(names, inner, max_size=5))
+    return st.tuples(part, part)

@@ -1,0 +1,181 @@
+"""Connections that misbehave, and users whose backend is slow, are nobody else's problem."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from conformance.check import check
+from conformance.checks.service._trouble import HOP, OTHER, USER, recovers, works
+from conformance.claims import expect, fired, require
+from conformance.faults.agent_side import BROKEN, EMBEDDED, LARGE_BODY, SLOW, Client
+from conformance.faults.fault import Fault, Hop, Layer
+from conformance.faults.misbehaving import misbehaving
+from conformance.run.service_world import ServiceWorld
+from conformance.service import Service, served
+from conformance.wire.exchange import Request
+from conformance.wire.secret import Secret
+from fakes.gateway.script import Answer, Endpoint
+
+# So many connections at a time: more than a handful of workers can be waiting for, and less than a flood.
+AT_ONCE = 6
+# So many calls of one user wait: fewer than the workers that the smallest service has.
+WAITING = 3
+ARRIVE_WITHIN_S = 10.0
+# Whoever is served so much later than usual has waited for something.
+LATER_S, TIMES_LATER = 1.0, 3.0
+PIECE = 64 * 1024
+# Nobody around the service has failed: there is no reason to keep away from anybody.
+RECOVERS_S = 10.0
+# Once is not enough to see what each broken connection takes along.
+ROUNDS = {"abandoned-in-the-body": 3}
+JSON = "application/json"
+
+
+# These come first: what a broken client leaves behind keeps the other checks from beginning at all.
+@check("ROBUST-02", needs=["faults"], cases={**BROKEN, **SLOW})
+def operation_works_after_misbehaving_clients(service: Service, world: ServiceWorld, case: Client) -> None:
+    """Clients that broke off, or broke HTTP, took nothing with them."""
+    works(service, world)
+    name = next(name for name, client in {**BROKEN, **SLOW}.items() if client is case)
+    for _ in range(ROUNDS.get(name, 1)):
+        with _at_the_operation(service, world, case) as reached:
+            fired(_met_by_the_service(case.fault), reached)
+
+    recovers(service, world, RECOVERS_S)
+
+
+@check("ROBUST-02", needs=["faults"])
+def large_body_is_never_taken_for_requests(service: Service, world: ServiceWorld) -> None:
+    """A connection that survives a large body answers what is asked next, and nothing that the body says."""
+    works(service, world)
+    question = Request(method="GET", url=service.metadata_url, headers=(("Accept", JSON),))
+    require(service.wire.send("metadata", question)).status(200)
+    inside = b"GET /gateproof-embedded HTTP/1.1\r\nHost: service\r\n\r\n"
+    url = service.request(()).url
+    large = Request(
+        method="POST",
+        url=url,
+        headers=(("Content-Type", JSON), _authorized(service, world)),
+        body=inside * (LARGE_BODY // len(inside)),
+    )
+
+    written: list[int] = []
+    first, second = service.wire.pipelined(
+        "large body, then metadata", [large, question], piece=PIECE, wrote=written.append
+    )
+
+    fired(_met_by_the_service(EMBEDDED), len(written))
+    # Closing is what a server may do that does not want to read on.
+    expect.that(
+        second.answer is None or second.status == 200,
+        f"what follows a large body, after {first.outcome()}",
+        expected="the answer to the next request, or a close",
+        got=second.outcome(),
+    )
+
+
+@check("ROBUST-03", needs=["faults"], cases=SLOW)
+def slow_connections_hold_up_nobody_else(service: Service, world: ServiceWorld, case: Client) -> None:
+    """While clients hold connections open and get nowhere, the operation goes through in the usual time."""
+    works(service, world)
+
+    with _at_the_operation(service, world, case) as reached:
+        fired(_met_by_the_service(case.fault), reached)
+        _works_beside(service, world, f"operation beside clients, of which each {case.fault.does}")
+
+
+@check(
+    "ROBUST-03", needs=["faults", "users:2"], cases=(Endpoint.REDEMPTION.value, Endpoint.MERCHANT_API.value)
+)
+def users_whose_calls_hang_hold_up_nobody_else(service: Service, world: ServiceWorld, case: str) -> None:
+    """While the gateway or the merchant says nothing to one user's calls, another user is served as usual."""
+    endpoint, gateway = Endpoint(case), world.gateway
+    works(service, world)
+    begun = time.monotonic()
+    served(service.serve(world.unseen_token(OTHER)), gateway.orders_of(OTHER))
+    late_s = LATER_S + TIMES_LATER * (time.monotonic() - begun)
+    token, mark = world.unseen_token(USER), gateway.journal.mark()
+    whose = token
+    if endpoint is Endpoint.MERCHANT_API:
+        whose = gateway.merchant_token(USER)
+        gateway.script.always(Endpoint.REDEMPTION, Answer(whose=token, members={"access_token": whose}))
+    gateway.script.always(endpoint, Answer(whose=whose, hangs=True))
+    callers = [threading.Thread(target=service.serve_once, args=(token,)) for _ in range(WAITING)]
+    for caller in callers:
+        caller.start()
+    try:
+        arrived = _arrived(world, endpoint, mark, whose)
+        require.that(arrived > 0, f"calls of {USER}", expected=f"one of the {case} that hangs", got="none")
+        fired(_hanging(endpoint), arrived)
+        begun = time.monotonic()
+        _works_beside(service, world, f"{OTHER}'s operation while the {case} says nothing to {USER}")
+        took_s = time.monotonic() - begun
+        given_up = sum(call.given_up for call in gateway.journal.since(mark, endpoint))
+        expect.that(
+            not given_up or took_s <= late_s,
+            f"{OTHER}'s operation while the {case} says nothing to {USER}",
+            expected=f"an answer before the service has given up on {USER}'s calls",
+            got=f"one after {took_s:.1f} s, when {given_up} had been given up",
+        )
+    finally:
+        gateway.script.clear()
+        for caller in callers:
+            caller.join()
+
+
+@contextmanager
+def _at_the_operation(service: Service, world: ServiceWorld, client: Client) -> Iterator[int]:
+    """Such clients at the operation, each with a good token; gives how many there are."""
+    url = service.request(()).url
+    place = service.wire.place_of(url)
+    assert place is not None  # noqa: S101 - the operation is at the service's own address
+    own = (_authorized(service, world), ("Accept", f"{JSON}, text/event-stream"))
+    with misbehaving(client, place, url, JSON, number=AT_ONCE, headers=own) as reached:
+        service.wire.hang_up()
+        yield reached
+
+
+def _authorized(service: Service, world: ServiceWorld) -> tuple[str, str]:
+    token = world.gateway.access_token(USER)
+    service.keyring.add(Secret("access_token", token))
+    return "Authorization", f"Bearer {token}"
+
+
+def _works_beside(service: Service, world: ServiceWorld, what: str) -> None:
+    """Somebody else's operation succeeds at the first try, on a connection of its own."""
+    answer = service.serve(world.unseen_token(OTHER))
+    expect.that(
+        service.brings(answer, world.gateway.orders_of(OTHER)),
+        what,
+        expected="the orders",
+        got=answer.outcome(),
+        exchange=answer,
+    )
+
+
+def _arrived(world: ServiceWorld, endpoint: Endpoint, mark: int, whose: str) -> int:
+    until = time.monotonic() + ARRIVE_WITHIN_S
+    while True:
+        calls = world.gateway.journal.since(mark, endpoint)
+        arrived = sum(whose in call.text() for call in calls)
+        if arrived or time.monotonic() > until:
+            return arrived
+        time.sleep(0.02)
+
+
+def _met_by_the_service(fault: Fault) -> Fault:
+    return replace(fault, hop=Hop.AGENT_TO_SERVICE)
+
+
+def _hanging(endpoint: Endpoint) -> Fault:
+    return Fault(
+        name=f"{endpoint.value} that keeps one user waiting",
+        layer=Layer.HTTP,
+        hop=HOP[endpoint],
+        does=f"the {endpoint.value} says nothing to one user's calls",
+        holds="other users are served as usual",
+    )

@@ -1,0 +1,145 @@
+"""Who may never see which credential: every byte that agents received is searched for it."""
+
+from __future__ import annotations
+
+from conformance.check import check
+from conformance.claims import expect, require
+from conformance.run.received import Survey
+from conformance.run.service_received import (
+    MERCHANT_TOKEN,
+    PROXY_ID,
+    PROXY_SECRET,
+    PROXY_TOKEN,
+    ServiceReceived,
+)
+from conformance.run.service_world import USERS, ServiceWorld
+from conformance.service import Service, served
+from conformance.service_session import session_of
+from conformance.wire import leaks
+from conformance.wire.exchange import Exchange
+from fakes.gateway.keys import signed
+from fakes.gateway.script import Answer, Endpoint
+
+EVERY = (MERCHANT_TOKEN, PROXY_TOKEN, PROXY_SECRET, PROXY_ID)
+# What the parties answer in trouble, with the credential that was sent to them in it.
+TROUBLE = {
+    "redemption, 500": (Endpoint.REDEMPTION, 500),
+    "redemption, 401": (Endpoint.REDEMPTION, 401),
+    "redemption, 410": (Endpoint.REDEMPTION, 410),
+    "redemption, 404": (Endpoint.REDEMPTION, 404),
+    "merchant API, 500": (Endpoint.MERCHANT_API, 500),
+    "merchant API, 401": (Endpoint.MERCHANT_API, 401),
+    "merchant API, 403": (Endpoint.MERCHANT_API, 403),
+}
+
+
+@check("SECRET-02", cases=USERS)
+def merchant_token_is_not_in_what_an_agent_gets(
+    service: Service, world: ServiceWorld, received: ServiceReceived, case: str
+) -> None:
+    """An operation that is served shows the agent the orders and not the token that brought them."""
+    answer = served(service.serve(world.gateway.access_token(case)), world.gateway.orders_of(case))
+
+    _hidden(received, [answer], MERCHANT_TOKEN)
+
+
+@check("SECRET-02")
+def merchant_token_is_not_in_what_a_server_offers_besides(
+    service: Service, world: ServiceWorld, received: ServiceReceived
+) -> None:
+    """Beside its tools, an MCP server may notify, list and show: nothing of it has a merchant token in it."""
+    gateway = world.gateway
+    token = gateway.access_token(USERS[0])
+    session = session_of(service, token)
+    served(session.call(token), gateway.orders_of(USERS[0]))
+
+    _hidden(received, list(session.besides(token)), MERCHANT_TOKEN)
+
+
+@check("SECRET-06", cases=TROUBLE)
+def error_shows_no_credential(
+    service: Service, world: ServiceWorld, received: ServiceReceived, case: tuple[Endpoint, int]
+) -> None:
+    """What a party in trouble says, with the credentials in it that it was sent, stays with the service."""
+    endpoint, status = case
+    gateway = world.gateway
+    served(service.serve(gateway.access_token(USERS[0])), gateway.orders_of(USERS[0]))
+    known = {**{token.value: "" for token in gateway.proxy_tokens}, **gateway.merchant_tokens}
+    quoted = {"error": "trouble", "detail": f"sent: {' '.join(list(known)[-3:])}"}
+    gateway.script.always(endpoint, Answer(status=status, members=quoted))
+    answer = service.serve_once(world.unseen_token(USERS[0]))
+    gateway.script.clear()
+
+    _hidden(received, [answer], *EVERY)
+
+
+@check("SECRET-05")
+def gateway_tokens_are_not_in_the_logs(service: Service, world: ServiceWorld) -> None:
+    """Neither a good access token nor a refused one, nor an ID token, is in what the service logs."""
+    gateway = world.gateway
+    good = gateway.access_token(USERS[0])
+    served(service.serve(good), gateway.orders_of(USERS[0]))
+    expired = gateway.access_token(USERS[0], exp=1)
+    foreign = gateway.access_token(USERS[0], aud=[service.service_url])
+    person = {"name": "alice", "email": "alice@merchant.example"}
+    id_token = signed(gateway.claims(USERS[0], aud=["agent_1"], ext=None, **person), gateway.core_key)
+    failing = world.unseen_token(USERS[0])
+    for token in (expired, foreign, id_token):
+        service.serve(token)
+    gateway.script.always(Endpoint.REDEMPTION, Answer(status=500))
+    service.serve_once(failing)
+    gateway.script.clear()
+    log = world.log()
+    tokens = [leaks.canary("access_token", token) for token in (good, expired, foreign, failing)]
+    found = [each for each in leaks.Hoard(tokens).search(log) if each.how in leaks.PLAIN]
+    found += leaks.Hoard([leaks.canary("id_token", id_token)]).search(log)
+
+    expect.that(
+        not found,
+        f"the log, {len(log)} characters",
+        expected="no gateway access token in plain text, and no ID token",
+        got=", ".join(sorted({each.kind.replace("_", " ") for each in found})),
+    )
+
+
+@check("SECRET-02", whole_run=True)
+def merchant_token_reached_no_agent(survey: Survey) -> None:
+    """No answer of the whole run had a merchant token in it."""
+    _clean(survey, MERCHANT_TOKEN)
+
+
+@check("SECRET-03", whole_run=True)
+def proxy_token_reached_no_agent(survey: Survey) -> None:
+    """No answer of the whole run had a Proxy token in it."""
+    _clean(survey, PROXY_TOKEN)
+
+
+@check("SECRET-04", whole_run=True)
+def proxy_client_reached_no_agent(survey: Survey) -> None:
+    """No answer of the whole run had the Proxy client's secret or its ID in it."""
+    _clean(survey, PROXY_SECRET, PROXY_ID)
+
+
+def _hidden(received: ServiceReceived, answers: list[Exchange], *kinds: str) -> None:
+    found = received.leaks_of(answers, *kinds)
+
+    expect.that(
+        not found,
+        f"{len(answers)} answers to the agent",
+        expected="no credential of the backend's",
+        got="; ".join(dict.fromkeys(leak.said() for leak in found[:4])),
+    )
+
+
+def _clean(survey: Survey, *kinds: str) -> None:
+    require.that(survey.redeemed > 0, "the run", expected="a redemption that succeeded", got="none")
+    known = sum(survey.known.get(kind, 0) for kind in kinds)
+    found = [leak for leak in survey.leaks if leak.kind in kinds]
+    places = "; ".join(dict.fromkeys(f"{leak.check}: {leak.said()}" for leak in found[:4]))
+
+    expect.that(
+        not found,
+        f"{survey.answers} answers of the run, searched for {known} secrets",
+        expected=f"no {kinds[0].replace('_', ' ')} in them",
+        got=places,
+    )

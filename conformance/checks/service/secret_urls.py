@@ -1,0 +1,35 @@
+"""Credentials stay out of addresses."""
+
+from __future__ import annotations
+
+from conformance.check import check
+from conformance.claims import expect, require
+from conformance.run.service_world import USERS, ServiceWorld
+from conformance.service import Service, served
+from conformance.wire import leaks
+
+
+@check("SECRET-07")
+def no_address_holds_a_token_or_secret(service: Service, world: ServiceWorld) -> None:
+    """What the service asks of gateway and merchant has its credentials in headers, and in no address."""
+    gateway = world.gateway
+    tokens = [gateway.access_token(USERS[0]) for _ in range(2)]
+    for token in tokens:
+        served(service.serve(token), gateway.orders_of(USERS[0]))
+    calls = gateway.journal.since(0)
+    require.that(bool(calls), "journal of the gateway", expected="calls", got="none")
+    secrets = {
+        "access_token": tokens,
+        "proxy_token": [each.value for each in gateway.proxy_tokens],
+        "proxy_client_secret": [gateway.setup.proxy_client_secret],
+        "merchant_access_token": list(gateway.merchant_tokens),
+    }
+    hoard = leaks.Hoard(leaks.canary(kind, value) for kind, values in secrets.items() for value in values)
+    found = {each.kind for call in calls for each in hoard.search(call.target)}
+
+    expect.that(
+        not found,
+        f"{len(calls)} addresses that the service asked",
+        expected="no token or secret in them",
+        got=", ".join(sorted(kind.replace("_", " ") for kind in found)),
+    )

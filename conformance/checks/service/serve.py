@@ -1,0 +1,117 @@
+"""What a good token opens."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from conformance.check import check
+from conformance.claims import LeftOut, expect, observe, require
+from conformance.run.service_world import USERS, ServiceWorld
+from conformance.service import Service, holds_orders, served
+from fakes.gateway.keys import signed
+from fakes.gateway.script import Endpoint
+
+# A key that is new is found within this time (rule SERVE-02).
+FOUND_WITHIN_S = 60.0
+
+
+@check("SERVE-01", cases=USERS)
+def good_token_brings_the_users_orders(service: Service, world: ServiceWorld, case: str) -> None:
+    """With a good token the operation succeeds, with what the merchant API has for the user."""
+    gateway = world.gateway
+    answer = service.serve(gateway.access_token(case))
+
+    expect.that(
+        service.succeeded(answer),
+        answer.step,
+        expected="success",
+        got=answer.outcome(),
+        exchange=answer,
+    )
+    expect.that(
+        holds_orders(answer, gateway.orders_of(case)),
+        answer.step,
+        expected=f"the orders of {case}",
+        got="an answer without them",
+        exchange=answer,
+    )
+
+
+@check("SERVE-01", cases=("unknown-claims", "two-audiences", "not-long-to-live"))
+def good_token_in_another_form_is_served(service: Service, world: ServiceWorld, case: str) -> None:
+    """Claims that the service does not know, and an audience beside its own, make no token worse."""
+    gateway, user = world.gateway, USERS[0]
+    forms: dict[str, dict[str, Any]] = {
+        "unknown-claims": {"x-new": {"deep": [1, 2]}, "act": {"sub": "agent_1"}},
+        "two-audiences": {"aud": ["https://other.example", gateway.setup.indicator]},
+        "not-long-to-live": {"exp": int(time.time()) + 30},
+    }
+    answer = service.serve(gateway.access_token(user, **forms[case]))
+
+    expect.that(
+        service.brings(answer, gateway.orders_of(user)),
+        answer.step,
+        expected="success with the orders",
+        got=answer.outcome(),
+        exchange=answer,
+    )
+
+
+@check("SERVE-02", cases=("ES256", "RS256"))
+def added_key_is_picked_up(service: Service, world: ServiceWorld, case: str) -> None:
+    """A key that joins the core key set verifies tokens within a minute, and the old one still does."""
+    gateway, user = world.gateway, USERS[0]
+    old = gateway.core_key
+    served(service.serve(gateway.access_token(user)), gateway.orders_of(user))
+    gateway.add_core_key(case)
+    until, tries = time.monotonic() + FOUND_WITHIN_S, 1
+    answer = service.serve(gateway.access_token(user))
+    while not holds_orders(answer, gateway.orders_of(user)) and time.monotonic() < until:
+        time.sleep(min(2.0, 0.25 * 2**tries))
+        tries += 1
+        answer = service.serve(gateway.access_token(user))
+
+    observe(calls_until_found=tries)
+    expect.that(
+        holds_orders(answer, gateway.orders_of(user)),
+        "token under a new key of the core key set",
+        expected="the orders, a minute later at most",
+        got=answer.outcome(),
+        exchange=answer,
+    )
+    token = signed(gateway.claims(user), old)
+    gateway.let_redeem(token, user)
+    answer = service.serve(token)
+    expect.that(
+        holds_orders(answer, gateway.orders_of(user)),
+        "token under the key that stayed in the set",
+        expected="the orders",
+        got=answer.outcome(),
+        exchange=answer,
+    )
+
+
+@check("SERVE-02")
+def keys_are_those_of_the_discovery_document(service: Service, world: ServiceWorld) -> None:
+    """The service asks for the key set that the discovery document names, and tokens under it are served."""
+    gateway, user = world.gateway, USERS[0]
+    answer = service.serve(gateway.access_token(user))
+    asked = gateway.journal.since(0, Endpoint.CORE_KEYS)
+    brought = service.brings(answer, gateway.orders_of(user))
+    if brought and not asked:
+        raise LeftOut("the service has had its keys since before the run")
+
+    expect.that(
+        bool(asked),
+        "calls of the key set at jwks_uri",
+        expected="one at least",
+        got="none" + "".join(f", but {target}" for target in _elsewhere(world)),
+    )
+    require.that(brought, answer.step, expected="the orders", got=answer.outcome(), exchange=answer)
+
+
+def _elsewhere(world: ServiceWorld) -> list[str]:
+    """What was asked for instead: the Resource's key set, and what the discovery document does not name."""
+    calls = world.gateway.journal.since(0, Endpoint.ELSEWHERE, Endpoint.RESOURCE_KEYS)
+    return sorted({call.target for call in calls})

@@ -1,0 +1,12 @@
+"""What every process of a run has to know, whatever the role."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from conformance.run.context import RunContext
+from conformance.run.prepare import Prepared
+from conformance.run.service_context import ServiceContext
+
+Context: TypeAlias = RunContext | ServiceContext
+AnyPrepared: TypeAlias = Prepared[RunContext] | Prepared[ServiceContext]

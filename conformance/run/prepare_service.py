@@ -1,0 +1,167 @@
+"""Bringing a run against a service to its start: the world around it, then the service itself."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from conformance.run.authority import Authority
+from conformance.run.embedded import Embedded, embedded_service
+from conformance.run.introduction import Introduction, introduced
+from conformance.run.prepare import CannotRun, Prepared, launched
+from conformance.run.service_context import ServiceContext
+from conformance.run.service_world import ServiceWorld, environment, kept_folder, set_up
+from conformance.service import Service
+from conformance.target.launch import LaunchFailed, Running
+from conformance.target.model import ServiceTarget
+from conformance.target.readiness import any_answers
+from conformance.vocabulary import NEEDS
+from conformance.wire.client import Wire
+from conformance.wire.keyring import Keyring
+from conformance.wire.place import Place, origin
+
+METADATA_PATH = "/.well-known/oauth-protected-resource"
+
+
+def prepare_service(
+    given: ServiceTarget | Embedded, folder: Path, seed: int, stack: ExitStack
+) -> Prepared[ServiceContext]:
+    """Starts the world, and the service where it is to be launched; the stack stops both."""
+    if isinstance(given, ServiceTarget) and given.launch is None and given.world.proxy_client_secret is None:
+        raise CannotRun(
+            "a service that runs already has a Proxy client: name it as proxy_client_id and"
+            " proxy_client_secret_env under [world], and the world's address as listen"
+        )
+    authority = Authority(folder, kept=kept_folder(given) if isinstance(given, ServiceTarget) else None)
+    target = embedded_service(given, authority, folder) if isinstance(given, Embedded) else given
+    target = _trusting(target, authority, folder)
+    try:
+        world = set_up(target, authority, stack)
+    except (OSError, ValueError) as problem:
+        raise CannotRun(f"the world around the service cannot be opened: {problem}") from problem
+    running = _started(target, world, authority, folder, stack)
+    introduction = _introduced(target)
+    target = replace(target, metadata_url=introduction.metadata_url)
+    offered, missing = _capabilities(target, world, running)
+    context = ServiceContext(
+        target=target,
+        world=replace(world, log=_log(target, running)),
+        capabilities=offered,
+        missing=missing,
+        seed=seed,
+        run_id=secrets.token_hex(4),
+        first_metadata=introduction.document,
+    )
+    date = introduction.first.header("Date") or ""
+    return Prepared(context=context, name=target.name, version=target.version, date=date, discovery_digest="")
+
+
+def _trusting(target: ServiceTarget, authority: Authority, folder: Path) -> ServiceTarget:
+    """A launched service may show the certificate that the run has made for it, or one of its own."""
+    if target.launch is None:
+        return target
+    own = target.reach.ca_file
+    both = folder / "trusted.pem"
+    both.write_bytes(b"\n".join(file.read_bytes() for file in (authority.ca_file, own) if file is not None))
+    return replace(target, reach=replace(target.reach, ca_file=both))
+
+
+def service_place(target: ServiceTarget) -> Place:
+    """The service's own origins, with what the target file says about reaching them."""
+    cert, reach = target.reach.client_cert, target.reach
+    urls = [target.service_url, *([target.metadata_url] if target.metadata_url else [])]
+    return Place(
+        origins=frozenset(map(origin, urls)),
+        ca_file=str(reach.ca_file) if reach.ca_file else None,
+        client_cert=(str(cert[0]), str(cert[1])) if cert else None,
+        headers=dict(reach.headers),
+    )
+
+
+def metadata_url(target: ServiceTarget) -> str:
+    """Where the metadata document should be, unless the challenge says otherwise."""
+    if target.metadata_url:
+        return target.metadata_url
+    parts = urlsplit(target.service_url)
+    return f"{parts.scheme}://{parts.netloc}{METADATA_PATH}"
+
+
+def _started(
+    target: ServiceTarget, world: ServiceWorld, authority: Authority, folder: Path, stack: ExitStack
+) -> Running | None:
+    if target.launch is None:
+        return None
+    try:
+        return launched(
+            target.launch,
+            folder / "target.log",
+            stack,
+            ca_file=world.ca_file,
+            urls=[target.service_url],
+            ready=any_answers([metadata_url(target), target.service_url]),
+            told=environment(world, target, authority),
+        )
+    except LaunchFailed as failure:
+        raise CannotRun(str(failure)) from failure
+
+
+def _introduced(target: ServiceTarget) -> Introduction:
+    """Asks for the metadata, and fails where nothing answers at all."""
+    wire = Wire((service_place(target),), timeout_s=target.limits.request_timeout_s, record=lambda _: None)
+    service = Service(
+        service_url=target.service_url,
+        metadata_url=metadata_url(target),
+        operation=target.operation,
+        wire=wire,
+        patient=wire,
+        keyring=Keyring(),
+    )
+    try:
+        found = introduced(service, guessed=target.metadata_url is None)
+    finally:
+        wire.close()
+    if found.first.answer is None:
+        file, why = target.file, found.first.failure or "no answer"
+        where = f"is it running, and is service_url right in {file.name}?" if file else "it has ended"
+        raise CannotRun(f"the service cannot be reached at {origin(target.service_url)}: {why}; {where}")
+    return found
+
+
+def _log(target: ServiceTarget, running: Running | None) -> Callable[[], str]:
+    """What the service has printed and written into its log files so far."""
+    files = target.logs.files
+
+    def logged() -> str:
+        texts = [file.read_text("utf-8", "replace") for file in files if file.is_file()]
+        return "\n".join([*([running.output()] if running is not None else []), *texts])
+
+    return logged
+
+
+def _capabilities(
+    target: ServiceTarget, world: ServiceWorld, running: Running | None
+) -> tuple[frozenset[str], Mapping[str, str]]:
+    met = {"examples", "faults", "merchant", "users:2"}
+    if target.service_url.startswith("https:"):
+        met.add("https")
+    if world.secure:
+        met.add("https:world")
+    if running is not None or target.logs.files:
+        met.add("logs:output")
+    remedies = {
+        "https": "address the service by https",
+        "https:world": "serve the world over https: public_url under [world]",
+        "logs:output": "launch the service, or name its log files under [logs]",
+    }
+    others = "a service does not have it"
+    missing = {
+        need: f"needs {NEEDS[need]}: {remedies.get(need, others)}" for need in NEEDS if need not in met
+    }
+    if "logs:output" in missing:
+        # A service has no control: what it lacks is the other way to its logs.
+        missing["control:logs"] = missing["logs:output"]
+    return frozenset(met), missing

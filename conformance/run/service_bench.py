@@ -1,0 +1,88 @@
+"""The workplace of a check of a service: its connections, and the record of the check that is running."""
+
+from __future__ import annotations
+
+from conformance.run.prepare_service import metadata_url, service_place
+from conformance.run.service_context import ServiceContext
+from conformance.run.service_received import ServiceReceived
+from conformance.run.service_world import ServiceWorld
+from conformance.service import Service
+from conformance.wire.client import Wire
+from conformance.wire.exchange import Exchange
+from conformance.wire.keyring import Keyring
+from conformance.wire.secret import Secret
+from conformance.wire.show import mention
+from conformance.wire.show import show as show_in_full
+from reports.exchanges import Shown
+from reports.redaction import Redactor
+
+# A service in trouble is given longer than a request: how long it takes is what a rule is about.
+_PATIENCE_S = 62.0
+
+
+class ServiceBench:
+    """Everything that stays from check to check, and what is new for each: the record and the keyring."""
+
+    def __init__(self, context: ServiceContext) -> None:
+        self.context = context
+        self.received = ServiceReceived(context.world)
+        self.seen: list[Exchange] = []
+        target = context.target
+        usual_s = target.limits.request_timeout_s
+        place = (service_place(target),)
+        self._wire = Wire(place, timeout_s=usual_s, record=self._record)
+        self._patient = Wire(place, timeout_s=max(usual_s, _PATIENCE_S), record=self._record)
+        self._keyring = Keyring()
+        self.service = self._fresh()
+
+    @property
+    def world(self) -> ServiceWorld:
+        return self.context.world
+
+    def begin(self, check_id: str) -> None:
+        """A new check: the world is honest again, and nothing is written down yet."""
+        self.received.begin(check_id)
+        self.seen.clear()
+        self.world.gateway.script.clear()
+        # A check that failed half-way leaves the service with a Proxy token that it took away.
+        self.world.gateway.revive_proxy_tokens()
+        self._wire.begin()
+        self._patient.begin()
+        self.service = self._fresh()
+
+    def close(self) -> None:
+        self._wire.close()
+        self._patient.close()
+
+    def redactor(self) -> Redactor:
+        for kind, values in self.received.secrets().items():
+            for value in values:
+                self._keyring.add(Secret(kind, value))
+        return self._keyring.redactor()
+
+    def shown(self, redactor: Redactor, /, *, in_full: bool) -> tuple[Shown, ...]:
+        """What the check sent and received, as it may be shown: in full, or just that it was."""
+        if not self.context.shows_exchanges:
+            return ()
+        show = show_in_full if in_full else mention
+        return tuple(show(exchange, redactor) for exchange in self.seen)
+
+    def _record(self, exchange: Exchange) -> None:
+        self.seen.append(exchange)
+        self.received.note(exchange)
+
+    def _fresh(self) -> Service:
+        target, setup = self.context.target, self.world.gateway.setup
+        headers = [Secret("target_header", value) for value in target.reach.headers.values()]
+        self._keyring = Keyring(
+            secrets=headers, public=(setup.resource_id, setup.indicator, setup.project_id)
+        )
+        return Service(
+            service_url=target.service_url,
+            metadata_url=metadata_url(target),
+            operation=target.operation,
+            wire=self._wire,
+            patient=self._patient,
+            keyring=self._keyring,
+            first_metadata=self.context.first_metadata,
+        )

@@ -1,0 +1,26 @@
+"""What a run against a service has to know; the world around it lives in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from conformance.run.service_world import ServiceWorld
+from conformance.target.model import ServiceTarget
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServiceContext:
+    """One service and the scripted world around it. The role runs serially: its caches are part of it."""
+
+    target: ServiceTarget
+    world: ServiceWorld
+    capabilities: frozenset[str]
+    missing: Mapping[str, str] = field(default_factory=dict)
+    seed: int
+    run_id: str
+    first_metadata: Mapping[str, Any] | None = None
+    examples: int = 20
+    replay: Mapping[str, Any] | None = None
+    shows_exchanges: bool = True

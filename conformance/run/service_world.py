@@ -1,0 +1,178 @@
+"""The world around a service under test, and what the service is told of it."""
+
+from __future__ import annotations
+
+import secrets
+import ssl
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.types import ASGIApp
+
+from conformance.run.authority import Authority, Certificate
+from conformance.run.faces import OF_THE_AUTHORITY, faces
+from conformance.run.ports import free_ports
+from conformance.run.service_doors import ServiceDoors
+from conformance.target.model import Address, ServiceTarget, World
+from conformance.wire.secret import Secret
+from fakes.door import Door
+from fakes.gateway.application import application, base_routes, core_routes, merchant_routes
+from fakes.gateway.gateway import Addresses, ScriptedGateway, Setup
+from fakes.gateway.journal import Journal
+from fakes.gateway.keys import kept_key, new_key
+from fakes.gateway.running import Loop
+from fakes.gateway.script import Script
+from fakes.serving import Listener, listen, server_tls
+
+# Whoever takes it for a URL is tempted to tidy it up.
+INDICATOR = "https://API.merchant.example:443/v1/./%7Eorders"
+SCOPES = ("orders:read",)
+USERS = ("alice", "bob")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServiceWorld:
+    """Everybody whom a service meets but its agents; `thief` writes down what reached another host."""
+
+    gateway: ScriptedGateway
+    thief: Journal
+    thief_url: str
+    ca_file: Path
+    secure: bool
+    certificate: tuple[str, str]
+    doors: ServiceDoors
+    log: Callable[[], str] = str
+
+    def unseen_token(self, user: str, **changes: Any) -> str:
+        """A good token of the user's under a subject that the service has never seen.
+
+        A merchant token that it keeps, by token or by subject, is none for this one.
+        """
+        return self.gateway.access_token(user, **{"sub": f"sub_{secrets.token_hex(8)}", **changes})
+
+
+def set_up(target: ServiceTarget, authority: Authority, stack: ExitStack) -> ServiceWorld:
+    """Opens the world's ports; the stack closes them."""
+    secure = (target.world.public_url or target.service_url).startswith("https:")
+    certificate, ca_file = _certificate(target.world, authority)
+    tls = server_tls(certificate.cert_file, certificate.key_file) if secure else None
+    loop = stack.enter_context(Loop())
+    scheme = "https" if secure else "http"
+    addresses, ports = _addresses(target.world, scheme)
+    kept = kept_folder(target)
+    core_key = kept_key(kept / "core-key.pem") if kept is not None else new_key("ES256")
+    gateway = ScriptedGateway(addresses, _setup(target.world), core_key=core_key)
+    routes = (base_routes(gateway), core_routes(gateway), merchant_routes(gateway))
+    apps = (
+        [application(gateway.script, gateway.journal, *routes)]
+        if len(ports) == 1
+        else [application(gateway.script, gateway.journal, each) for each in routes]
+    )
+    doors = [loop.opened(partial(_door, app, where, tls)) for app, where in zip(apps, ports, strict=True)]
+    thief, anywhere = Journal(), Address(host="127.0.0.1", port=0)
+    listener = loop.opened(partial(_listen, application(Script(), thief), anywhere, tls))
+    return ServiceWorld(
+        gateway=gateway,
+        thief=thief,
+        thief_url=f"{scheme}://localhost:{listener.netloc.rpartition(':')[2]}",
+        ca_file=ca_file,
+        secure=secure,
+        certificate=(str(certificate.cert_file), str(certificate.key_file)),
+        doors=ServiceDoors(
+            loop=loop,
+            doors={
+                endpoint: doors[min(place, len(doors) - 1)]
+                for place, routed in enumerate(routes)
+                for endpoint, _ in routed.values()
+            },
+            tls=tls,
+            faces=partial(faces, authority, *_hosts(target.world)),
+            unissued=OF_THE_AUTHORITY if target.world.files is not None else frozenset(),
+        ),
+    )
+
+
+def kept_folder(target: ServiceTarget) -> Path | None:
+    """Where the world of a service that is configured by hand keeps what the service was told to trust."""
+    if target.file is None or target.world.listen is None:
+        return None
+    return target.file.with_name(f"{target.file.stem}-world")
+
+
+def environment(world: ServiceWorld, target: ServiceTarget, authority: Authority) -> Mapping[str, str]:
+    """What a launched service finds in its environment, the CA aside."""
+    own = authority.issue("target")
+    return {
+        **settings(world, target),
+        "GATEPROOF_PROXY_CLIENT_SECRET": world.gateway.setup.proxy_client_secret,
+        "GATEPROOF_TLS_CERT_FILE": str(own.cert_file),
+        "GATEPROOF_TLS_KEY_FILE": str(own.key_file),
+    }
+
+
+def settings(world: ServiceWorld, target: ServiceTarget) -> Mapping[str, str]:
+    """What anybody may know of the world."""
+    gateway, setup = world.gateway, world.gateway.setup
+    return {
+        "GATEPROOF_BASE_URL": gateway.addresses.base_url,
+        "GATEPROOF_CORE_URL": gateway.addresses.core_url,
+        "GATEPROOF_RESOURCE_ID": setup.resource_id,
+        "GATEPROOF_RESOURCE_INDICATOR": setup.indicator,
+        "GATEPROOF_RESOURCE_JWKS_URI": gateway.resource_jwks_uri,
+        "GATEPROOF_AUTHORIZATION_SERVER": gateway.authorization_server,
+        "GATEPROOF_PROXY_CLIENT_ID": setup.proxy_client_id,
+        "GATEPROOF_MERCHANT_API_URL": gateway.addresses.merchant_api_url,
+        "GATEPROOF_SERVICE_URL": target.service_url,
+        "GATEPROOF_CA_FILE": str(world.ca_file),
+    }
+
+
+async def _listen(app: ASGIApp, where: Address, tls: ssl.SSLContext | None) -> Listener:
+    return await listen(lambda _: app, host=where.host, port=where.port, tls=tls)
+
+
+async def _door(app: ASGIApp, where: Address, tls: ssl.SSLContext | None) -> Door:
+    door = Door(app, host=where.host, port=where.port)
+    await door.open(tls)
+    return door
+
+
+def _addresses(world: World, scheme: str) -> tuple[Addresses, list[Address]]:
+    """One address for everybody where it was configured by hand, and three hosts elsewhere."""
+    if world.listen is not None:
+        public = world.public_url or f"{scheme}://{world.listen.host}:{world.listen.port}"
+        addresses = Addresses(base_url=public, core_url=public, merchant_api_url=f"{public}/merchant")
+        return addresses, [world.listen]
+    ports = [Address(host="127.0.0.1", port=port) for port in free_ports(3)]
+    base, core, merchant = (f"{scheme}://127.0.0.1:{where.port}" for where in ports)
+    paths = {"core_keys_path": f"/k-{secrets.token_hex(4)}/set"}
+    return Addresses(base_url=base, core_url=core, merchant_api_url=f"{merchant}/api", **paths), ports
+
+
+def _setup(world: World) -> Setup:
+    known = world.proxy_client_secret or Secret("proxy_client_secret", secrets.token_urlsafe(30))
+    return Setup(
+        project_id=f"prj_{secrets.token_hex(6)}",
+        resource_id=world.resource_id or (f"res_{secrets.token_hex(6)}" if world.listen is None else "res_1"),
+        indicator=world.indicator or INDICATOR,
+        scopes=SCOPES,
+        proxy_client_id=world.proxy_client_id or f"proxy_{secrets.token_hex(6)}",
+        proxy_client_secret=known.reveal(),
+    )
+
+
+def _certificate(world: World, authority: Authority) -> tuple[Certificate, Path]:
+    if world.files is not None:
+        files = world.files
+        return Certificate(cert_file=files.tls_cert_file, key_file=files.tls_key_file), files.ca_file
+    return authority.issue("world", *_hosts(world)), authority.ca_file
+
+
+def _hosts(world: World) -> list[str]:
+    host = urlsplit(world.public_url or "").hostname
+    return [host] if host else []

@@ -1,0 +1,79 @@
+"""A session with an MCP service, in which more than the operation can be asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from conformance.claims import LeftOut, require
+from conformance.service import Service
+from conformance.wire import mcp
+from conformance.wire.exchange import Exchange, Headers
+
+# What a server may offer beside its tools, by the name of the list and of what is listed.
+LISTS = {
+    "resources/list": "resources",
+    "resources/templates/list": "resourceTemplates",
+    "prompts/list": "prompts",
+}
+_MOST_READ = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServiceSession:
+    """What every request in the session carries but for the token."""
+
+    service: Service
+    headers: Headers
+
+    @property
+    def url(self) -> str:
+        return f"{self.service.service_url}{self.service.operation.path}"
+
+    def call(self, token: str | None) -> Exchange:
+        """The operation in this session with this token, or without any."""
+        asked = self.service.operation
+        return self._ask("tools/call", mcp.called(asked.tool or "", asked.arguments), token)
+
+    def besides(self, token: str) -> Iterator[Exchange]:
+        """What the server says beside the answer to a call, and what else it has to offer."""
+        listening = mcp.listening(self.url, (*_bearer(token), *self.headers))
+        yield self.service.wire.overhear("operation: listening", listening, lambda: self._called(token))
+        yield self._ask("tools/list", {}, token)
+        for method, member in LISTS.items():
+            listed = self._ask(method, {}, token)
+            yield listed
+            for entry in _entries(mcp.result_of(listed).get(member)):
+                if isinstance(entry.get("uri"), str):
+                    yield self._ask("resources/read", {"uri": entry["uri"]}, token)
+                elif method == "prompts/list" and isinstance(entry.get("name"), str):
+                    yield self._ask("prompts/get", {"name": entry["name"]}, token)
+
+    def _called(self, token: str) -> None:
+        self.call(token)
+
+    def _ask(self, method: str, params: dict[str, Any], token: str | None) -> Exchange:
+        headers = (*_bearer(token), *self.headers)
+        return mcp.ask(self.service.wire.send, self.url, headers, method, params)
+
+
+def session_of(service: Service, token: str) -> ServiceSession:
+    """A session that was begun with this token."""
+    if service.operation.kind != "mcp":
+        raise LeftOut("the operation is no MCP tool")
+    url = f"{service.service_url}{service.operation.path}"
+    last, session = mcp.begin(service.wire.send, url, _bearer(token))
+    require.that(session is not None, last.step, expected="a session", got=last.outcome(), exchange=last)
+    assert session is not None  # noqa: S101 - required above
+    return ServiceSession(service=service, headers=session.headers())
+
+
+def _bearer(token: str | None) -> Headers:
+    return (("Authorization", f"Bearer {token}"),) if token is not None else ()
+
+
+def _entries(listed: Any) -> list[dict[str, Any]]:
+    return (
+        [each for each in listed if isinstance(each, dict)][:_MOST_READ] if isinstance(listed, list) else []
+    )

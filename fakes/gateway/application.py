@@ -1,0 +1,136 @@
+"""The scripted parties over HTTP: what comes in is written down before anybody decides what to answer."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from itertools import count
+from urllib.parse import urlsplit
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from fakes.gateway.gateway import Replied, ScriptedGateway
+from fakes.gateway.journal import Call, Journal
+from fakes.gateway.script import OK, Answer, Endpoint, Script
+from fakes.serving import Reset
+
+# Longer than anybody waits who has a deadline.
+HANG_S = 90.0
+Honest = Callable[[Call], Replied]
+Routes = Mapping[tuple[str, str], tuple[Endpoint, Honest]]
+_ORDINALS = count(1)
+
+
+def base_routes(gateway: ScriptedGateway) -> Routes:
+    """The API host: discovery, the per-Resource key set, redemption."""
+    base, server = urlsplit(gateway.addresses.base_url).path, urlsplit(gateway.authorization_server).path
+    discovery = f"{server}/.well-known/openid-configuration"
+    return {
+        ("GET", discovery): (Endpoint.DISCOVERY, lambda _: gateway.discovery()),
+        ("GET", _path(gateway.resource_jwks_uri)): (
+            Endpoint.RESOURCE_KEYS,
+            lambda _: gateway.resource_keys(),
+        ),
+        ("POST", f"{base}/api/credentials/token"): (Endpoint.REDEMPTION, gateway.redemption),
+    }
+
+
+def core_routes(gateway: ScriptedGateway) -> Routes:
+    """The core host: the token endpoint and the core key set."""
+    where = gateway.addresses
+    return {
+        ("GET", _path(where.core_jwks_uri)): (Endpoint.CORE_KEYS, lambda _: gateway.keys()),
+        ("POST", _path(where.token_endpoint)): (Endpoint.TOKEN, gateway.token),
+    }
+
+
+def merchant_routes(gateway: ScriptedGateway) -> Routes:
+    """The merchant API, which knows users by their merchant tokens."""
+    path = f"{_path(gateway.addresses.merchant_api_url)}/orders"
+    return {("GET", path): (Endpoint.MERCHANT_API, gateway.orders)}
+
+
+def application(script: Script, journal: Journal, *routes: Routes) -> ASGIApp:
+    """Everything that is asked of it is written down, also where it has nothing."""
+    known = {key: value for each in routes for key, value in each.items()}
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        endpoint, honest = known.get((request.method, request.url.path), (Endpoint.ELSEWHERE, _nothing))
+        response = await _answered(script, journal, request, endpoint, honest)
+        await response(scope, receive, send)
+
+    return app
+
+
+def _path(url: str) -> str:
+    return urlsplit(url).path
+
+
+def _nothing(_call: Call) -> Replied:
+    return Replied(status=404, document={"error": "not_found"})
+
+
+async def _answered(
+    script: Script, journal: Journal, request: Request, endpoint: Endpoint, honest: Honest
+) -> Response:
+    try:
+        body = await request.body()
+    except ClientDisconnect:
+        return Reset()
+    call = Call(
+        ordinal=next(_ORDINALS),
+        endpoint=endpoint,
+        method=request.method,
+        target=request.url.path + (f"?{request.url.query}" if request.url.query else ""),
+        headers=tuple(
+            (name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw
+        ),
+        body=body,
+        at_s=time.monotonic(),
+    )
+    cleared = script.cleared
+    place, answer = journal.note(call), script.next(endpoint)
+    if answer.whose not in call.text():
+        answer = OK
+
+    async def over() -> bool:
+        if await request.is_disconnected():
+            journal.give_up(place)
+            return True
+        return answer.hangs and script.cleared > cleared
+
+    over_early = await _pause(over, HANG_S if answer.hangs else answer.delay_s)
+    if over_early or answer.reset or answer.hangs:
+        return Reset()
+    response = _response(answer, honest, call)
+    journal.settle(place, response.status_code)
+    return response
+
+
+async def _pause(is_over: Callable[[], Awaitable[bool]], seconds: float) -> bool:
+    """Waits, but no longer than somebody does; True when it was over before its time."""
+    until = time.monotonic() + seconds
+    while (left := until - time.monotonic()) > 0:
+        await asyncio.sleep(min(left, 0.05))
+        if await is_over():
+            return True
+    return False
+
+
+def _response(answer: Answer, honest: Honest, call: Call) -> Response:
+    headers = {"cache-control": "no-store", **answer.headers}
+    if answer.body is not None:
+        return Response(answer.body, answer.status or 200, headers, "application/json")
+    if answer.status is not None:
+        return Response(
+            json.dumps({"error": "scripted", **answer.members}), answer.status, headers, "application/json"
+        )
+    replied = honest(call)
+    document = {**replied.document, **answer.members}
+    kept = {name: value for name, value in document.items() if value is not None}
+    return Response(json.dumps(kept), replied.status, headers, "application/json")

@@ -1,0 +1,263 @@
+"""What a scripted gateway knows: its keys, whom it issued what, and what it would honestly answer."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hmac
+import json
+import secrets
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import Any
+from urllib.parse import unquote
+
+from fakes.gateway.journal import Call, Journal
+from fakes.gateway.keys import SigningKey, key_set, new_key, signed
+from fakes.gateway.script import Script
+
+ACCESS_TOKEN_S = 3600
+PROXY_TOKEN_S = 3599
+MERCHANT_TOKEN_S = 1800
+REDEMPTION_SCOPE = "ext_token:read"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Addresses:
+    """Where the parties answer; what comes after the discovery document is of the gateway's choosing."""
+
+    base_url: str
+    core_url: str
+    merchant_api_url: str
+    core_keys_path: str = "/keys/core"
+    token_path: str = "/oauth2/token"  # noqa: S105 - a path
+
+    @property
+    def token_endpoint(self) -> str:
+        return f"{self.core_url}{self.token_path}"
+
+    @property
+    def core_jwks_uri(self) -> str:
+        return f"{self.core_url}{self.core_keys_path}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Setup:
+    """The one Project of the gateway, with its Resource and its Proxy client."""
+
+    project_id: str
+    resource_id: str
+    indicator: str
+    scopes: tuple[str, ...]
+    proxy_client_id: str
+    proxy_client_secret: str = field(repr=False)
+
+
+@dataclass(kw_only=True, slots=True)
+class ProxyToken:
+    """A Proxy token that was handed out; one that was revoked is refused from then on."""
+
+    value: str = field(repr=False)
+    life_s: float
+    expires_at: float
+    revoked: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Replied:
+    """A status with a JSON document."""
+
+    status: int
+    document: Mapping[str, Any]
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def _beside_a_merchant_token() -> Iterator[dict[str, Any]]:
+    """`expires_at` and `scopes` may be absent, and an RFC 3339 timestamp has more than one form."""
+    for turn in count():
+        ends = datetime.now(UTC) + timedelta(seconds=MERCHANT_TOKEN_S)
+        if turn % 3 == 0:
+            yield {"expires_at": ends.strftime("%Y-%m-%dT%H:%M:%SZ"), "scopes": ["orders"]}
+        elif turn % 3 == 1:
+            yield {"expires_at": ends.isoformat(timespec="milliseconds"), "scopes": "orders"}
+        else:
+            yield {}
+
+
+class ScriptedGateway:
+    """Honest unless the script says otherwise, and it remembers everything."""
+
+    def __init__(self, addresses: Addresses, setup: Setup, *, core_key: SigningKey) -> None:
+        self.addresses = addresses
+        self.setup = setup
+        self.script = Script()
+        self.journal = Journal()
+        self.core_keys: list[SigningKey] = [core_key]
+        self.resource_key = new_key("ES256")
+        self.proxy_tokens: list[ProxyToken] = []
+        self.merchant_tokens: dict[str, str] = {}
+        self.proxy_token_life_s = PROXY_TOKEN_S
+        self._beside = _beside_a_merchant_token()
+        self._redeemable: dict[str, str] = {}
+        self._orders: dict[str, list[dict[str, str]]] = {}
+
+    @property
+    def issuer(self) -> str:
+        return self.addresses.core_url
+
+    @property
+    def authorization_server(self) -> str:
+        return f"{self.addresses.base_url}/{self.setup.resource_id}"
+
+    @property
+    def resource_jwks_uri(self) -> str:
+        return f"{self.authorization_server}/jwks"
+
+    @property
+    def core_key(self) -> SigningKey:
+        """The key that signs now; the others in the set verify what was signed before."""
+        return self.core_keys[-1]
+
+    def add_core_key(self, algorithm: str = "ES256") -> SigningKey:
+        """From now on another key signs; the ones before stay in the set."""
+        self.core_keys = [*self.core_keys, new_key(algorithm)]
+        return self.core_key
+
+    def claims(self, user: str, **changes: Any) -> dict[str, Any]:
+        """The claims of a good access token, with these changed; None takes one away."""
+        now = int(time.time())
+        claims: dict[str, Any] = {
+            "iss": self.issuer,
+            "aud": [self.setup.indicator],
+            "sub": f"sub_{user}",
+            "iat": now,
+            "exp": now + ACCESS_TOKEN_S,
+            "jti": secrets.token_urlsafe(12),
+            "scope": " ".join(("openid", *self.setup.scopes, REDEMPTION_SCOPE)),
+            "ext": {
+                "acr": "<gateway:al2>",
+                "amr": ["mfa", "kba"],
+                "agent": {
+                    "client_id": "agent_1",
+                    "domain": "agent.example",
+                    "name": "Test agent",
+                    "verifications": [],
+                },
+                "project_id": self.setup.project_id,
+            },
+            **changes,
+        }
+        return {name: value for name, value in claims.items() if value is not None}
+
+    def access_token(self, user: str, **changes: Any) -> str:
+        """A good access token of the user's, or one with these claims changed; it can be redeemed."""
+        token = signed(self.claims(user, **changes), self.core_key)
+        self.let_redeem(token, user)
+        return token
+
+    def let_redeem(self, token: str, user: str) -> None:
+        """Redemption takes this for a token of the user's: who else looks at it is the service's business."""
+        self._redeemable[token] = user
+
+    def orders_of(self, user: str) -> list[dict[str, str]]:
+        """The user's orders, with identifiers that stand nowhere else."""
+        if user not in self._orders:
+            self._orders[user] = [
+                {"id": f"order-{secrets.token_hex(6)}", "item": item} for item in ("lamp", "kettle")
+            ]
+        return self._orders[user]
+
+    def revoke_proxy_tokens(self) -> None:
+        """All Proxy tokens so far are dead, whatever their lifetime was said to be."""
+        for token in self.proxy_tokens:
+            token.revoked = True
+
+    def revive_proxy_tokens(self) -> None:
+        """What was revoked is good again, until its time is over."""
+        for token in self.proxy_tokens:
+            token.revoked = False
+
+    def discovery(self) -> Replied:
+        where = self.addresses
+        return Replied(
+            status=200,
+            document={
+                "issuer": self.issuer,
+                "authorization_endpoint": f"{self.authorization_server}/oauth2/auth",
+                "token_endpoint": where.token_endpoint,
+                "registration_endpoint": f"{where.base_url}/api/register",
+                "jwks_uri": where.core_jwks_uri,
+                "response_types_supported": ["code"],
+            },
+        )
+
+    def keys(self) -> Replied:
+        return Replied(status=200, document=key_set(*self.core_keys))
+
+    def resource_keys(self) -> Replied:
+        return Replied(status=200, document=key_set(self.resource_key))
+
+    def token(self, call: Call) -> Replied:
+        """A Proxy token, for the Proxy client in the Basic header."""
+        if not self._is_the_proxy_client(call):
+            return Replied(status=401, document={"error": "invalid_client"})
+        if call.form().get("grant_type") != "client_credentials":
+            return Replied(status=400, document={"error": "unsupported_grant_type"})
+        life_s = self.proxy_token_life_s
+        value, expires_at = f"pt_{secrets.token_urlsafe(30)}", time.monotonic() + life_s
+        token = ProxyToken(value=value, life_s=life_s, expires_at=expires_at)
+        self.proxy_tokens.append(token)
+        document = {"access_token": token.value, "token_type": "Bearer", "expires_in": life_s}
+        return Replied(status=200, document=document)
+
+    def redemption(self, call: Call) -> Replied:
+        """The merchant token of the user to whom the access token belongs."""
+        authorization, proxy = call.header("authorization"), call.header("x-proxy-token")
+        body = call.json()
+        if not authorization or not proxy:
+            return Replied(status=400, document={"error": "invalid_request"})
+        scheme, _, bearer = authorization.partition(" ")
+        user = self._redeemable.get(bearer.strip()) if scheme.lower() == "bearer" else None
+        if user is None or not self._is_alive(proxy):
+            return Replied(status=401, document={"error": "invalid_token"})
+        if not isinstance(body, dict) or body.get("resource") != self.setup.indicator:
+            return Replied(status=404, document={"error": "not_found"})
+        document = {"access_token": self.merchant_token(user), **next(self._beside)}
+        return Replied(status=200, document=document)
+
+    def merchant_token(self, user: str) -> str:
+        token = f"mt_{secrets.token_urlsafe(30)}"
+        self.merchant_tokens[token] = user
+        return token
+
+    def orders(self, call: Call) -> Replied:
+        """What the merchant API answers to the bearer of a merchant token."""
+        scheme, _, bearer = (call.header("authorization") or "").partition(" ")
+        user = self.merchant_tokens.get(bearer.strip()) if scheme.lower() == "bearer" else None
+        if user is None:
+            return Replied(status=401, document={"error": "invalid_token"})
+        return Replied(status=200, document={"orders": self.orders_of(user)})
+
+    def _is_alive(self, value: str) -> bool:
+        now = time.monotonic()
+        return any(
+            token.value == value and not token.revoked and now < token.expires_at
+            for token in self.proxy_tokens
+        )
+
+    def _is_the_proxy_client(self, call: Call) -> bool:
+        scheme, _, encoded = (call.header("authorization") or "").partition(" ")
+        try:
+            client_id, colon, secret = base64.b64decode(encoded.strip()).decode().partition(":")
+        except (binascii.Error, ValueError):
+            return False
+        wanted = (self.setup.proxy_client_id, self.setup.proxy_client_secret)
+        given = ((client_id, secret), (unquote(client_id), unquote(secret)))
+        return (
+            scheme.lower() == "basic"
+            and bool(colon)
+            and any(hmac.compare_digest(json.dumps(pair), json.dumps(wanted)) for pair in given)
+        )

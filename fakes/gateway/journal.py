@@ -1,0 +1,83 @@
+"""Everything that was asked of the scripted parties, as it came."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from threading import Lock
+from typing import Any
+from urllib.parse import parse_qsl
+
+from fakes.gateway.script import Endpoint
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Call:
+    """One request; `at_s` is on a steady clock, `status` what it was answered, 0 where nothing was.
+
+    One that was `given_up` was not answered before its caller hung up.
+    """
+
+    ordinal: int
+    endpoint: Endpoint
+    method: str
+    target: str
+    headers: tuple[tuple[str, str], ...] = field(repr=False)
+    body: bytes = field(repr=False)
+    at_s: float
+    status: int = 0
+    given_up: bool = False
+
+    def header(self, name: str) -> str | None:
+        return next((value for key, value in self.headers if key == name.lower()), None)
+
+    def headers_named(self, name: str) -> list[str]:
+        return [value for key, value in self.headers if key == name.lower()]
+
+    def form(self) -> dict[str, str]:
+        return dict(parse_qsl(self.body.decode("utf-8", "replace"), keep_blank_values=True))
+
+    def json(self) -> Any:
+        """The body as JSON; None when it is none."""
+        try:
+            return json.loads(self.body.decode())
+        except (ValueError, RecursionError):
+            return None
+
+    def text(self) -> str:
+        """All of it, for whoever looks for something that must not be there."""
+        lines = [f"{self.method} {self.target}", *(f"{name}: {value}" for name, value in self.headers)]
+        return "\n".join([*lines, self.body.decode("utf-8", "replace")])
+
+
+class Journal:
+    """Calls in the order in which they came."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._calls: list[Call] = []
+
+    def note(self, call: Call) -> int:
+        """Writes a call down as it comes; `settle` tells its place what became of it."""
+        with self._lock:
+            self._calls.append(call)
+            return len(self._calls) - 1
+
+    def settle(self, place: int, status: int) -> None:
+        with self._lock:
+            self._calls[place] = replace(self._calls[place], status=status)
+
+    def give_up(self, place: int) -> None:
+        with self._lock:
+            self._calls[place] = replace(self._calls[place], given_up=True)
+
+    def mark(self) -> int:
+        """A place in the journal: `since` it, there is only what came later."""
+        with self._lock:
+            return len(self._calls)
+
+    def since(self, mark: int = 0, *endpoints: Endpoint) -> list[Call]:
+        with self._lock:
+            calls: Iterable[Call] = self._calls[mark:]
+        return [call for call in calls if not endpoints or call.endpoint in endpoints]

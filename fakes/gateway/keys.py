@@ -1,0 +1,87 @@
+"""The keys of a scripted gateway, and what is signed with them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
+from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
+from jwt.api_jws import PyJWS
+
+_PrivateKey = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey
+_JWS = PyJWS()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SigningKey:
+    """A private key with the JWK under which its public half is known."""
+
+    algorithm: str
+    private: _PrivateKey = field(repr=False)
+    jwk: Mapping[str, Any]
+
+    @property
+    def kid(self) -> str:
+        return str(self.jwk["kid"])
+
+
+def kept_key(file: Path) -> SigningKey:
+    """The ES256 key in a file; where there is none yet, a new one is put there."""
+    if not file.is_file():
+        private = ec.generate_private_key(ec.SECP256R1())
+        file.touch(mode=0o600)
+        file.write_bytes(private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    loaded = load_pem_private_key(file.read_bytes(), None)
+    assert isinstance(loaded, ec.EllipticCurvePrivateKey)  # noqa: S101 - nobody else writes there
+    return _named(loaded, hashlib.sha256(file.read_bytes()).hexdigest()[:12])
+
+
+def _named(private: ec.EllipticCurvePrivateKey, kid: str) -> SigningKey:
+    public: dict[str, Any] = ECAlgorithm.to_jwk(private.public_key(), as_dict=True)
+    public.pop("key_ops", None)
+    jwk = {**public, "kid": kid, "use": "sig", "alg": "ES256"}
+    return SigningKey(algorithm="ES256", private=private, jwk=jwk)
+
+
+def new_key(algorithm: str) -> SigningKey:
+    """A key of its own kind, under an identifier that nobody could guess."""
+    private: _PrivateKey
+    public: dict[str, Any]
+    if algorithm == "ES256":
+        private = ec.generate_private_key(ec.SECP256R1())
+        public = ECAlgorithm.to_jwk(private.public_key(), as_dict=True)
+    elif algorithm == "EdDSA":
+        private = ed25519.Ed25519PrivateKey.generate()
+        public = OKPAlgorithm.to_jwk(private.public_key(), as_dict=True)
+    else:
+        private = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+        public = RSAAlgorithm.to_jwk(private.public_key(), as_dict=True)
+    public.pop("key_ops", None)
+    kid = secrets.token_urlsafe(9)
+    return SigningKey(
+        algorithm=algorithm, private=private, jwk={**public, "kid": kid, "use": "sig", "alg": algorithm}
+    )
+
+
+def signed(claims: Mapping[str, Any], key: SigningKey, **header: Any) -> str:
+    """A JWT under the key, whatever its claims are; a header member that is None is left out."""
+    kept = {"typ": "JWT", "kid": key.kid, **header}
+    members = {name: value for name, value in kept.items() if value is not None}
+    return _JWS.encode(json.dumps(dict(claims)).encode(), key.private, key.algorithm, members)
+
+
+def key_set(*keys: SigningKey) -> dict[str, Any]:
+    """A JWK Set of the public halves."""
+    return {"keys": [dict(key.jwk) for key in keys]}

@@ -1,0 +1,24 @@
+"""All defects of the service, by name."""
+
+from __future__ import annotations
+
+from reference.defects.service_bearer import BEARER
+from reference.defects.service_calls import CALLS
+from reference.defects.service_certificates import CERTIFICATES
+from reference.defects.service_claims import CLAIMS
+from reference.defects.service_defect import ServiceDefect
+from reference.defects.service_introduction import INTRODUCTION
+from reference.defects.service_mcp import MCP
+from reference.defects.service_network import NETWORK
+from reference.defects.service_robustness import ROBUSTNESS
+from reference.defects.service_secrets import SECRETS
+from reference.defects.service_serving import SERVING
+from reference.defects.service_signatures import SIGNATURES
+from reference.defects.service_trouble import TROUBLE
+from reference.defects.service_users import USERS
+
+FAMILIES = (
+    *(INTRODUCTION, BEARER, SIGNATURES, CLAIMS, SERVING, CALLS, TROUBLE, USERS, SECRETS),
+    *(CERTIFICATES, ROBUSTNESS, NETWORK, MCP),
+)
+DEFECTS: dict[str, ServiceDefect] = {defect.name: defect for family in FAMILIES for defect in family}

@@ -1,0 +1,126 @@
+"""Services that look for tokens in the wrong place, or say no in the wrong way."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Callable
+from urllib.parse import parse_qs
+
+from reference.defects.service_defect import ServiceDefect, defect
+from reference.defects.service_introduction import telling
+from reference.service.policy import validation
+from reference.service.wire import Asked
+
+Presented = Callable[[Asked], str | None]
+EVERY_BAD_ONE = "CHAL-03 CHAL-04 CHAL-05 CHAL-06 CHAL-07 CHAL-08"
+
+
+def or_else(other: Presented) -> dict[str, Presented]:
+    """Where no Bearer token is found, it is looked for elsewhere."""
+    return {"presented_token": lambda asked: validation.presented_token(asked) or other(asked)}
+
+
+def header_by(pattern: str) -> dict[str, Presented]:
+    """The Authorization header is taken apart in another way."""
+    expression = re.compile(pattern, re.IGNORECASE)
+
+    def presented(asked: Asked) -> str | None:
+        found = next(filter(None, map(expression.search, asked.headers_named("authorization"))), None)
+        return found[1] if found else None
+
+    return {"presented_token": presented}
+
+
+def in_the_query(asked: Asked) -> str | None:
+    return next(iter(parse_qs(asked.query).get("access_token", [])), None)
+
+
+def in_a_cookie(asked: Asked) -> str | None:
+    found = re.search(r"access_token=([^;]+)", "; ".join(asked.headers_named("cookie")))
+    return found[1] if found else None
+
+
+def in_the_body(asked: Asked) -> str | None:
+    try:
+        document = json.loads(asked.body)
+    except ValueError:
+        return None
+    token = document.get("access_token") if isinstance(document, dict) else None
+    return token if isinstance(token, str) else None
+
+
+def in_another_header(asked: Asked) -> str | None:
+    return next((value.removeprefix("Bearer ") for value in asked.headers_named("x-access-token")), None)
+
+
+def in_the_password(asked: Asked) -> str | None:
+    """Basic with the token for a password, as some package registries want it."""
+    for value in asked.headers_named("authorization"):
+        scheme, _, encoded = value.partition(" ")
+        if scheme.lower() == "basic":
+            return base64.b64decode(encoded).decode("latin-1").partition(":")[2]
+    return None
+
+
+BEARER: tuple[ServiceDefect, ...] = (
+    defect("scheme-not-needed", "A token without a scheme is taken.", "CHAL-03", **header_by(r"(\S+)$")),
+    defect(
+        "any-scheme-will-do",
+        "The second word of Authorization is the token, whatever the first.",
+        "CHAL-03",
+        **header_by(r"^\S+ +([^\s\"=]+)$"),
+    ),
+    defect(
+        "scheme-by-its-beginning",
+        "A scheme that begins with Bearer is taken for Bearer.",
+        "CHAL-03",
+        **header_by(r"^bearer\S* +([^\s\"=]+)$"),
+    ),
+    defect(
+        "last-word-is-the-token",
+        "Of several words behind Bearer the last one is taken.",
+        "CHAL-03",
+        **header_by(r"^bearer .*?([^\s\"=]+)$"),
+    ),
+    defect(
+        "quotes-stripped",
+        "A token in quotes is taken.",
+        "CHAL-03",
+        **header_by(r"^bearer +\"?([^\s\"=]+)\"?$"),
+    ),
+    defect("token-in-the-query", "A token in the query is taken.", "CHAL-03", **or_else(in_the_query)),
+    defect("token-in-a-cookie", "A token in a cookie is taken.", "CHAL-03", **or_else(in_a_cookie)),
+    defect("token-in-the-body", "A token in the body is taken.", "CHAL-03", **or_else(in_the_body)),
+    defect(
+        "token-in-another-header",
+        "A token in X-Access-Token is taken.",
+        "CHAL-03",
+        **or_else(in_another_header),
+    ),
+    defect(
+        "token-as-a-password",
+        "A token is taken as the password of Basic.",
+        "CHAL-03",
+        **or_else(in_the_password),
+    ),
+    defect(
+        "bad-tokens-are-bad-requests",
+        "What is no good token gets 400.",
+        EVERY_BAD_ONE,
+        answer_of=telling({"not accepted"}, 400),
+    ),
+    defect(
+        "bad-tokens-are-forbidden",
+        "What is no good token gets 403.",
+        EVERY_BAD_ONE,
+        answer_of=telling({"not accepted"}, 403),
+    ),
+    defect(
+        "challenge-for-newcomers-alone",
+        "Only who sends no token is told where the metadata are.",
+        EVERY_BAD_ONE,
+        challenged=lambda _reply, outcome: outcome.kind == "no token",
+    ),
+)

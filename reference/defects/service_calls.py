@@ -1,0 +1,294 @@
+"""Services that ask wrongly: for the Proxy token, at redemption, of the merchant's API."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import httpx
+
+from reference.defects.service_defect import ServiceDefect, defect
+from reference.service.policy import proxy, redemption
+from reference.service.policy.redemption import CallFacts
+from reference.service.settings import Settings
+from reference.service.wire import Answer, Outgoing, form
+
+GRANT = {"grant_type": "client_credentials"}
+
+
+def client_in_the_form(settings: Settings, endpoint: str) -> Outgoing:
+    client = {"client_id": settings.proxy_client_id, "client_secret": settings.proxy_client_secret}
+    return form(endpoint, GRANT | client)
+
+
+def client_in_both(settings: Settings, endpoint: str) -> Outgoing:
+    asked = client_in_the_form(settings, endpoint)
+    return replace(asked, headers={**asked.headers, "authorization": _basic(settings)})
+
+
+def grant_in_json(settings: Settings, endpoint: str) -> Outgoing:
+    headers = {"authorization": _basic(settings), "content-type": "application/json"}
+    return Outgoing(method="POST", url=endpoint, headers=headers, body=json.dumps(GRANT).encode())
+
+
+def grant_without_a_label(settings: Settings, endpoint: str) -> Outgoing:
+    asked = proxy.proxy_token_request(settings, endpoint)
+    return replace(asked, headers={"authorization": _basic(settings), "content-type": "text/plain"})
+
+
+def password_grant(settings: Settings, endpoint: str) -> Outgoing:
+    client = {"username": settings.proxy_client_id, "password": settings.proxy_client_secret}
+    return form(endpoint, {"grant_type": "password"} | client, authorization=_basic(settings))
+
+
+def secret_in_the_address(settings: Settings, endpoint: str) -> Outgoing:
+    query = urlencode({"client_id": settings.proxy_client_id, "client_secret": settings.proxy_client_secret})
+    asked = proxy.proxy_token_request(settings, endpoint)
+    return replace(asked, url=f"{endpoint}?{query}")
+
+
+def _basic(settings: Settings) -> str:
+    return proxy.basic(settings.proxy_client_id, settings.proxy_client_secret)
+
+
+def redeeming(change: Callable[[CallFacts, Outgoing], Outgoing]) -> dict[str, Any]:
+    """The request of a redemption is changed before it goes out."""
+    return {"redemption_request": lambda facts: change(facts, redemption.redemption_request(facts))}
+
+
+def resource(said: Callable[[CallFacts], Any]) -> dict[str, Any]:
+    """Another resource is sent."""
+    return redeeming(lambda facts, asked: replace(asked, body=json.dumps({"resource": said(facts)}).encode()))
+
+
+def headed(**headers: Callable[[CallFacts], str]) -> dict[str, Any]:
+    """Other headers are sent with a redemption."""
+
+    def change(facts: CallFacts, asked: Outgoing) -> Outgoing:
+        said = {name.replace("_", "-"): value(facts) for name, value in headers.items()}
+        return replace(asked, headers={**asked.headers, **said})
+
+    return redeeming(change)
+
+
+def as_a_form(facts: CallFacts, asked: Outgoing) -> Outgoing:
+    headers = {**asked.headers, "content-type": "application/x-www-form-urlencoded"}
+    return replace(asked, headers=headers, body=urlencode({"resource": facts.settings.indicator}).encode())
+
+
+def in_the_address(facts: CallFacts, asked: Outgoing) -> Outgoing:
+    query = urlencode({"resource": facts.settings.indicator})
+    return replace(asked, url=f"{asked.url}?{query}", body=b"{}")
+
+
+def without_a_label(_facts: CallFacts, asked: Outgoing) -> Outgoing:
+    return replace(asked, headers={**asked.headers, "content-type": "text/plain"})
+
+
+def token_in_the_address(facts: CallFacts, asked: Outgoing) -> Outgoing:
+    return replace(asked, url=f"{asked.url}?access_token={quote(facts.token)}")
+
+
+def asking_the_merchant(change: Callable[[CallFacts, Outgoing], Outgoing]) -> dict[str, Any]:
+    """The request to the merchant's API is changed before it goes out."""
+    return {"merchant_request": lambda facts: change(facts, redemption.merchant_request(facts))}
+
+
+def along(name: str, said: Callable[[CallFacts], str]) -> dict[str, Any]:
+    """One more header goes along to the merchant."""
+    return asking_the_merchant(
+        lambda facts, asked: replace(asked, headers={**asked.headers, name: said(facts)})
+    )
+
+
+def headers_passed_on(facts: CallFacts, asked: Outgoing) -> Outgoing:
+    """What came as X-Something goes on as X-Something."""
+    came = {name: value for name, value in facts.asked.headers if name.startswith("x-")}
+    return replace(asked, headers={**came, **asked.headers})
+
+
+def authorization_renamed(facts: CallFacts, asked: Outgoing) -> Outgoing:
+    """The Authorization that came in makes room for another, and goes on under another name."""
+    original = next(iter(facts.asked.headers_named("authorization")), "")
+    return replace(asked, headers={**asked.headers, "x-original-authorization": original})
+
+
+def the_agents_own(facts: CallFacts, _answer: Answer) -> str | None:
+    """Where there is no merchant token, the agent's token is tried: it may do."""
+    return facts.token
+
+
+def hardly_ever(_token: proxy.ProxyToken, _now: float) -> bool:
+    return False
+
+
+CALLS: tuple[ServiceDefect, ...] = (
+    defect(
+        "proxy-client-in-the-form",
+        "The Proxy client is sent in the form, as an agent would.",
+        "BACK-01 SERVE-01",
+        proxy_token_request=client_in_the_form,
+    ),
+    defect(
+        "proxy-client-in-both",
+        "The Proxy client is sent in the header and in the form.",
+        "BACK-01",
+        proxy_token_request=client_in_both,
+    ),
+    defect(
+        "proxy-grant-in-json",
+        "The grant for the Proxy token is sent as JSON.",
+        "BACK-01 SERVE-01",
+        proxy_token_request=grant_in_json,
+    ),
+    defect(
+        "proxy-grant-as-text",
+        "The form for the Proxy token is labelled text/plain.",
+        "BACK-01 SERVE-01",
+        proxy_token_request=grant_without_a_label,
+    ),
+    defect(
+        "proxy-token-by-password",
+        "The Proxy token is asked for with the password grant.",
+        "BACK-01 SERVE-01",
+        proxy_token_request=password_grant,
+    ),
+    defect(
+        "proxy-secret-in-the-address",
+        "The Proxy client's secret stands in the address of the token request.",
+        "SECRET-07 BACK-01",
+        proxy_token_request=secret_in_the_address,
+    ),
+    defect(
+        "proxy-token-for-each-call",
+        "Every call gets a Proxy token of its own.",
+        "BACK-02",
+        proxy_token_is_due=lambda _token, _now: True,
+    ),
+    defect(
+        "first-calls-do-not-wait",
+        "Calls that come before there is a Proxy token each ask for one.",
+        "BACK-02",
+        one_at_a_time=contextlib.nullcontext,
+    ),
+    defect(
+        "proxy-token-for-ever",
+        "The first Proxy token is used for ever.",
+        "BACK-03 SERVE-01",
+        proxy_token_is_due=hardly_ever,
+        mends=lambda _answer: False,
+    ),
+    defect(
+        "proxy-token-with-a-prefix",
+        "X-Proxy-Token has the word Bearer before the Proxy token.",
+        "BACK-04 SERVE-01",
+        **headed(x_proxy_token=lambda facts: f"Bearer {facts.proxy_token}"),
+    ),
+    defect(
+        "tokens-swapped",
+        "The Proxy token goes as Bearer, and the user's token into X-Proxy-Token.",
+        "BACK-04 SERVE-01",
+        **headed(
+            authorization=lambda facts: f"Bearer {facts.proxy_token}", x_proxy_token=lambda facts: facts.token
+        ),
+    ),
+    defect(
+        "resource-is-the-services-own-url",
+        "Redemption is asked for the service's own URL.",
+        "BACK-04 SERVE-01",
+        **resource(lambda facts: facts.settings.service_url),
+    ),
+    defect(
+        "resource-with-a-slash",
+        "Redemption is asked for the Resource indicator with a slash behind it.",
+        "BACK-04 SERVE-01",
+        **resource(lambda facts: f"{facts.settings.indicator}/"),
+    ),
+    defect(
+        "resource-tidied-up",
+        "Redemption is asked for the Resource indicator as a URL library would write it.",
+        "BACK-04 SERVE-01",
+        **resource(lambda facts: str(httpx.URL(facts.settings.indicator))),
+    ),
+    defect(
+        "resource-in-an-array",
+        "Redemption is asked for a list of Resource indicators.",
+        "BACK-04 SERVE-01",
+        **resource(lambda facts: [facts.settings.indicator]),
+    ),
+    defect(
+        "resource-from-the-token",
+        "Redemption is asked for the first audience of the agent's token.",
+        "BACK-04 SERVE-01",
+        **resource(lambda facts: ([*facts.claims["aud"], ""] if facts.claims["aud"] else [""])[0]),
+    ),
+    defect(
+        "redemption-as-a-form", "Redemption is asked by a form.", "BACK-04 SERVE-01", **redeeming(as_a_form)
+    ),
+    defect(
+        "redemption-as-text",
+        "The JSON of a redemption is labelled text/plain.",
+        "BACK-04",
+        **redeeming(without_a_label),
+    ),
+    defect(
+        "resource-in-the-address",
+        "The Resource indicator stands in the query of the redemption.",
+        "BACK-04 SERVE-01",
+        **redeeming(in_the_address),
+    ),
+    defect(
+        "token-in-the-redemptions-address",
+        "The agent's token stands in the query of the redemption too.",
+        "SECRET-07",
+        **redeeming(token_in_the_address),
+    ),
+    defect(
+        "agents-token-to-the-merchant",
+        "The merchant's API is shown the agent's token beside the merchant token.",
+        "BACK-05",
+        **along("x-user-token", lambda facts: facts.token),
+    ),
+    defect(
+        "proxy-token-to-the-merchant",
+        "The merchant's API is shown the Proxy token beside the merchant token.",
+        "BACK-05",
+        **along("x-proxy-token", lambda facts: facts.proxy_token),
+    ),
+    defect(
+        "proxy-secret-to-the-merchant",
+        "The merchant's API is shown the Proxy client as an API key.",
+        "BACK-05",
+        **along("x-api-key", lambda facts: facts.settings.proxy_client_secret),
+    ),
+    defect(
+        "agents-headers-passed-on",
+        "The agent's headers that begin with X are passed on to the merchant's API.",
+        "BACK-05",
+        **asking_the_merchant(headers_passed_on),
+    ),
+    defect(
+        "agents-authorization-renamed",
+        "The agent's Authorization is passed on to the merchant's API under another name.",
+        "BACK-05",
+        **asking_the_merchant(authorization_renamed),
+    ),
+    defect(
+        "agents-token-as-a-stand-in",
+        "Where redemption gives no merchant token, the agent's token is shown to the merchant's API.",
+        "BACK-05",
+        stand_in=the_agents_own,
+    ),
+    defect(
+        "merchant-token-in-a-header-of-its-own",
+        "The merchant token goes to the merchant's API as X-Api-Token.",
+        "BACK-05 SERVE-01",
+        **asking_the_merchant(
+            lambda facts, asked: replace(asked, headers={"x-api-token": facts.merchant_token})
+        ),
+    ),
+)

@@ -1,0 +1,156 @@
+"""Services that take somebody else for the gateway or for the merchant."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+
+from reference.defects.service_defect import ServiceDefect, defect
+
+# OpenSSL's X509_V_FLAG_NO_CHECK_TIME, for which Python has no name.
+NO_CHECK_TIME = 0x200000
+Asked = Callable[[httpx.Request], bool]
+Failed = Callable[[httpx.ConnectError], bool]
+
+
+def _careless() -> httpx.AsyncHTTPTransport:
+    return httpx.AsyncHTTPTransport(verify=False)
+
+
+class _Choosing(httpx.AsyncBaseTransport):
+    """Some requests go out without a look at who takes them."""
+
+    def __init__(self, trust: ssl.SSLContext, unverified: Asked) -> None:
+        self._good, self._careless, self._unverified = (
+            httpx.AsyncHTTPTransport(verify=trust),
+            _careless(),
+            unverified,
+        )
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        line = self._careless if self._unverified(request) else self._good
+        return await line.handle_async_request(request)
+
+
+class _Insisting(httpx.AsyncBaseTransport):
+    """Where the good way fails like this, another is taken."""
+
+    def __init__(self, trust: ssl.SSLContext, failed: Failed, scheme: str) -> None:
+        self._good, self._careless = httpx.AsyncHTTPTransport(verify=trust), _careless()
+        self._failed, self._scheme = failed, scheme
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        try:
+            return await self._good.handle_async_request(request)
+        except httpx.ConnectError as failure:
+            if not self._failed(failure):
+                raise
+            request.url = request.url.copy_with(scheme=self._scheme)
+            return await self._careless.handle_async_request(request)
+
+
+def unverified(asked: Asked) -> dict[str, Any]:
+    """No certificate is looked at for these requests."""
+    return {"transport": lambda trust: _Choosing(trust, asked)}
+
+
+def insisting(failed: Failed, scheme: str = "https") -> dict[str, Any]:
+    """A connection that fails like this is made once more, with anybody."""
+    return {"transport": lambda trust: _Insisting(trust, failed, scheme)}
+
+
+def names_unchecked(trust: ssl.SSLContext) -> httpx.AsyncBaseTransport:
+    trust.check_hostname = False
+    return httpx.AsyncHTTPTransport(verify=trust)
+
+
+def dates_unchecked(trust: ssl.SSLContext) -> httpx.AsyncBaseTransport:
+    trust.verify_flags |= NO_CHECK_TIME
+    return httpx.AsyncHTTPTransport(verify=trust)
+
+
+def _kind(request: httpx.Request) -> str:
+    return str(request.headers.get("authorization", "")).partition(" ")[0]
+
+
+def for_a_proxy_token(request: httpx.Request) -> bool:
+    return _kind(request) == "Basic"
+
+
+def for_a_redemption(request: httpx.Request) -> bool:
+    return "x-proxy-token" in request.headers
+
+
+def for_orders(request: httpx.Request) -> bool:
+    return request.method == "GET" and _kind(request) == "Bearer"
+
+
+def for_everybodys_documents(request: httpx.Request) -> bool:
+    return not _kind(request)
+
+
+CERTIFICATES: tuple[ServiceDefect, ...] = (
+    defect(
+        "certificates-unverified",
+        "The certificates of gateway and merchant are not verified.",
+        "BACK-12",
+        **unverified(lambda _: True),
+    ),
+    defect(
+        "host-names-unchecked",
+        "A certificate of a known authority does for whatever host it is.",
+        "BACK-12",
+        transport=names_unchecked,
+    ),
+    defect(
+        "dates-unchecked",
+        "A certificate does whether its time is over or has not come.",
+        "BACK-12",
+        transport=dates_unchecked,
+    ),
+    defect(
+        "self-signed-believed",
+        "A certificate that vouches for itself is believed.",
+        "BACK-12",
+        **insisting(lambda failure: "self-signed certificate (" in str(failure)),
+    ),
+    defect(
+        "tried-again-unverified",
+        "Where a certificate is not good enough, the request is made once more without a look at it.",
+        "BACK-12",
+        **insisting(lambda failure: "certificate verify failed" in str(failure)),
+    ),
+    defect(
+        "plain-text-where-tls-fails",
+        "Where no TLS connection comes about, the request is made in plain text.",
+        "BACK-12",
+        **insisting(lambda _: True, "http"),
+    ),
+    defect(
+        "merchant-unverified",
+        "The certificate of the merchant's API is not verified.",
+        "BACK-12",
+        **unverified(for_orders),
+    ),
+    defect(
+        "redemption-unverified",
+        "The certificate of the redemption endpoint is not verified.",
+        "BACK-12",
+        **unverified(for_a_redemption),
+    ),
+    defect(
+        "token-endpoint-unverified",
+        "The certificate of the token endpoint is not verified.",
+        "BACK-12",
+        **unverified(for_a_proxy_token),
+    ),
+    defect(
+        "key-sets-unverified",
+        "Discovery document and key set are fetched from whoever answers.",
+        "BACK-12",
+        **unverified(for_everybodys_documents),
+    ),
+)

@@ -1,0 +1,203 @@
+"""Services that take tokens of another issuer, for another audience, or past their time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+from reference.defects.defect import instead, without
+from reference.defects.service_defect import ServiceDefect, defect
+from reference.service.policy import validation
+from reference.service.policy.validation import CLAIM_CHECKS, ClaimCheck, ClaimFacts
+
+ISSUER, AUDIENCE, EXPIRY = CLAIM_CHECKS
+
+
+def checks(honest: ClaimCheck, wrong: ClaimCheck) -> dict[str, Any]:
+    return {"claim_checks": instead(CLAIM_CHECKS, honest, wrong)}
+
+
+def issuer(wrong: Callable[[Any, ClaimFacts], object]) -> dict[str, Any]:
+    """Something else is asked of the issuer."""
+    return checks(ISSUER, lambda facts: bool(wrong(facts.claims.get("iss"), facts)))
+
+
+def audience(wrong: Callable[[Any, ClaimFacts], object]) -> dict[str, Any]:
+    """Something else is asked of each audience, one of which has to do."""
+    return checks(AUDIENCE, lambda facts: any(wrong(each, facts) for each in validation.audiences(facts)))
+
+
+def expiring(wrong: Callable[[float | None, ClaimFacts], object]) -> dict[str, Any]:
+    """Something else is asked of the expiry."""
+    return checks(EXPIRY, lambda facts: bool(wrong(validation.expiry(facts), facts)))
+
+
+def text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def accepted_once() -> dict[str, Any]:
+    """What was accepted a moment ago is kept as accepted."""
+    seen: set[str] = set()
+
+    def check(facts: ClaimFacts) -> bool:
+        if facts.token in seen or validation.not_expired(facts):
+            seen.add(facts.token)
+            return True
+        return False
+
+    return checks(EXPIRY, check)
+
+
+def id_tokens_too() -> dict[str, Any]:
+    """A token with a nonce is the user's, whatever its audience."""
+    return checks(
+        AUDIENCE, lambda facts: "nonce" in facts.claims or validation.meant_for_the_merchant_api(facts)
+    )
+
+
+CLAIMS: tuple[ServiceDefect, ...] = (
+    defect(
+        "issuer-unread", "The issuer is not looked at.", "CHAL-05", claim_checks=without(CLAIM_CHECKS, ISSUER)
+    ),
+    defect(
+        "issuer-by-its-beginning",
+        "An issuer that begins like the core's is taken.",
+        "CHAL-05",
+        **issuer(lambda iss, facts: text(iss).startswith(facts.issuer)),
+    ),
+    defect(
+        "issuer-contained",
+        "An issuer that is a part of the core's is taken.",
+        "CHAL-05",
+        **issuer(lambda iss, facts: iss is not None and isinstance(iss, str) and iss in facts.issuer),
+    ),
+    defect(
+        "issuer-without-its-slash",
+        "Slashes at the end of an issuer do not count.",
+        "CHAL-05",
+        **issuer(lambda iss, facts: text(iss).rstrip("/") == facts.issuer.rstrip("/")),
+    ),
+    defect(
+        "issuer-in-any-case",
+        "Upper and lower case are the same in an issuer.",
+        "CHAL-05",
+        **issuer(lambda iss, facts: text(iss).lower() == facts.issuer.lower()),
+    ),
+    defect(
+        "issuer-by-its-host",
+        "Only the host of the issuer is compared.",
+        "CHAL-05",
+        **issuer(lambda iss, facts: urlsplit(text(iss)).netloc == urlsplit(facts.issuer).netloc),
+    ),
+    defect(
+        "issuer-if-there-is-one",
+        "A token without an issuer is taken.",
+        "CHAL-05",
+        **issuer(lambda iss, facts: iss is None or iss == facts.issuer),
+    ),
+    defect(
+        "authorization-server-is-an-issuer-too",
+        "The Resource's authorization server is taken for an issuer.",
+        "CHAL-05",
+        **issuer(lambda iss, facts: iss in (facts.issuer, facts.settings.authorization_server)),
+    ),
+    defect(
+        "issuer-trimmed",
+        "White space around an issuer does not count.",
+        "CHAL-05",
+        **issuer(lambda iss, facts: text(iss).strip() == facts.issuer),
+    ),
+    defect(
+        "audience-unread",
+        "The audience is not looked at.",
+        "CHAL-06 CHAL-08",
+        claim_checks=without(CLAIM_CHECKS, AUDIENCE),
+    ),
+    defect(
+        "audience-may-be-the-service",
+        "A token for the service's own URL is taken.",
+        "CHAL-06",
+        **audience(lambda aud, facts: aud in (facts.settings.indicator, facts.settings.service_url)),
+    ),
+    defect(
+        "audience-by-its-beginning",
+        "An audience that begins like the Resource indicator is taken.",
+        "CHAL-06",
+        **audience(lambda aud, facts: text(aud).startswith(facts.settings.indicator)),
+    ),
+    defect(
+        "audience-contained",
+        "The Resource indicator anywhere in a string of audiences will do.",
+        "CHAL-06",
+        **checks(AUDIENCE, lambda facts: facts.settings.indicator in str(facts.claims.get("aud"))),
+    ),
+    defect(
+        "audience-without-its-slash",
+        "Slashes at the end of an audience do not count.",
+        "CHAL-06",
+        **audience(lambda aud, facts: text(aud).rstrip("/") == facts.settings.indicator.rstrip("/")),
+    ),
+    defect(
+        "audience-in-any-case",
+        "Upper and lower case are the same in an audience.",
+        "CHAL-06",
+        **audience(lambda aud, facts: text(aud).lower() == facts.settings.indicator.lower()),
+    ),
+    defect(
+        "audience-if-there-is-one",
+        "A token without an audience is taken.",
+        "CHAL-06",
+        **audience(lambda aud, facts: aud in (None, facts.settings.indicator)),
+    ),
+    defect(
+        "audience-by-its-host",
+        "Only the host of the audience is compared.",
+        "CHAL-06",
+        **audience(
+            lambda aud, facts: urlsplit(text(aud)).hostname == urlsplit(facts.settings.indicator).hostname
+        ),
+    ),
+    defect(
+        "audience-may-be-the-resource-id",
+        "A token for the Resource ID is taken.",
+        "CHAL-06",
+        **audience(
+            lambda aud, facts: (
+                aud in (facts.settings.indicator, facts.settings.authorization_server.rpartition("/")[2])
+            )
+        ),
+    ),
+    defect(
+        "expiry-unread", "The expiry is not looked at.", "CHAL-07", claim_checks=without(CLAIM_CHECKS, EXPIRY)
+    ),
+    defect(
+        "expiry-if-there-is-one",
+        "A token without an expiry never expires.",
+        "CHAL-07",
+        **expiring(lambda exp, facts: exp is None or facts.now < exp),
+    ),
+    defect(
+        "expiry-of-zero-is-none",
+        "An expiry of zero is taken for none.",
+        "CHAL-07",
+        **expiring(lambda exp, facts: exp is not None and (not exp or facts.now < exp)),
+    ),
+    defect(
+        "leeway-of-an-hour",
+        "A token is taken for most of an hour after its expiry.",
+        "CHAL-07",
+        **expiring(lambda exp, facts: exp is not None and facts.now < exp + 3500),
+    ),
+    defect(
+        "leeway-of-five-minutes",
+        "A token is taken for five minutes after its expiry.",
+        "CHAL-07",
+        **expiring(lambda exp, facts: exp is not None and facts.now < exp + 300),
+    ),
+    defect(
+        "accepted-for-ever", "A token that was accepted once never expires.", "CHAL-07", **accepted_once()
+    ),
+    defect("id-token-taken", "A token with a nonce is taken for any audience.", "CHAL-08", **id_tokens_too()),
+)

@@ -1,0 +1,298 @@
+"""Services that introduce themselves wrongly: their metadata, and the challenge that leads there."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlsplit
+
+from reference.defects.meddling import Answered, Asked, meddling
+from reference.defects.service_defect import ServiceDefect, defect
+from reference.service.backend import Backend
+from reference.service.policy import introduction
+from reference.service.policy.answers import answer_of
+from reference.service.policy.introduction import ChallengeFacts
+from reference.service.settings import Settings
+from reference.service.wire import Outcome, Reply
+
+# Whatever is to get the challenge, gets none.
+EVERY_CHALLENGE = "CHAL-01 CHAL-02 CHAL-03 CHAL-04 CHAL-05 CHAL-06 CHAL-07 CHAL-08"
+
+
+def with_members(change: Callable[[Settings], dict[str, Any]]) -> Callable[[Settings], dict[str, Any]]:
+    return lambda settings: introduction.metadata_document(settings) | change(settings)
+
+
+def of_the_metadata(change: Callable[[Asked, Answered, Backend], Answered]) -> Any:
+    """Only answers at the address of the metadata are changed."""
+
+    def changed(asked: Asked, answered: Answered, backend: Backend) -> Answered:
+        there = backend.policies.metadata_path(backend.settings)
+        return change(asked, answered, backend) if asked.path == there else answered
+
+    return meddling(changed)
+
+
+def behind_a_token(asked: Asked, answered: Answered, backend: Backend) -> Answered:
+    """One filter for all paths: whoever has no token yet does not learn where to get one."""
+    if asked.headers.get("authorization"):
+        return answered
+    facts = ChallengeFacts(
+        metadata_url=f"{backend.settings.service_url}{asked.path}",
+        authorization_server=backend.settings.authorization_server,
+        given=False,
+    )
+    return Answered(
+        status=401, headers=(("www-authenticate", introduction.challenges(facts)[0]),), body=b"{}"
+    )
+
+
+def gone_every(times: int) -> Any:
+    """Behind the load balancer stands one machine that has not got the file."""
+    asked_for = 0
+
+    def change(_asked: Asked, answered: Answered, _backend: Backend) -> Answered:
+        nonlocal asked_for
+        asked_for += 1
+        return replace(answered, status=404, body=b"{}") if asked_for % times == 0 else answered
+
+    return of_the_metadata(change)
+
+
+def as_a_page(_asked: Asked, answered: Answered, _backend: Backend) -> Answered:
+    return replace(answered, body=b"<!doctype html><pre>" + answered.body + b"</pre>")
+
+
+def changed_by_use() -> Any:
+    """What the first operation was called by is taken for the service's name."""
+    used = False
+
+    def change(asked: Asked, answered: Answered, backend: Backend) -> Answered:
+        nonlocal used
+        used = used or (asked.method == "POST" and answered.status == 200)
+        there = asked.path == backend.policies.metadata_path(backend.settings)
+        if not (used and there):
+            return answered
+        document = json.loads(answered.body) | {"authorization_servers": [backend.settings.base_url]}
+        return replace(answered, body=json.dumps(document).encode())
+
+    return meddling(change)
+
+
+def pointing(where: Callable[[ChallengeFacts], str]) -> Callable[[ChallengeFacts], tuple[str, ...]]:
+    """The challenge leads elsewhere."""
+    return lambda facts: introduction.challenges(replace(facts, metadata_url=where(facts)))
+
+
+def to_a_stale_copy(asked: Asked, answered: Answered, backend: Backend) -> Answered:
+    """A second copy of the document was made before the Resource was, and the challenge points there."""
+    if asked.path != "/metadata.json":
+        return answered
+    document = introduction.metadata_document(backend.settings) | {
+        "authorization_servers": [backend.settings.base_url]
+    }
+    return Answered(
+        status=200, headers=(("content-type", "application/json"),), body=json.dumps(document).encode()
+    )
+
+
+def telling(kinds: set[str], status: int, *headers: tuple[str, str]) -> Callable[[Outcome], Reply]:
+    """These outcomes end in another status."""
+
+    def answer(outcome: Outcome) -> Reply:
+        reply = answer_of(outcome)
+        if outcome.kind not in kinds:
+            return reply
+        return replace(reply, status=status, headers=(*reply.headers, *headers))
+
+    return answer
+
+
+def sample_orders(outcome: Outcome) -> Reply:
+    """Whoever has no token is shown how nice it would look."""
+    if outcome.kind != "no token":
+        return answer_of(outcome)
+    return answer_of(Outcome(kind="served", orders=[{"id": "order-1", "item": "sample"}]))
+
+
+INTRODUCTION: tuple[ServiceDefect, ...] = (
+    defect(
+        "metadata-behind-a-token",
+        "The metadata document is only for those who have a token.",
+        "META-01 META-02 META-03 META-04 META-05 CHAL-02 CHAL-06",
+        around=of_the_metadata(behind_a_token),
+    ),
+    defect(
+        "metadata-in-a-list",
+        "The metadata document is an array with one object.",
+        "META-01 META-02 META-03 META-04 META-05 CHAL-02 CHAL-06",
+        metadata_document=lambda settings: [introduction.metadata_document(settings)],
+    ),
+    defect(
+        "metadata-on-a-page",
+        "The metadata document is shown on an HTML page.",
+        "META-01 META-02 META-03 META-04 META-05 CHAL-02 CHAL-06",
+        around=of_the_metadata(as_a_page),
+    ),
+    defect(
+        "resource-is-the-indicator",
+        "The metadata name the merchant's Resource indicator as the service's own identifier.",
+        "META-02 META-05 CHAL-06",
+        metadata_document=with_members(lambda settings: {"resource": settings.indicator}),
+    ),
+    defect(
+        "resource-left-empty",
+        "The metadata have an empty resource.",
+        "META-02 META-05",
+        metadata_document=with_members(lambda _: {"resource": ""}),
+    ),
+    defect(
+        "resource-in-a-list",
+        "The metadata have a list of resources.",
+        "META-02 META-05",
+        metadata_document=with_members(lambda settings: {"resource": [settings.service_url]}),
+    ),
+    defect(
+        "authorization-server-is-the-gateway",
+        "The metadata name the gateway instead of the Resource's authorization server.",
+        "META-03 CHAL-02",
+        metadata_document=with_members(lambda settings: {"authorization_servers": [settings.base_url]}),
+    ),
+    defect(
+        "authorization-servers-is-a-string",
+        "The metadata have one string where an array of strings belongs.",
+        "META-03 CHAL-02",
+        metadata_document=with_members(
+            lambda settings: {"authorization_servers": settings.authorization_server}
+        ),
+    ),
+    defect(
+        "authorization-servers-are-objects",
+        "The metadata describe each authorization server by an object.",
+        "META-03 CHAL-02",
+        metadata_document=with_members(
+            lambda settings: {"authorization_servers": [{"issuer": settings.authorization_server}]}
+        ),
+    ),
+    defect(
+        "authorization-server-misnamed",
+        "The metadata name authorization_server, in the singular.",
+        "META-03 CHAL-02",
+        metadata_document=lambda settings: {
+            "resource": settings.service_url,
+            "authorization_server": settings.authorization_server,
+        },
+    ),
+    defect(
+        "resource-anew-every-time",
+        "The metadata have another resource on every fetch.",
+        "META-04 META-05 CHAL-02 CHAL-06",
+        metadata_document=with_members(
+            lambda settings: {"resource": f"{settings.service_url}/?v={secrets.token_hex(4)}"}
+        ),
+    ),
+    defect(
+        "metadata-gone-every-third-time",
+        "Every third fetch of the metadata answers 404.",
+        "META-04 META-01 META-02 META-03 META-05 CHAL-02 CHAL-06",
+        around=gone_every(3),
+    ),
+    defect(
+        "metadata-change-by-use",
+        "Once the operation was used, the metadata name another authorization server.",
+        "META-04 META-03 CHAL-02",
+        around=changed_by_use(),
+    ),
+    defect(
+        "metadata-labelled-as-text",
+        "The metadata are served as text/plain.",
+        "META-05",
+        metadata_type="text/plain",
+    ),
+    defect(
+        "resource-names-a-path-that-the-metadata-do-not",
+        "The resource has a path, and its metadata are where those of the origin belong.",
+        "META-05",
+        metadata_document=with_members(lambda settings: {"resource": f"{settings.service_url}/orders"}),
+    ),
+    defect(
+        "resource-on-another-host",
+        "The resource is the public address of a service that is reached by another one.",
+        "META-05",
+        metadata_document=with_members(lambda _: {"resource": "https://orders.operator.example"}),
+    ),
+    defect(
+        "forbidden-without-a-token",
+        "Without a token the operation answers 403.",
+        "CHAL-01 CHAL-02 CHAL-03",
+        answer_of=telling({"no token"}, 403),
+    ),
+    defect(
+        "login-page-without-a-token",
+        "Without a token the operation sends its caller to a login page.",
+        "CHAL-01 CHAL-02 CHAL-03",
+        answer_of=telling({"no token"}, 302, ("location", "/login")),
+    ),
+    defect(
+        "samples-without-a-token",
+        "Without a token the operation answers 200 with sample orders.",
+        "CHAL-01 CHAL-02 CHAL-03",
+        answer_of=sample_orders,
+    ),
+    defect(
+        "challenge-without-a-pointer",
+        "The challenge does not say where the metadata are.",
+        EVERY_CHALLENGE,
+        challenges=lambda _: ('Bearer realm="orders", error="invalid_token"',),
+    ),
+    defect(
+        "challenge-for-basic-alone",
+        "The challenge asks for Basic.",
+        EVERY_CHALLENGE,
+        challenges=lambda facts: (f'Basic realm="orders", resource_metadata="{facts.metadata_url}"',),
+    ),
+    defect(
+        "challenge-with-broken-quotes",
+        "The address in the challenge opens a quote that nothing closes.",
+        EVERY_CHALLENGE,
+        challenges=lambda facts: (f'Bearer resource_metadata="{facts.metadata_url}',),
+    ),
+    defect(
+        "no-challenge-in-the-header",
+        "The 401 carries no WWW-Authenticate.",
+        EVERY_CHALLENGE,
+        challenged=lambda _reply, _outcome: False,
+    ),
+    defect(
+        "pointer-to-nothing",
+        "The challenge points to an address below the operation, where there is nothing.",
+        "CHAL-02",
+        challenges=pointing(
+            lambda facts: facts.metadata_url.replace("/.well-known/", "/orders/.well-known/")
+        ),
+    ),
+    defect(
+        "pointer-to-the-discovery-document",
+        "The challenge points to the authorization server's discovery document.",
+        "CHAL-02",
+        challenges=pointing(lambda facts: f"{facts.authorization_server}/.well-known/openid-configuration"),
+    ),
+    defect(
+        "pointer-is-a-path",
+        "The challenge has the path of the metadata, without scheme and host.",
+        "CHAL-02",
+        challenges=pointing(lambda facts: urlsplit(facts.metadata_url).path),
+    ),
+    defect(
+        "pointer-to-a-stale-copy",
+        "The challenge points to a copy of the metadata that names another authorization server.",
+        "CHAL-02",
+        challenges=pointing(
+            lambda facts: facts.metadata_url.partition("/.well-known/")[0] + "/metadata.json"
+        ),
+        around=meddling(to_a_stale_copy),
+    ),
+)

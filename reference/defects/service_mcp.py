@@ -1,0 +1,150 @@
+"""MCP services that trust a session, or say too much beside what they are asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from reference.defects.meddling import Answered, Asked, meddling
+from reference.defects.service_defect import ServiceDefect, mcp_defect
+from reference.defects.service_secrets import leaking, merchant_token
+from reference.service.backend import Backend
+from reference.service.mcp import SESSION
+
+AUTHORIZATION = b"authorization"
+Notified = dict[str, Any]
+
+
+def by_session(*, only_without_a_token: bool) -> Callable[[ASGIApp, Backend], ASGIApp]:
+    """The token with which a session was begun is that of every call in it."""
+
+    def around(app: ASGIApp, _backend: Backend) -> ASGIApp:
+        tokens: dict[bytes, bytes] = {}
+
+        async def remembering(scope: Scope, receive: Receive, send: Send) -> None:
+            headers = dict(scope["headers"])
+            begun = tokens.get(headers.get(SESSION.encode(), b""))
+            if begun is not None and not (only_without_a_token and AUTHORIZATION in headers):
+                rest = [pair for pair in scope["headers"] if pair[0] != AUTHORIZATION]
+                scope = {**scope, "headers": [*rest, (AUTHORIZATION, begun)]}
+
+            async def noting(message: Message) -> None:
+                for name, value in message.get("headers", ()):
+                    if name.lower() == SESSION.encode():
+                        tokens[value] = headers.get(AUTHORIZATION, b"")
+                await send(message)
+
+            await app(scope, receive, noting)
+
+        return remembering
+
+    return around
+
+
+def _method(asked: Asked) -> str:
+    try:
+        return str(json.loads(asked.body)["method"])
+    except (ValueError, KeyError, TypeError):
+        return ""
+
+
+def _event(message: Notified) -> bytes:
+    return f"event: message\ndata: {json.dumps(message)}\n\n".encode()
+
+
+def _notification(token: str) -> Notified:
+    params = {"level": "debug", "logger": "upstream", "data": f"calling with {token}"}
+    return {"jsonrpc": "2.0", "method": "notifications/message", "params": params}
+
+
+def in_meta(answered: Answered, token: str) -> Answered:
+    text = answered.body.decode().replace(
+        '"isError": false', f'"isError": false, "_meta": {{"up": "{token}"}}'
+    )
+    return replace(answered, body=text.encode())
+
+
+def in_a_notification(answered: Answered, token: str) -> Answered:
+    return replace(answered, body=_event(_notification(token)) + answered.body)
+
+
+def besides(said: Callable[[Asked, Answered, str], Answered]) -> dict[str, Any]:
+    """The merchant token of the last call is in what the server says besides."""
+    last: list[str] = []
+
+    def noted(answered: Answered, token: str) -> Answered:
+        last[:] = [token]
+        return answered
+
+    wrong = leaking(merchant_token, noted)
+
+    def change(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
+        return said(asked, answered, last[-1]) if last and asked.path == "/mcp" else answered
+
+    return {**wrong, "around": lambda app, backend: meddling(change)(wrong["around"](app, backend), backend)}
+
+
+def in_a_resource(asked: Asked, answered: Answered, token: str) -> Answered:
+    """There is a resource with the state of the connection to the merchant."""
+    uri = "debug://upstream"
+    results = {
+        "resources/list": {"resources": [{"uri": uri, "name": "upstream"}]},
+        "resources/read": {"contents": [{"uri": uri, "mimeType": "text/plain", "text": f"token: {token}"}]},
+    }
+    result = results.get(_method(asked))
+    if result is None or answered.status != 200:
+        return answered
+    body = json.dumps({"jsonrpc": "2.0", "id": json.loads(asked.body).get("id"), "result": result})
+    return replace(answered, body=body.encode())
+
+
+def in_the_stream(asked: Asked, answered: Answered, token: str) -> Answered:
+    """Who listens hears what the server notes for itself."""
+    if asked.method != "GET":
+        return answered
+    headers = (("content-type", "text/event-stream"),)
+    return replace(answered, status=200, headers=headers, body=_event(_notification(token)))
+
+
+MCP: tuple[ServiceDefect, ...] = (
+    mcp_defect(
+        "session-instead-of-a-token",
+        "In a session, a call without a token is served with the one that the session was begun with.",
+        "CHAL-01",
+        around=by_session(only_without_a_token=True),
+    ),
+    mcp_defect(
+        "session-before-the-token",
+        "In a session, every call is served with the token that the session was begun with.",
+        "BACK-10 CHAL-01",
+        around=by_session(only_without_a_token=False),
+    ),
+    mcp_defect(
+        "merchant-token-in-the-meta",
+        "The result of the tool has the merchant token in its _meta.",
+        "SECRET-02",
+        **leaking(merchant_token, in_meta),
+    ),
+    mcp_defect(
+        "merchant-token-in-a-notification",
+        "A log notification before the result of the tool has the merchant token in it.",
+        "SECRET-02",
+        **leaking(merchant_token, in_a_notification),
+    ),
+    mcp_defect(
+        "merchant-token-in-a-resource",
+        "A resource beside the tool shows the merchant token of the last call.",
+        "SECRET-02",
+        **besides(in_a_resource),
+    ),
+    mcp_defect(
+        "merchant-token-in-the-stream",
+        "Who listens to the server's own stream hears of the merchant token of the last call.",
+        "SECRET-02",
+        **besides(in_the_stream),
+    ),
+)

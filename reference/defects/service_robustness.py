@@ -1,0 +1,84 @@
+"""Services that break on bad input, or stay broken after it."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from reference.defects.meddling import Answered, Asked, meddling
+from reference.defects.service_defect import ServiceDefect, defect
+from reference.service.backend import Backend
+from reference.service.policy import validation
+from reference.service.policy.validation import Jwk
+
+MOST_BAD_TOKENS = 150
+
+
+def header_taken_for_granted(token: str, keys: Sequence[Jwk]) -> dict[str, Any] | None:
+    """Whatever stands before the first dot is taken for base64, JSON, and an object with an algorithm."""
+    encoded = token.partition(".")[0]
+    header = json.loads(base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4)))
+    return validation.signed_claims(token, keys) if header["alg"].isascii() else None
+
+
+def claims_taken_for_granted(token: str, keys: Sequence[Jwk]) -> dict[str, Any] | None:
+    """Three parts, of which the second is looked into before the signature is."""
+    _, encoded, _ = token.split(".")
+    claims = json.loads(base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4)))
+    return validation.signed_claims(token, keys) if claims["iss"] else None
+
+
+def body_taken_for_granted(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
+    """The body of the operation is taken for a JSON object."""
+    if asked.path != "/orders" or asked.method != "POST" or answered.status != 200:
+        return answered
+    try:
+        broken = not isinstance(json.loads(asked.body or b"{}"), dict)
+    except ValueError:
+        broken = True
+    return replace(answered, status=500, body=b"{}") if broken else answered
+
+
+def locked_out() -> Any:
+    """Too many bad tokens in all, and nobody is let in any more."""
+    bad = 0
+
+    def change(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
+        nonlocal bad
+        if bad > MOST_BAD_TOKENS and asked.path == "/orders":
+            return Answered(status=403, headers=(), body=b"")
+        bad = bad + 1 if answered.status == 401 else max(0, bad - 1)
+        return answered
+
+    return meddling(change)
+
+
+ROBUSTNESS: tuple[ServiceDefect, ...] = (
+    defect(
+        "header-taken-for-granted",
+        "A token whose header is no JSON object with an algorithm ends in 500.",
+        "ROBUST-01 CHAL-03 CHAL-04",
+        signed_claims=header_taken_for_granted,
+    ),
+    defect(
+        "claims-taken-for-granted",
+        "A token that has no three parts, or no issuer in the second, ends in 500.",
+        "ROBUST-01 CHAL-03 CHAL-04 CHAL-05",
+        signed_claims=claims_taken_for_granted,
+    ),
+    defect(
+        "body-taken-for-granted",
+        "A body that is no JSON object ends in 500.",
+        "ROBUST-01",
+        around=meddling(body_taken_for_granted),
+    ),
+    defect(
+        "locked-out-by-a-flood",
+        "After a flood of bad tokens nobody is let in any more.",
+        "ROBUST-02 ROBUST-01 SERVE-01 SERVE-02 SECRET-02",
+        around=locked_out(),
+    ),
+)

@@ -1,0 +1,151 @@
+"""Services that do not serve what they should: good tokens refused, new keys not found, orders left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from reference.defects.defect import instead
+from reference.defects.service_defect import ServiceDefect, defect
+from reference.service.policy import redemption, validation
+from reference.service.policy.answers import answer_of
+from reference.service.policy.redemption import CallFacts
+from reference.service.policy.validation import CLAIM_CHECKS, ClaimFacts, Jwk, signed_claims
+from reference.service.settings import Settings
+from reference.service.wire import Answer, Outcome, Reply, as_json
+
+# A service that accepts no token at all breaks what every other rule stands on.
+KNOWN_CLAIMS = frozenset({"iss", "aud", "sub", "iat", "exp", "jti", "scope", "ext"})
+
+
+def one_audience(facts: ClaimFacts) -> bool:
+    return facts.claims.get("aud") in (facts.settings.indicator, [facts.settings.indicator])
+
+
+def first_audience(facts: ClaimFacts) -> bool:
+    return validation.audiences(facts)[:1] == [facts.settings.indicator]
+
+
+def own_url(facts: ClaimFacts) -> bool:
+    return facts.settings.service_url in validation.audiences(facts)
+
+
+def a_minute_left(facts: ClaimFacts) -> bool:
+    expires = validation.expiry(facts)
+    return expires is not None and facts.now + 60 < expires
+
+
+def known_claims_alone(facts: ClaimFacts) -> bool:
+    return facts.claims.keys() <= KNOWN_CLAIMS
+
+
+def first_key(_header: Mapping[str, Any], keys: Sequence[Jwk]) -> Sequence[Jwk]:
+    return keys[:1]
+
+
+def hard_coded(_settings: Settings, document: Mapping[str, Any]) -> tuple[Any, ...]:
+    return (f"{document['issuer']}/.well-known/jwks.json",)
+
+
+def of_the_resource(settings: Settings, _document: Mapping[str, Any]) -> tuple[Any, ...]:
+    return (f"{settings.authorization_server}/jwks",)
+
+
+def first_order(facts: CallFacts, answer: Answer) -> list[Any] | None:
+    orders = redemption.orders_in(facts, answer)
+    return orders[:1] if orders else orders
+
+
+def done(outcome: Outcome) -> Reply:
+    return as_json(200, {"status": "ok"}) if outcome.kind == "served" else answer_of(outcome)
+
+
+def not_found(outcome: Outcome) -> Reply:
+    reply = answer_of(outcome)
+    return as_json(404, {"orders": outcome.orders}) if outcome.kind == "served" else reply
+
+
+def checked(honest: validation.ClaimCheck, wrong: validation.ClaimCheck) -> dict[str, Any]:
+    return {"claim_checks": instead(CLAIM_CHECKS, honest, wrong)}
+
+
+ISSUER, AUDIENCE, EXPIRY = CLAIM_CHECKS
+
+SERVING: tuple[ServiceDefect, ...] = (
+    defect("orders-left-out", "The operation says ok and shows no orders.", "SERVE-01", answer_of=done),
+    defect(
+        "first-order-alone", "The operation shows the first order alone.", "SERVE-01", orders_in=first_order
+    ),
+    defect(
+        "orders-not-found", "The operation shows the orders with status 404.", "SERVE-01", answer_of=not_found
+    ),
+    defect(
+        "one-audience-alone",
+        "A token for a second audience beside the right one is refused.",
+        "SERVE-01",
+        **checked(AUDIENCE, one_audience),
+    ),
+    defect(
+        "first-audience-alone",
+        "Only the first audience of a token is looked at.",
+        "SERVE-01",
+        **checked(AUDIENCE, first_audience),
+    ),
+    defect(
+        "unknown-claims-refused",
+        "A token with claims that the service does not know is refused.",
+        "SERVE-01",
+        claim_checks=(*CLAIM_CHECKS, known_claims_alone),
+    ),
+    defect(
+        "a-minute-to-live",
+        "A token that has less than a minute to live is refused.",
+        "SERVE-01 CHAL-07",
+        **checked(EXPIRY, a_minute_left),
+    ),
+    defect(
+        "audience-is-the-service",
+        "Only tokens for the service's own URL are taken, and there are none.",
+        "SERVE-01 CHAL-06",
+        **checked(AUDIENCE, own_url),
+    ),
+    defect(
+        "keys-of-the-resource",
+        "The keys of the Resource take the place of the core's.",
+        "SERVE-02 SERVE-01",
+        key_set_uris=of_the_resource,
+    ),
+    defect(
+        "key-set-by-habit",
+        "The key set is looked for at its usual address, and not where discovery says.",
+        "SERVE-02 SERVE-01",
+        key_set_uris=hard_coded,
+    ),
+    defect(
+        "keys-for-ever",
+        "The keys of the first day are the keys of every day.",
+        "SERVE-02",
+        keys_for_s=10**9,
+        keys_again_after_s=10**9,
+    ),
+    defect(
+        "keys-for-an-hour",
+        "A key that is new is found an hour later.",
+        "SERVE-02",
+        keys_again_after_s=3600,
+        keys_for_s=3600,
+    ),
+    defect(
+        "first-key-alone",
+        "Of several keys the first is tried, whatever a token's kid says.",
+        "SERVE-02",
+        signed_claims=partial(signed_claims, chosen=first_key),
+    ),
+    defect(
+        "one-algorithm-alone",
+        "Only ES256 is known, whatever the core's keys are.",
+        "SERVE-02",
+        signed_claims=partial(signed_claims, algorithms=frozenset({"ES256"})),
+    ),
+)

@@ -1,0 +1,75 @@
+"""Services that mix up whose merchant token is whose, or use one for too long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any
+
+from reference.defects.service_defect import ServiceDefect, defect
+from reference.service.policy import redemption
+from reference.service.policy.redemption import CallFacts
+from reference.service.wire import Answer, Outgoing
+
+Kept = Callable[[CallFacts], Hashable]
+
+
+def for_an_hour(_document: Mapping[str, Any], now: float) -> float:
+    return now + 3600
+
+
+def kept_by(key: Kept) -> dict[str, Any]:
+    """Merchant tokens are kept for a while, and found again by this."""
+    return {"kept_under": key, "kept_until": for_an_hour}
+
+
+def current_user() -> dict[str, Any]:
+    """Whose call it is stands in one place for all calls that run at the same time."""
+    current: dict[str, str] = {}
+    tokens: dict[str, str] = {}
+
+    def asked(facts: CallFacts) -> Outgoing:
+        current["user"] = str(facts.claims["sub"])
+        return redemption.redemption_request(facts)
+
+    def found(facts: CallFacts, answer: Answer) -> str | None:
+        token = redemption.merchant_token_in(facts, answer)
+        if token is None:
+            return None
+        tokens[current["user"]] = token
+        return tokens.get(str(facts.claims["sub"]), token)
+
+    return {"redemption_request": asked, "merchant_token_in": found}
+
+
+USERS: tuple[ServiceDefect, ...] = (
+    defect(
+        "merchant-token-kept-for-all",
+        "One merchant token is kept for everybody.",
+        "BACK-10 SERVE-01 BACK-07 BACK-08 BACK-11 META-04",
+        **kept_by(lambda _: None),
+    ),
+    defect(
+        "merchant-token-kept-by-agent",
+        "Merchant tokens are kept by agent, and an agent has many users.",
+        "BACK-10 SERVE-01 BACK-07 BACK-08 BACK-11 META-04",
+        **kept_by(lambda facts: facts.claims["ext"]["agent"]["client_id"]),
+    ),
+    defect(
+        "merchant-token-kept-by-project",
+        "Merchant tokens are kept by Project.",
+        "BACK-10 SERVE-01 BACK-07 BACK-11 META-04",
+        **kept_by(lambda facts: facts.claims["ext"]["project_id"]),
+    ),
+    defect(
+        "current-user-in-one-place",
+        "Whose call it is stands in a global variable while redemption is asked.",
+        "BACK-10",
+        **current_user(),
+    ),
+    defect(
+        "merchant-token-kept-past-its-expiry",
+        "A merchant token is kept for an hour, whatever its expires_at says.",
+        "BACK-11",
+        **kept_by(redemption.kept_under),
+    ),
+)

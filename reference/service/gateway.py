@@ -1,0 +1,63 @@
+"""What the service knows of the gateway: its issuer, its token endpoint, the keys of the core."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from reference.service.policies import Policies
+from reference.service.settings import Settings
+from reference.service.upstream import Unavailable, Upstream
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Known:
+    """What discovery said, and the keys of the core."""
+
+    issuer: str
+    token_endpoint: str
+    keys: tuple[dict[str, Any], ...]
+    fetched_at: float
+
+
+class Gateway:
+    """Endpoints and keys are read from the document of the Resource's authorization server."""
+
+    def __init__(
+        self, settings: Settings, upstream: Upstream, now: Callable[[], float], policies: Policies
+    ) -> None:
+        self._settings = settings
+        self._upstream = upstream
+        self._now = now
+        self._policies = policies
+        self._known: Known | None = None
+        self._lock = asyncio.Lock()
+
+    async def known(self, max_age_s: float) -> Known:
+        """What is known and not older than this; whoever comes while it is fetched waits for it."""
+        async with self._lock:
+            if self._known is None or self._now() - self._known.fetched_at >= max_age_s:
+                self._known = await self._discovered()
+            return self._known
+
+    async def _discovered(self) -> Known:
+        document = await self._upstream.get(
+            f"{self._settings.authorization_server}/.well-known/openid-configuration"
+        )
+        issuer, endpoint = document.get("issuer"), document.get("token_endpoint")
+        if not (isinstance(issuer, str) and isinstance(endpoint, str)):
+            raise Unavailable
+        keys: list[Any] = []
+        for url in self._policies.key_set_uris(self._settings, document):
+            found = (await self._upstream.get(url)).get("keys")
+            if not isinstance(found, list):
+                raise Unavailable
+            keys += found
+        return Known(
+            issuer=issuer,
+            token_endpoint=endpoint,
+            keys=tuple(key for key in keys if isinstance(key, dict)),
+            fetched_at=self._now(),
+        )

@@ -1,0 +1,81 @@
+"""Every decision of the service in one value. Swap one, and the service is wrong in just that way."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import httpx
+from starlette.types import ASGIApp
+
+from reference.service.policy import answers, introduction, proxy, redemption, validation
+from reference.service.settings import Settings
+from reference.service.upstream import Patience, followed, transport, worth_another_try
+from reference.service.wire import Answer, Asked, Kind, Outcome, Outgoing, Reply
+from reference.serving import Listen, listen
+
+if TYPE_CHECKING:
+    from reference.service.backend import Backend
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policies:
+    """The honest decisions; each field is one of them."""
+
+    # What the service says of itself
+    metadata_path: Callable[[Settings], str] = introduction.metadata_path
+    metadata_document: Callable[[Settings], Any] = introduction.metadata_document
+    metadata_type: str = "application/json"
+    challenges: Callable[[introduction.ChallengeFacts], tuple[str, ...]] = introduction.challenges
+
+    # The agent's token
+    presented_token: Callable[[Asked], str | None] = validation.presented_token
+    key_set_uris: Callable[[Settings, Mapping[str, Any]], tuple[Any, ...]] = validation.key_set_uris
+    signed_claims: Callable[[str, Sequence[validation.Jwk]], dict[str, Any] | None] = validation.signed_claims
+    claim_checks: tuple[validation.ClaimCheck, ...] = validation.CLAIM_CHECKS
+    keys_for_s: float = 300
+    # A token under a key that is not known may be the first under a new one.
+    keys_again_after_s: float = 1
+
+    # The Proxy token
+    proxy_token_request: Callable[[Settings, str], Outgoing] = proxy.proxy_token_request
+    proxy_token_kept: Callable[[Mapping[str, Any], float], proxy.ProxyToken | None] = proxy.proxy_token_kept
+    proxy_token_is_due: Callable[[proxy.ProxyToken, float], bool] = proxy.is_due
+    may_force: Callable[[float], bool] = proxy.may_force
+    # Whoever comes while the Proxy token is got waits for that one request.
+    one_at_a_time: Callable[[], AbstractAsyncContextManager[Any]] = asyncio.Lock
+    # Under which of several Proxy tokens a call goes: there is one.
+    proxy_slot: Callable[[], Hashable] = lambda: None
+
+    # Redemption and the merchant's API
+    redemption_request: Callable[[redemption.CallFacts], Outgoing] = redemption.redemption_request
+    refusals: Mapping[int, Kind] = field(default_factory=lambda: redemption.REFUSALS)
+    mends: Callable[[Answer], bool] = redemption.may_be_the_proxy_token
+    merchant_token_in: Callable[[redemption.CallFacts, Answer], str | None] = redemption.merchant_token_in
+    kept_under: Callable[[redemption.CallFacts], Hashable] = redemption.kept_under
+    kept_until: Callable[[Mapping[str, Any], float], float] = redemption.kept_until
+    stand_in: Callable[[redemption.CallFacts, Answer], str | None] = redemption.stand_in
+    merchant_request: Callable[[redemption.CallFacts], Outgoing] = redemption.merchant_request
+    orders_in: Callable[[redemption.CallFacts, Answer], list[Any] | None] = redemption.orders_in
+
+    # How gateway and merchant are asked
+    patience: Patience = field(default_factory=Patience)
+    worth_another_try: Callable[[Answer | None], bool] = worth_another_try
+    followed: Callable[[Outgoing, Answer], Outgoing | None] = followed
+    deadline_s: float = 25
+
+    # What agents are told, and what the log
+    answer_of: Callable[[Outcome], Reply] = answers.answer_of
+    challenged: Callable[[Reply, Outcome], bool] = answers.challenged
+    not_found: Callable[[int], Reply] = answers.not_found
+    logged: Callable[[Asked, Reply, Outcome], str] = answers.logged
+    around: Callable[[ASGIApp, Backend], ASGIApp] = lambda app, _backend: app
+
+    # The transport
+    listen: Listen = listen
+    oldest_tls: ssl.TLSVersion = ssl.TLSVersion.TLSv1_2
+    transport: Callable[[ssl.SSLContext], httpx.AsyncBaseTransport] = transport

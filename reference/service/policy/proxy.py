@@ -1,0 +1,53 @@
+"""How the service gets its Proxy token, and for how long it keeps it."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote
+
+from reference.service.settings import Settings
+from reference.service.wire import Outgoing, form
+
+NEAR_EXPIRY_AT_MOST_S = 60
+FORCED_AGAIN_AFTER_S = 0.3
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProxyToken:
+    """A Proxy token, and when it is time for the next one."""
+
+    value: str = field(repr=False)
+    renew_at: float
+
+
+def basic(client_id: str, secret: str) -> str:
+    """Both halves are form-encoded first (RFC 6749 section 2.3.1)."""
+    pair = f"{quote(client_id, safe='')}:{quote(secret, safe='')}"
+    return f"Basic {base64.b64encode(pair.encode()).decode()}"
+
+
+def proxy_token_request(settings: Settings, token_endpoint: str) -> Outgoing:
+    """The Proxy client goes into the header, and the form has the grant alone."""
+    authorization = basic(settings.proxy_client_id, settings.proxy_client_secret)
+    return form(token_endpoint, {"grant_type": "client_credentials"}, authorization=authorization)
+
+
+def proxy_token_kept(document: Mapping[str, Any], now: float) -> ProxyToken | None:
+    """The Proxy token of an answer, to be renewed shortly before it ends; None where there is none."""
+    value, life = document.get("access_token"), document.get("expires_in")
+    if not isinstance(value, str) or not value:
+        return None
+    seconds = float(life) if isinstance(life, int | float) else 0.0
+    return ProxyToken(value=value, renew_at=now + seconds - min(NEAR_EXPIRY_AT_MOST_S, seconds / 10))
+
+
+def is_due(token: ProxyToken, now: float) -> bool:
+    return now >= token.renew_at
+
+
+def may_force(since_last_s: float) -> bool:
+    """A refused Proxy token is replaced before its time, but one bad user must not renew it all the time."""
+    return since_last_s >= FORCED_AGAIN_AFTER_S

@@ -1,0 +1,84 @@
+"""What comes in from agents and goes out to gateway and merchant, as values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+from urllib.parse import urlencode
+
+Kind = Literal["served", "no token", "not accepted", "reauthorize", "nothing there", "unavailable"]
+Pairs = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asked:
+    """A request of an agent's; header names are in lower case."""
+
+    method: str
+    path: str
+    query: str = field(default="", repr=False)
+    headers: Pairs = field(default=(), repr=False)
+    body: bytes = field(default=b"", repr=False)
+
+    def headers_named(self, name: str) -> list[str]:
+        return [value for key, value in self.headers if key == name]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reply:
+    """What an agent is answered."""
+
+    status: int
+    headers: Pairs = field(default=(), repr=False)
+    body: bytes = field(default=b"", repr=False)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outgoing:
+    """A request to the gateway or the merchant; its headers and body hold credentials."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    body: bytes = field(default=b"", repr=False)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Answer:
+    """What gateway or merchant answered: a status, and what JSON object came with it, if one did."""
+
+    status: int
+    document: dict[str, Any] = field(repr=False)
+    text: str = field(default="", repr=False)
+    location: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Trouble:
+    """A request that brought nothing to work with, and the last answer to it; agents are told neither."""
+
+    asked: Outgoing
+    answer: Answer | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outcome:
+    """What became of an operation, before anybody decides how an agent is told."""
+
+    kind: Kind
+    orders: list[Any] = field(default_factory=list, repr=False)
+    trouble: Trouble | None = field(default=None, repr=False)
+
+
+def form(url: str, fields: Mapping[str, str], **headers: str) -> Outgoing:
+    """A POST of a form."""
+    said = {"content-type": "application/x-www-form-urlencoded", **headers}
+    return Outgoing(method="POST", url=url, headers=said, body=urlencode(fields).encode())
+
+
+def as_json(status: int, document: Any, *headers: tuple[str, str]) -> Reply:
+    """A JSON document for an agent; nobody keeps a copy of it."""
+    said = (("content-type", "application/json"), ("cache-control", "no-store"), *headers)
+    return Reply(status=status, headers=said, body=json.dumps(document).encode("ascii"))

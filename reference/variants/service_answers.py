@@ -1,0 +1,147 @@
+"""Other legal ways to answer an agent."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from reference.defects.meddling import Answered, Asked, meddling
+from reference.service.backend import Backend
+from reference.service.policy.answers import answer_of
+from reference.service.wire import Asked as AskedOf
+from reference.service.wire import Outcome, Reply, as_json
+from reference.variants.gateway_connections import VARIANTS as CONNECTIONS
+from reference.variants.variant import Variant, variant
+
+
+def _shown(document: Callable[[list[Any]], Any], status: int = 200) -> Callable[[Outcome], Reply]:
+    """The orders are shown in another shape."""
+
+    def answer(outcome: Outcome) -> Reply:
+        served = outcome.kind == "served"
+        return as_json(status, document(outcome.orders)) if served else answer_of(outcome)
+
+    return answer
+
+
+def _streamed(outcome: Outcome) -> Reply:
+    """One event a line, a comment between them."""
+    if outcome.kind != "served":
+        return answer_of(outcome)
+    events = "".join(
+        f"id: {number}\ndata: {json.dumps(each)}\n\n: still here\n\n"
+        for number, each in enumerate(outcome.orders)
+    )
+    return Reply(status=200, headers=(("content-type", "text/event-stream"),), body=events.encode())
+
+
+def _as_a_page(outcome: Outcome) -> Reply:
+    if outcome.kind != "served":
+        return answer_of(outcome)
+    rows = "".join(f"<tr><td>{each['id']}<td>{each['item']}" for each in outcome.orders)
+    return Reply(
+        status=200,
+        headers=(("content-type", "text/html; charset=utf-8"), ("cache-control", "private")),
+        body=f"<!doctype html><title>Orders</title><table>{rows}</table>".encode(),
+    )
+
+
+def _refusing(status: int) -> Callable[[Outcome], Reply]:
+    """Whatever the gateway refused, and whatever is down, has one status."""
+
+    def answer(outcome: Outcome) -> Reply:
+        if outcome.kind in ("served", "no token") or outcome.trouble is None:
+            return answer_of(outcome)
+        return as_json(status, {"error": "upstream", "reauthorize": outcome.kind == "reauthorize"})
+
+    return answer
+
+
+def _errors_in_200(outcome: Outcome) -> Reply:
+    """As in JSON-RPC, an error of the operation is an answer like any other."""
+    if outcome.kind in ("served", "no token") or outcome.trouble is None:
+        return answer_of(outcome)
+    return as_json(200, {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": outcome.kind}})
+
+
+def _busy(outcome: Outcome) -> Reply:
+    reply = answer_of(outcome)
+    return replace(reply, headers=(*reply.headers, ("retry-after", "1"))) if reply.status == 503 else reply
+
+
+async def _slowly(_asked: Asked, answered: Answered, _backend: Backend) -> Answered:
+    await asyncio.sleep(0.1)
+    return answered
+
+
+def _with_cookies(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
+    """A cookie of a load balancer, and a name for each request."""
+    name = hashlib.sha256(repr(asked).encode()).hexdigest()[:32]
+    return answered.with_header("set-cookie", f"node={name}; Path=/; HttpOnly").with_header(
+        "x-request-id", name
+    )
+
+
+def _preflights(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
+    allowed = answered.with_header("access-control-allow-origin", "*")
+    return replace(allowed, status=204, body=b"") if asked.method == "OPTIONS" else allowed
+
+
+def _fingerprints(asked: AskedOf, reply: Reply, outcome: Outcome) -> str:
+    """The log tells tokens apart without holding them, and says what came of the call."""
+    marks = [hashlib.sha256(each.encode()).hexdigest()[:16] for each in asked.headers_named("authorization")]
+    return f"{asked.method} {asked.path} {reply.status} {outcome.kind} {' '.join(marks)}"
+
+
+def _connections() -> tuple[Variant, ...]:
+    """What a gateway may do to its connections, a service may."""
+    return tuple(replace(each, name=f"service-{each.name}") for each in CONNECTIONS)
+
+
+ANSWERS = (
+    variant(
+        "orders-nested",
+        "the orders are deep in the answer, under other names",
+        answer_of=_shown(
+            lambda orders: {"data": {"viewer": {"orders": {"edges": [{"node": each} for each in orders]}}}}
+        ),
+    ),
+    variant(
+        "orders-in-a-text",
+        "the orders are JSON in a text of the answer",
+        answer_of=_shown(
+            lambda orders: {
+                "content": [{"type": "text", "text": json.dumps({"orders": orders})}],
+                "isError": False,
+            }
+        ),
+    ),
+    variant("orders-in-a-list", "the answer is an array of orders", answer_of=_shown(list)),
+    variant(
+        "orders-accepted",
+        "the orders come with status 202",
+        answer_of=_shown(lambda orders: {"orders": orders}, 202),
+    ),
+    variant("orders-streamed", "the orders come as server-sent events", answer_of=_streamed),
+    variant("orders-on-a-page", "the orders are shown on an HTML page", answer_of=_as_a_page),
+    variant("refusals-are-forbidden", "what the gateway refuses is forbidden: 403", answer_of=_refusing(403)),
+    variant(
+        "refusals-are-bad-gateway", "what the gateway refuses is a bad gateway: 502", answer_of=_refusing(502)
+    ),
+    variant("refusals-are-401", "what the gateway refuses gets the challenge", answer_of=_refusing(401)),
+    variant("errors-in-200", "an error of the operation has status 200", answer_of=_errors_in_200),
+    variant("errors-ask-to-wait", "503 comes with Retry-After", answer_of=_busy),
+    variant("slow-service", "every answer takes a tenth of a second", around=meddling(_slowly)),
+    variant(
+        "cookies-on-everything",
+        "every answer has a cookie and the request's name",
+        around=meddling(_with_cookies),
+    ),
+    variant("preflights-answered", "every OPTIONS is a preflight", around=meddling(_preflights)),
+    variant("fingerprints-of-tokens-in-the-log", "the log has digests of tokens", logged=_fingerprints),
+    *_connections(),
+)

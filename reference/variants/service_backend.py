@@ -1,0 +1,227 @@
+"""Other legal ways for a service to deal with gateway and merchant."""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import json
+import ssl
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+import httpx
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from reference.service.backend import Backend
+from reference.service.policy import proxy, redemption, validation
+from reference.service.policy.redemption import CallFacts
+from reference.service.policy.validation import CLAIM_CHECKS, ClaimFacts
+from reference.service.settings import Settings
+from reference.service.upstream import Patience, Unavailable
+from reference.service.wire import Answer, Outgoing
+from reference.variants.variant import variant
+
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+
+def _kept_for(seconds: float) -> Callable[[Mapping[str, Any], float], proxy.ProxyToken | None]:
+    """The Proxy token is kept for a fixed time, or as long as it lives where that is shorter."""
+
+    def kept(document: Mapping[str, Any], now: float) -> proxy.ProxyToken | None:
+        token = proxy.proxy_token_kept(document, now)
+        return replace(token, renew_at=min(token.renew_at, now + seconds)) if token else None
+
+    return kept
+
+
+def _well_ahead(document: Mapping[str, Any], now: float) -> proxy.ProxyToken | None:
+    token, life = proxy.proxy_token_kept(document, now), document.get("expires_in")
+    return replace(token, renew_at=now + float(life) - 300) if token and isinstance(life, int) else token
+
+
+def _to_its_last_second(document: Mapping[str, Any], now: float) -> proxy.ProxyToken | None:
+    token, life = proxy.proxy_token_kept(document, now), document.get("expires_in")
+    return replace(token, renew_at=now + float(life)) if token and isinstance(life, int) else token
+
+
+def _raw_basic(settings: Settings, endpoint: str) -> Outgoing:
+    """Both halves are put together as they are, as most libraries do."""
+    asked = proxy.proxy_token_request(settings, endpoint)
+    pair = base64.b64encode(f"{settings.proxy_client_id}:{settings.proxy_client_secret}".encode()).decode()
+    return replace(asked, headers={**asked.headers, "authorization": f"basic {pair}"})
+
+
+def _with_more_said(settings: Settings, endpoint: str) -> Outgoing:
+    asked = proxy.proxy_token_request(settings, endpoint)
+    label = "application/x-www-form-urlencoded;charset=UTF-8"
+    headers = {**asked.headers, "content-type": label, "accept": "application/json"}
+    return replace(asked, headers=headers, body=b"scope=&" + asked.body)
+
+
+def _until_it_expires(document: Mapping[str, Any], now: float) -> float:
+    """A merchant token without `expires_at` is for one call."""
+    said = document.get("expires_at")
+    try:
+        return datetime.fromisoformat(said).timestamp() if isinstance(said, str) else now
+    except ValueError:
+        return now
+
+
+def _by_user(facts: CallFacts) -> str:
+    return str(facts.claims.get("sub"))
+
+
+def _json_in_other_words(facts: CallFacts) -> Outgoing:
+    asked = redemption.redemption_request(facts)
+    body = json.dumps({"resource": facts.settings.indicator}, indent=2).replace("/", "\\/").encode()
+    headers = {
+        **asked.headers,
+        "authorization": f"bearer {facts.token}",
+        "content-type": "application/json; charset=utf-8",
+    }
+    return replace(asked, headers=headers, body=body)
+
+
+def _merchant_with_more(facts: CallFacts) -> Outgoing:
+    asked = redemption.merchant_request(facts)
+    agent = facts.claims.get("ext", {}).get("agent", {})
+    return replace(asked, headers={**asked.headers, "x-agent": json.dumps(agent), "x-request-id": "1"})
+
+
+def _with_leeway(facts: ClaimFacts) -> bool:
+    expires = validation.expiry(facts)
+    return expires is not None and facts.now < expires + 60
+
+
+def _carrying_nothing(_asked: Outgoing, answer: Answer) -> Outgoing | None:
+    """A redirect is followed, and whatever could be a credential stays behind."""
+    if answer.status not in REDIRECTS or not answer.location:
+        return None
+    return Outgoing(method="GET", url=answer.location, headers={"accept": "application/json"})
+
+
+def _pooled(limits: httpx.Limits) -> Callable[[ssl.SSLContext], httpx.AsyncBaseTransport]:
+    return lambda trust: httpx.AsyncHTTPTransport(verify=trust, limits=limits)
+
+
+def _readied(app: ASGIApp, backend: Backend) -> ASGIApp:
+    """The Proxy token is got before the first call, as soon as anybody asks for anything."""
+
+    async def readied(scope: Scope, receive: Receive, send: Send) -> None:
+        with suppress(Unavailable):
+            await backend.proxy_tokens.current(backend.policies.proxy_slot())
+        await app(scope, receive, send)
+
+    return readied
+
+
+def _of_the_project(facts: ClaimFacts) -> bool:
+    """A token that names no Project cannot be redeemed."""
+    ext = facts.claims.get("ext")
+    return isinstance(ext, dict) and isinstance(ext.get("project_id"), str)
+
+
+BACKEND = (
+    variant(
+        "proxy-token-for-40-seconds",
+        "the Proxy token is kept for 40 seconds, whatever its lifetime",
+        proxy_token_kept=_kept_for(40),
+    ),
+    variant(
+        "proxy-token-renewed-well-ahead",
+        "the Proxy token is renewed five minutes before it ends",
+        proxy_token_kept=_well_ahead,
+    ),
+    variant(
+        "proxy-token-to-its-last-second",
+        "the Proxy token is used until it ends, and a refusal is mended",
+        proxy_token_kept=_to_its_last_second,
+    ),
+    variant(
+        "proxy-token-by-its-lifetime-alone",
+        "a refused Proxy token is used until its time is over",
+        mends=lambda _answer: False,
+    ),
+    variant(
+        "four-workers",
+        "four workers have a Proxy token each",
+        proxy_slot=itertools.cycle(range(4)).__next__,
+    ),
+    variant(
+        "proxy-token-got-beforehand",
+        "the Proxy token is there before the first call",
+        around=_readied,
+    ),
+    variant(
+        "basic-as-it-is", "the Proxy client is not form-encoded in Basic", proxy_token_request=_raw_basic
+    ),
+    variant(
+        "proxy-request-with-more",
+        "the request for the Proxy token has an empty scope and more headers",
+        proxy_token_request=_with_more_said,
+    ),
+    variant(
+        "merchant-token-until-it-expires",
+        "a merchant token is used again with the same gateway access token, until its expires_at",
+        kept_until=_until_it_expires,
+    ),
+    variant(
+        "merchant-token-of-a-user",
+        "a merchant token is used again for the same user, until its expires_at",
+        kept_until=_until_it_expires,
+        kept_under=_by_user,
+    ),
+    variant(
+        "redemption-in-other-words",
+        "the JSON of a redemption is indented and has escapes; bearer is in lower case",
+        redemption_request=_json_in_other_words,
+    ),
+    variant(
+        "agent-named-to-the-merchant",
+        "the merchant's API is told which agent it is",
+        merchant_request=_merchant_with_more,
+    ),
+    variant(
+        "leeway-of-a-minute",
+        "a token is taken for a minute after its expiry",
+        claim_checks=(*CLAIM_CHECKS[:2], _with_leeway),
+    ),
+    variant(
+        "project-looked-at",
+        "a token without a Project is refused by the service itself",
+        claim_checks=(*CLAIM_CHECKS, _of_the_project),
+    ),
+    variant(
+        "keys-for-ten-seconds",
+        "the key set is fetched every ten seconds",
+        keys_again_after_s=10,
+        keys_for_s=10,
+    ),
+    variant(
+        "keys-for-each-call", "the key set is fetched for every call", keys_for_s=0, keys_again_after_s=0
+    ),
+    variant("one-try", "gateway and merchant are asked once", patience=Patience(tries=1)),
+    variant(
+        "six-tries",
+        "gateway and merchant are asked six times",
+        patience=Patience(tries=6, pause_s=0.05, answer_s=1),
+    ),
+    variant(
+        "connections-kept-for-ever",
+        "connections to gateway and merchant are kept, however long nobody uses them",
+        transport=_pooled(httpx.Limits(max_connections=100, keepalive_expiry=None)),
+    ),
+    variant(
+        "connection-for-each-request",
+        "gateway and merchant are asked on a new connection each time",
+        transport=_pooled(httpx.Limits(max_connections=100, max_keepalive_connections=0)),
+    ),
+    variant(
+        "redirects-followed-empty-handed",
+        "a redirect is followed without any credential",
+        followed=_carrying_nothing,
+    ),
+)

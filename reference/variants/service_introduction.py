@@ -1,0 +1,104 @@
+"""Other legal ways for a service to introduce itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reference.service.policy import introduction
+from reference.service.policy.introduction import ChallengeFacts
+from reference.service.settings import Settings
+from reference.variants.variant import variant
+
+ANOTHER_SERVER = "https://login.operator.example"
+
+
+def _with_more(settings: Settings) -> dict[str, Any]:
+    return {
+        "resource_name": "Orders",
+        "scopes_supported": ["orders:read"],
+        "x-note": {"nested": [None, 1.5]},
+        **introduction.metadata_document(settings),
+    }
+
+
+def _two_servers(settings: Settings) -> dict[str, Any]:
+    return introduction.metadata_document(settings) | {
+        "authorization_servers": [ANOTHER_SERVER, settings.authorization_server]
+    }
+
+
+def _for_a_path(settings: Settings) -> dict[str, Any]:
+    return introduction.metadata_document(settings) | {"resource": f"{settings.service_url}/orders"}
+
+
+def _by_name(settings: Settings) -> dict[str, Any]:
+    return introduction.metadata_document(settings) | {"resource": "urn:operator:orders"}
+
+
+def _quoted(facts: ChallengeFacts) -> str:
+    return f'resource_metadata="{facts.metadata_url}"'
+
+
+INTRODUCTION = (
+    variant(
+        "metadata-for-a-path",
+        "the resource has a path, and its metadata stand where RFC 9728 puts those of a path",
+        metadata_path=lambda _: "/.well-known/oauth-protected-resource/orders",
+        metadata_document=_for_a_path,
+    ),
+    variant(
+        "metadata-at-a-path-of-its-own",
+        "the metadata stand at a path that only the challenge tells",
+        "META-05",
+        metadata_path=lambda _: "/about/authorization.json",
+    ),
+    variant(
+        "resource-by-name",
+        "the resource is an identifier, and no URL",
+        "META-05",
+        metadata_document=_by_name,
+    ),
+    variant("metadata-with-more", "the metadata have more members", metadata_document=_with_more),
+    variant(
+        "two-authorization-servers",
+        "the metadata name another authorization server first",
+        metadata_document=_two_servers,
+    ),
+    variant(
+        "metadata-with-a-charset",
+        "the metadata's media type has a parameter, in capitals",
+        metadata_type='Application/JSON; Charset="UTF-8"',
+    ),
+    variant(
+        "pointer-unquoted",
+        "the address in the challenge is not quoted, as in the specification",
+        challenges=lambda facts: (f"Bearer resource_metadata={facts.metadata_url}",),
+    ),
+    variant(
+        "pointer-last",
+        "the challenge has a realm, a scope and an error before the address",
+        challenges=lambda facts: (
+            f'Bearer realm="a, \\"b\\"", scope="openid orders:read", error="invalid_token", {_quoted(facts)}',
+        ),
+    ),
+    variant(
+        "no-error-ever",
+        "the challenge is the same for everybody",
+        challenges=lambda facts: (f"Bearer {_quoted(facts)}",),
+    ),
+    variant(
+        "two-challenges-in-one-header",
+        "a challenge for another scheme stands before the one for Bearer",
+        challenges=lambda facts: (f'Basic realm="staff", Bearer {_quoted(facts)}, error="invalid_token"',),
+    ),
+    variant(
+        "two-challenges-in-two-headers",
+        "a challenge for another scheme has a header of its own",
+        challenges=lambda facts: ("Negotiate", f"Bearer {_quoted(facts)}"),
+    ),
+    variant(
+        "bearer-in-lower-case",
+        "the challenge writes scheme and parameter in other letters",
+        challenges=lambda facts: (f'bearer Resource_Metadata="{facts.metadata_url}"',),
+    ),
+)

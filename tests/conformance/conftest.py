@@ -1,0 +1,42 @@
+"""A suite that judges one target after the other."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+# A target file, and rules; without rules, all of them.
+Judged = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture(scope="session")
+def judged() -> Iterator[Judged]:
+    """What the suite says of a target file, in a process that stays for the next one."""
+    program = Path(__file__).parent / "run" / "judging.py"
+    # A service that was set up by hand has a secret in the environment.
+    environment = {**os.environ, "PROXY_SECRET": "a-secret-of-a-dead-target"}
+    with subprocess.Popen(
+        [sys.executable, str(program)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+
+        def judge(target: Path, *only: str) -> dict[str, Any]:
+            print(json.dumps({"target": str(target), "only": only}), file=process.stdin, flush=True)
+            answer: dict[str, Any] = json.loads(process.stdout.readline())
+            return answer
+
+        yield judge
+        process.stdin.close()
+        assert process.wait(30) == 0

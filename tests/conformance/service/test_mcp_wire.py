@@ -1,0 +1,97 @@
+"""A tool call over MCP is three requests, and its answer is found in whatever form it comes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from conformance.wire.exchange import Answer, Exchange, Request
+from conformance.wire.mcp import call_tool, messages, succeeded
+
+RESULT = {"content": [{"type": "text", "text": "order-1"}]}
+
+
+def event(message: Any, end: str = "\n") -> bytes:
+    text = json.dumps(message, indent=1)
+    return end.join(["event: message", *(f"data: {line}" for line in text.splitlines()), "", ""]).encode()
+
+
+def server(answers: Callable[[dict[str, Any]], Answer]) -> tuple[Callable[..., Exchange], list[Request]]:
+    seen: list[Request] = []
+
+    def send(step: str, request: Request) -> Exchange:
+        seen.append(request)
+        return Exchange(step=step, request=request, answer=answers(json.loads(request.body)))
+
+    return send, seen
+
+
+def honest(message: dict[str, Any]) -> Answer:
+    if message["method"] == "initialize":
+        said = {"jsonrpc": "2.0", "id": message["id"], "result": {"protocolVersion": "2025-03-26"}}
+        headers = (("Content-Type", "application/json"), ("mcp-session-id", "s-1"))
+        return Answer(status=200, headers=headers, body=json.dumps(said).encode())
+    if "id" not in message:
+        return Answer(status=202)
+    progress = {"jsonrpc": "2.0", "method": "notifications/progress", "params": {}}
+    said = {"jsonrpc": "2.0", "id": message["id"], "result": RESULT}
+    body = b": hello\n\n" + event(progress) + event(said, "\r\n")
+    return Answer(status=200, headers=(("Content-Type", "text/event-stream; charset=utf-8"),), body=body)
+
+
+def test_call_carries_session_protocol_and_token() -> None:
+    send, seen = server(honest)
+
+    answer = call_tool(
+        send, "https://orders.example/mcp", "list_orders", {}, (("Authorization", "Bearer t"),)
+    )
+
+    assert succeeded(answer)
+    assert [json.loads(request.body)["method"] for request in seen] == [
+        "initialize",
+        "notifications/initialized",
+        "tools/call",
+    ]
+    assert all(("Authorization", "Bearer t") in request.headers for request in seen)
+    assert ("Mcp-Session-Id", "s-1") in seen[2].headers
+    assert ("MCP-Protocol-Version", "2025-03-26") in seen[2].headers
+
+
+def test_refusal_at_the_first_step_is_the_answer() -> None:
+    send, seen = server(lambda _: Answer(status=401))
+
+    assert call_tool(send, "https://orders.example/mcp", "list_orders", {}, ()).status == 401
+    assert len(seen) == 1
+
+
+@pytest.mark.parametrize(
+    "said", [{"error": {"code": -1, "message": "no"}}, {"result": {"isError": True, "content": []}}, {}]
+)
+def test_error_in_a_200_is_no_success(said: dict[str, Any]) -> None:
+    def answers(message: dict[str, Any]) -> Answer:
+        if message["method"] != "tools/call":
+            return honest(message)
+        body = json.dumps({"jsonrpc": "2.0", "id": message["id"], **said}).encode()
+        return Answer(status=200, headers=(("Content-Type", "application/json"),), body=body)
+
+    assert not succeeded(call_tool(server(answers)[0], "https://orders.example/mcp", "list_orders", {}, ()))
+
+
+def test_stream_is_read_until_the_answer_is_there() -> None:
+    send, seen = server(honest)
+    call_tool(send, "https://orders.example/mcp", "list_orders", {}, ())
+    until = seen[2].until
+    assert until is not None
+
+    whole = event({"jsonrpc": "2.0", "id": 2, "result": RESULT})
+    assert not until(event({"jsonrpc": "2.0", "method": "notifications/message"}))
+    assert not until(whole[:-2])
+    assert until(b": keep-alive\n\n" + whole)
+
+
+def test_garbage_holds_no_message() -> None:
+    assert messages(b"\xff{", "application/json") == []
+    assert messages(b"data: {\n\ndata:\n\nid: 1\n\n", "text/event-stream") == []

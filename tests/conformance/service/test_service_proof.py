@@ -1,0 +1,92 @@
+"""Wrong services are caught by the right rule, and other legal ones are left alone."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance import rules
+from conformance.run.embedded import Embedded
+from conformance.run.options import RunOptions
+from conformance.run.session import carry_out
+from conformance.run.subjects import combinations, subjects
+from reports.verdicts import RunResult
+
+COMMAND = [sys.executable, "-m", "conformance", "prove", "service", "--workers", "1", "--no-color"]
+
+
+def judged(kind: str, name: str, folder: Path, *only: str) -> RunResult:
+    program = (sys.executable, "-m", f"reference.{kind}s", "service", name)
+    selected = rules.select(rules.load().for_role("service"), only)
+    options = RunOptions(role="service", seed=5, only=only)
+    return carry_out(Embedded(name=name, program=program), selected, options, lambda _: None, folder)
+
+
+def failed(result: RunResult) -> dict[str, Any]:
+    return {
+        check.id: check.message
+        for rule in result.rules
+        for check in rule.checks
+        if check.verdict.value == "failed"
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "rule", "said"),
+    [
+        ("proxy-client-in-the-form", "BACK-01", "Authorization of the Proxy token request"),
+        ("resource-from-the-token", "BACK-04", "resource of the redemption"),
+        ("metadata-change-by-use", "META-04", "authorization_servers in"),
+        ("merchant-token-kept-for-all", "BACK-10", "one user after the other"),
+    ],
+)
+def test_defect_is_named_for_what_it_is(name: str, rule: str, said: str, tmp_path: Path) -> None:
+    found = failed(judged("defect", name, tmp_path, rule))
+
+    assert any(said in message for message in found.values()), found
+
+
+@pytest.mark.parametrize(
+    ("name", "only"),
+    [
+        ("metadata-at-a-path-of-its-own", ("META-0[1234]", "CHAL-02")),
+        ("merchant-token-of-a-user", ("BACK-0[4578]", "BACK-10")),
+        ("four-workers", ("BACK-0[23]",)),
+        ("orders-streamed", ("SERVE-01",)),
+    ],
+)
+def test_legal_choice_is_left_alone(name: str, only: tuple[str, ...], tmp_path: Path) -> None:
+    result = judged("variant", name, tmp_path, *only)
+
+    verdicts = {rule.id: (rule.verdict.value, rule.reason) for rule in result.rules if rule.id != "BACK-12"}
+    assert {verdict for verdict, _ in verdicts.values()} == {"passed"}, (verdicts, failed(result))
+
+
+def test_proof_of_services_is_a_command(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [*COMMAND, "--quick", "--only", "challenge-with-broken-quotes"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    kept = json.loads((tmp_path / "gateproof-proof" / "prove.json").read_text())
+    assert kept["role"] == "service"
+    assert kept["figures"]["caught"] == kept["figures"]["defects"] == 1
+
+
+def test_variants_of_services_go_together() -> None:
+    variants = [each for each in subjects("service") if each.kind == "variant"]
+
+    for drawn in combinations(variants, 30, seed=1):
+        names = drawn.name.split("+")
+        decided = [part for each in variants if each.name in names for part in each.decides]
+        assert len(decided) == len(set(decided))
