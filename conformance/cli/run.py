@@ -81,6 +81,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         choices=("http", "mcp"),
         help="how the embedded service is called (default: http); a target file says it for itself",
     )
+    parser.add_argument(
+        "--rate", type=_rate, metavar="N", help="requests a second at most, of all workers together"
+    )
     parser.add_argument("--strict", action="store_true", help="rfc rules decide too")
     parser.add_argument("--certify", action="store_true", help="every deciding rule has to be tested")
     parser.add_argument("--fail-fast", action="store_true", help="stop at the first deciding failure")
@@ -222,6 +225,7 @@ def _options(arguments: argparse.Namespace, role: str, target: Target | None) ->
         seed=seed,
         faults=arguments.faults,
         examples=arguments.examples,
+        rate=arguments.rate,
         strict=arguments.strict,
         certify=arguments.certify,
         fail_fast=arguments.fail_fast,
@@ -269,6 +273,7 @@ def _words(arguments: argparse.Namespace, seed: int, *, whole: bool) -> list[str
     words += ["--seed", str(seed)]
     words += [] if arguments.faults else ["--no-faults"]
     words += [] if arguments.examples == EXAMPLES else ["--examples", str(arguments.examples)]
+    words += [] if arguments.rate is None else ["--rate", f"{arguments.rate:g}"]
     if whole:
         words += [
             word
@@ -290,6 +295,10 @@ def _workers(text: str) -> int:
 
 def _examples(text: str) -> int:
     return _number(text, "a number from 0 to 100000", 0, 100_000)
+
+
+def _rate(text: str) -> float:
+    return float(_number(text, "a number of requests from 1 to 100000", 1, 100_000))
 
 
 def _seed(text: str) -> int:

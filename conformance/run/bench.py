@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from conformance.claims import Unavailable
@@ -47,7 +48,10 @@ class Bench:
         self._admin = merchant.admin() if merchant is not None else None
         self.received = Received(target, self._admin, minted_before=context.minted_before)
         self._wire = Wire(
-            (target_place(target), *([merchant.place] if merchant is not None else [])),
+            (
+                replace(target_place(target), pace=context.pace),
+                *([merchant.place] if merchant is not None else []),
+            ),
             timeout_s=target.limits.request_timeout_s,
             record=self._record,
         )

@@ -8,6 +8,7 @@ from typing import Any
 
 from conformance.parties import User
 from conformance.target.model import GatewayTarget
+from conformance.wire.pace import Pace
 from conformance.wire.place import Place
 from conformance.wire.secret import Secret
 from fakes.merchant.admin import MerchantAdmin
@@ -43,6 +44,8 @@ class RunContext:
     service_certificate: tuple[str, str]
     # How much is generated for each rule.
     examples: int = 20
+    # What holds the requests of all processes back.
+    pace: Pace | None = None
     # A stored failure that is to be seen again.
     replay: Mapping[str, Any] | None = None
     # What the merchant minted up to this ordinal belongs to runs before.

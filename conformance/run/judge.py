@@ -20,6 +20,7 @@ from conformance.target.doubts import doubt
 from conformance.target.model import GatewayTarget, ServiceTarget
 from conformance.wire.client import RateLimited, TargetSilent
 from conformance.wire.connections import Unsendable
+from conformance.wire.pace import TooManyAtOnce
 from reports import parts
 from reports.exchanges import Shown
 from reports.redaction import Redactor
@@ -134,7 +135,7 @@ def _meaning(
                 "got": error.got,
             }
             return Verdict.FAILED, Reason.EXPECTATION_BROKEN, texts, True
-        case LeftOut() | Unsendable():
+        case LeftOut() | Unsendable() | TooManyAtOnce():
             return untested, Reason.LEFT_OUT, {"message": str(error)}, False
         case Unavailable():
             blocking = not is_a_part(error.need, check)

@@ -43,6 +43,8 @@ class RunOptions:
     # Whether anything goes wrong on purpose, and how much is generated for each rule.
     faults: bool = True
     examples: int = 20
+    # So many requests a second go to the target at most.
+    rate: float | None = None
     # Single checks of the selected rules; None: all of them.
     chosen: frozenset[str] | None = None
     # A stored failure that the chosen check is to see again.

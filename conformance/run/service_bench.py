@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from conformance.run.prepare_service import metadata_url, service_place
 from conformance.run.service_context import ServiceContext
 from conformance.run.service_received import ServiceReceived
@@ -29,7 +31,7 @@ class ServiceBench:
         self.seen: list[Exchange] = []
         target = context.target
         usual_s = target.limits.request_timeout_s
-        place = (service_place(target),)
+        place = (replace(service_place(target), pace=context.pace),)
         self._wire = Wire(place, timeout_s=usual_s, record=self._record)
         self._patient = Wire(place, timeout_s=max(usual_s, _PATIENCE_S), record=self._record)
         self._keyring = Keyring()

@@ -8,6 +8,7 @@ from typing import Any
 
 from conformance.run.service_world import ServiceWorld
 from conformance.target.model import ServiceTarget
+from conformance.wire.pace import Pace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,5 +23,6 @@ class ServiceContext:
     run_id: str
     first_metadata: Mapping[str, Any] | None = None
     examples: int = 20
+    pace: Pace | None = None
     replay: Mapping[str, Any] | None = None
     shows_exchanges: bool = True

@@ -22,6 +22,7 @@ from conformance.run.prepare import CannotRun, Distrusted, Stage, prepare
 from conformance.run.prepare_service import prepare_service
 from conformance.run.stopping import terminated_as_interrupted
 from conformance.target.model import GatewayTarget, ServiceTarget, Target
+from conformance.wire.pace import Pace
 from reports import leaks
 from reports.evidence import EvidenceWriter
 from reports.record import FILE, read, result_of
@@ -105,7 +106,7 @@ class _Run:
                     raise
                 return str(reason)
             self._begin(writer, prepared)
-            context = self._chosen(prepared.context)
+            context = self._chosen(prepared.context, folder)
             try:
                 self._phases(context, writer, _OF_CERTIFICATES if distrust else self._levels)
             except CutShort as reason:
@@ -120,14 +121,15 @@ class _Run:
             return prepare_service(target, folder, self._options.seed, stack)
         return prepare(target, folder, self._options.seed, stack, self._stage)
 
-    def _chosen(self, context: Context) -> Context:
-        """The context, less what this run leaves out."""
-        left_out = self._options.left_out()
+    def _chosen(self, context: Context, folder: Path) -> Context:
+        """The context, less what this run leaves out, and at its pace."""
+        left_out, rate = self._options.left_out(), self._options.rate
         return replace(
             context,
             capabilities=context.capabilities - left_out.keys(),
             missing={**context.missing, **left_out},
             examples=self._options.examples,
+            pace=None if rate is None else Pace(file=folder / "pace", rate=rate),
             replay=self._options.replay,
             shows_exchanges=self._options.exchanges,
         )

@@ -208,7 +208,9 @@ class Wire:
             place = self._place(request.url)
             if place is None:
                 raise ValueError(f"{origin(request.url)} is neither the target nor one of the fakes")
-            entries.append((place, replace(request, alone=not kept)))
+            entries.append((replace(place, pace=None), replace(request, alone=not kept)))
+        if (place := self._place(requests[0].url)) is not None:
+            place.go_ahead(len(entries))
         runs = self._track.run(entries)
         if any(run.answer is not None or not run.too_late for run in runs):
             self._heard()

@@ -77,6 +77,7 @@ class Connections:
 
     def ask(self, place: Place, request: Request) -> Answer:
         """The answer to one request; raises TooLate or NoAnswer when none comes, or Unsendable."""
+        place.go_ahead()
         try:
             return self._ask(place, request)
         except httpcore.LocalProtocolError:

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -25,6 +26,7 @@ _BETWEEN_S = 0.002
 
 def opened(place: Place, url: str, stack: ExitStack, *, handshake: bool = True) -> socket.socket:
     """A connection to the party at this URL, with TLS where the URL has it; raises OSError."""
+    place.go_ahead()
     plain = stack.enter_context(socket.create_connection(address(place, url), timeout=_CONNECT_S))
     plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     if not url.startswith("https:") or not handshake:
@@ -57,7 +59,8 @@ def answers_in_a_row(
     """
     found: list[Answer] = []
     with ExitStack() as stack, suppress(OSError, http.client.HTTPException, ValueError):
-        line = opened(place, requests[0].url, stack)
+        place.go_ahead(len(requests))
+        line = opened(replace(place, pace=None), requests[0].url, stack)
         line.settimeout(timeout_s)
         # Whoever answers early need not read on: sending may take as long as reading.
         octets = b"".join(octets_of(request, place) for request in requests)

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
+from conformance.wire.pace import Pace
+
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
@@ -22,6 +24,12 @@ class Place:
     client_cert: tuple[str, str] | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     connect_to: str | None = None
+    pace: Pace | None = field(default=None, compare=False)
+
+    def go_ahead(self, requests: int = 1) -> None:
+        """Waits until so many requests may go to the party at one moment."""
+        if self.pace is not None:
+            self.pace.take(requests)
 
     def nearby(self) -> Place:
         """The same party on another port."""

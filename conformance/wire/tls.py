@@ -38,6 +38,7 @@ def address(place: Place, url: str) -> tuple[str, int]:
 def handshake(place: Place, url: str, *, version: ssl.TLSVersion | None, timeout_s: float) -> Taken:
     """A handshake that trusts what the target file says; with a version, limited to that one alone."""
     context = trust(place) if version is None else only(version, place)
+    place.go_ahead()
     try:
         with socket.create_connection(address(place, url), timeout=timeout_s) as plain:
             plain.settimeout(timeout_s)
@@ -88,6 +89,7 @@ def plain_request(place: Place, url: str, *, timeout_s: float) -> Taken:
     path = parts.path or "/"
     request = f"GET {path} HTTP/1.1\r\nHost: {parts.netloc}\r\nConnection: close\r\n\r\n"
     received = bytearray()
+    place.go_ahead()
     try:
         with socket.create_connection(address(place, url), timeout=timeout_s) as plain:
             plain.sendall(request.encode("ascii"))
