@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from conformance.campaign import Campaign
 from conformance.claims import Violated, beside
 from reports.verdicts import EXAMPLE
 
@@ -24,20 +25,34 @@ class Draw:
     """Draws the same values for the same seed.
 
     `replay` is a stored failure that is to be seen again, in place of anything drawn. Where nobody is going
-    to read what failed, nothing `shrinks`.
+    to read what failed, nothing `shrinks`. In a campaign, what failed before comes first, and then seed after
+    seed.
     """
 
     seed: int
     examples: int
+    check: str = ""
+    campaign: Campaign | None = None
     replay: Mapping[str, Any] | None = None
     shrinks: bool = True
 
     def each(self, strategy: SearchStrategy[Value], holds: Callable[[Value], None]) -> None:
         """What `holds` claims is true of every value drawn; the smallest one that breaks it is told."""
+        for turn in self.turns():
+            self._each(strategy, holds, turn)
+
+    def turns(self) -> Iterable[int]:
+        """The numbers of the turns that this check takes at drawing."""
+        return (0,) if self.campaign is None else self.campaign.turns()
+
+    def _each(self, strategy: SearchStrategy[Value], holds: Callable[[Value], None], turn: int) -> None:
         hypothesis = _hypothesis()
         broken: list[tuple[Violated, Value]] = []
 
         def ask(value: Value) -> None:
+            # Toward what is large and deep: that is where parsers give up.
+            for label, reached in _extent(value).items():
+                hypothesis.target(reached, label=label)
             try:
                 holds(value)
             except Violated as violated:
@@ -45,13 +60,14 @@ class Draw:
                 raise
 
         drawn = hypothesis.given(strategy)(ask)
-        drawn = hypothesis.seed(self.seed)(drawn)
+        drawn = hypothesis.seed(self.seed + turn)(drawn)
+        generate = [hypothesis.Phase.generate, hypothesis.Phase.target, hypothesis.Phase.shrink]
         limits = hypothesis.settings(
             max_examples=self.examples,
-            database=None,
+            database=self._database(),
             deadline=None,
             derandomize=False,
-            phases=[hypothesis.Phase.generate, hypothesis.Phase.shrink],
+            phases=generate if turn else [hypothesis.Phase.reuse, *generate],
             suppress_health_check=list(hypothesis.HealthCheck),
             report_multiple_bugs=False,
             print_blob=False,
@@ -63,6 +79,31 @@ class Draw:
             violated, smallest = broken[-1]
             beside(**{EXAMPLE: smallest})
             raise violated
+
+    def _database(self) -> Any:
+        if self.campaign is None:
+            return None
+        from hypothesis.database import DirectoryBasedExampleDatabase  # noqa: PLC0415
+
+        return DirectoryBasedExampleDatabase(self.campaign.folder_of(self.check))
+
+
+def _extent(value: object) -> dict[str, float]:
+    """How large a value is, and how deep."""
+    size, depth, level = 0, 0, [value]
+    while level:
+        inner: list[object] = []
+        for each in level:
+            size += len(each) if isinstance(each, str) else 1
+            inner += _inside(each)
+        depth, level = depth + 1, inner
+    return {"size": float(size), "depth": float(depth)}
+
+
+def _inside(value: object) -> list[object]:
+    if isinstance(value, Mapping):
+        return [*value.keys(), *value.values()]
+    return list(value) if isinstance(value, list | tuple) else []
 
 
 @cache

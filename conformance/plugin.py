@@ -130,12 +130,14 @@ def received(bench: Bench | ServiceBench) -> Received | ServiceReceived:
 
 
 @pytest.fixture
-def draw(bench: Bench | ServiceBench) -> Draw:
+def draw(bench: Bench | ServiceBench, request: pytest.FixtureRequest) -> Draw:
     """Draws input from the run's seed."""
     context = bench.context
     return Draw(
         seed=context.seed,
         examples=context.examples,
+        check=_id(request.node),
+        campaign=context.campaign,
         replay=context.replay,
         shrinks=context.shows_exchanges,
     )
@@ -152,7 +154,13 @@ def races(bench: Bench, request: pytest.FixtureRequest) -> Races:
     """The races of one check, as large as the budget of examples lets them be."""
     context = bench.context
     racers, rounds = racers_for(context.examples), rounds_for(context.examples)
-    return Races(check=_id(request.node), seed=context.seed, racers=racers, rounds=rounds)
+    return Races(
+        check=_id(request.node),
+        seed=context.seed,
+        racers=racers,
+        rounds=rounds,
+        campaign=context.campaign,
+    )
 
 
 @pytest.fixture

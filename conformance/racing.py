@@ -14,6 +14,7 @@ from functools import partial
 from math import inf
 from typing import Any, Generic, TypeVar
 
+from conformance.campaign import Campaign
 from conformance.claims import repeat_with, require
 from conformance.wire.exchange import Exchange
 
@@ -39,6 +40,7 @@ class Races:
     seed: int
     racers: int
     rounds: int
+    campaign: Campaign | None = None
 
     def each(self, *, fewer: int = 1) -> Iterator[random.Random]:
         """One source of choices a round; what is said of a failure in it repeats the whole check.
@@ -54,7 +56,8 @@ class Races:
                 "rounds": self.rounds,
             }
         )
-        for number in range(max(1, self.rounds // fewer)):
+        turns = range(max(1, self.rounds // fewer)) if self.campaign is None else self.campaign.turns()
+        for number in turns:
             yield random.Random(f"{self.seed}/{self.check}/{number}")  # noqa: S311 - a choice, not a secret
 
 

@@ -26,6 +26,11 @@ def homes(role: str) -> Mapping[str, tuple[Check, ...]]:
     return {name: tuple(checks_in(importlib.import_module(name))) for name in modules(role)}
 
 
+def races(role: str) -> list[Check]:
+    """The checks in which many ask at one moment: what one try misses, the next may see."""
+    return [check for name, checks in homes(role).items() if name.endswith("_races") for check in checks]
+
+
 def modules(role: str) -> list[str]:
     """The modules that hold a role's checks."""
     place = Path(__file__).parent / role

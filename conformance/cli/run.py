@@ -26,6 +26,8 @@ WRONG_USAGE = 2
 NO_VERDICT = 3
 MOST_SHARDS = 1000
 EXAMPLES = 20
+# A campaign without further words.
+MINUTES, DATABASE = 10, "gateproof-campaign"
 # The help cannot look for checks: that would load the whole suite. A test holds it to what is there.
 UNCHECKED = "service and agent have no checks yet: all their rules are reported as not testable"
 
@@ -75,6 +77,24 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         default=EXAMPLES,
         metavar="N",
         help=f"generated examples for each rule that has some (default: {EXAMPLES}; 0: none)",
+    )
+    parser.add_argument(
+        "--profile",
+        choices=("ci", "campaign"),
+        default="ci",
+        help="campaign: what is generated goes on until --minutes are over (default: ci)",
+    )
+    parser.add_argument(
+        "--minutes",
+        type=_minutes,
+        metavar="N",
+        help=f"how long a campaign generates, about (default: {MINUTES})",
+    )
+    parser.add_argument(
+        "--database",
+        type=Path,
+        metavar="DIR",
+        help=f"where a campaign keeps what failed; machines can share it (default: {DATABASE})",
     )
     parser.add_argument(
         "--operation",
@@ -215,6 +235,9 @@ def _options(arguments: argparse.Namespace, role: str, target: Target | None) ->
             raw, str(arguments.baseline), [rule.id for rule in rules.load().for_role(role)]
         )
     # One person signs in at one terminal, and a service's caches are part of what is tested.
+    campaign = arguments.profile == "campaign"
+    if not campaign and (arguments.minutes is not None or arguments.database is not None):
+        raise ValueError("--minutes and --database belong to a campaign: give --profile campaign as well")
     by_hand = isinstance(target, GatewayTarget) and target.sign_in.kind == "manual"
     return RunOptions(
         role=role,
@@ -226,6 +249,9 @@ def _options(arguments: argparse.Namespace, role: str, target: Target | None) ->
         faults=arguments.faults,
         examples=arguments.examples,
         rate=arguments.rate,
+        profile=arguments.profile,
+        minutes=(arguments.minutes or MINUTES) if campaign else 0.0,
+        database=(arguments.database or Path(DATABASE)).absolute() if campaign else None,
         strict=arguments.strict,
         certify=arguments.certify,
         fail_fast=arguments.fail_fast,
@@ -275,6 +301,11 @@ def _words(arguments: argparse.Namespace, seed: int, *, whole: bool) -> list[str
     words += [] if arguments.examples == EXAMPLES else ["--examples", str(arguments.examples)]
     words += [] if arguments.rate is None else ["--rate", f"{arguments.rate:g}"]
     if whole:
+        if arguments.profile != "ci":
+            words += ["--profile", arguments.profile]
+        for name in ("minutes", "database"):
+            given = getattr(arguments, name)
+            words += [] if given is None else [f"--{name}", str(given)]
         words += [
             word
             for name in ("only", "skip")
@@ -295,6 +326,10 @@ def _workers(text: str) -> int:
 
 def _examples(text: str) -> int:
     return _number(text, "a number from 0 to 100000", 0, 100_000)
+
+
+def _minutes(text: str) -> int:
+    return _number(text, "a number of minutes from 1 to 10000", 1, 10_000)
 
 
 def _rate(text: str) -> float:

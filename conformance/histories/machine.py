@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
@@ -79,23 +80,44 @@ def explore(anew: Callable[[], World], draw: Draw, *, timed: bool) -> None:
         _claim(setting, _played(anew, setting, PROVISIONED_S, _stored(draw.replay)), Counter(), 1)
         return
     memory, rows, played = Memory(), Counter[str](), 0
-    surprise, begun = None, time.monotonic()
-    while surprise is None and played < _histories(draw) and time.monotonic() < begun + LONGEST_S:
+    surprise = _known(anew, setting, draw)
+    for turn in _turns(draw):
+        if surprise is not None:
+            break
+        played = turn + 1
         play = _begin(anew(), setting, PROVISIONED_S)
-        rng = seeded(draw.seed, "timed" if timed else "untimed", played)
-        offer = narrowed(setting.offer, played, rng)
+        rng = seeded(draw.seed, "timed" if timed else "untimed", turn)
+        offer = narrowed(setting.offer, turn, rng)
         surprise, lacking = wander(play, offer, memory, rng, steps=STEPS, probes=PROBES)
         rows.update(play.rows)
         left = less(setting.offer, lacking) if lacking is not None else setting.offer
         setting = replace(setting, offer=left, asks_always=play.player.asks_always)
-        played += 1
     if surprise is not None and draw.shrinks:
         surprise = _shrunk(anew, setting, surprise)
+    if surprise is not None and draw.campaign is not None:
+        draw.campaign.store(draw.check, _replayable(surprise))
     _claim(setting, surprise, rows, played)
 
 
-def _histories(draw: Draw) -> int:
-    return max(1, draw.examples * 3 // 5)
+def _turns(draw: Draw) -> Iterator[int]:
+    """The numbers of the histories to play: as many as the budget says, or as long as the campaign lasts."""
+    if draw.campaign is not None:
+        yield from draw.campaign.turns()
+        return
+    begun = time.monotonic()
+    for turn in range(max(1, draw.examples * 3 // 5)):
+        if time.monotonic() > begun + LONGEST_S:
+            return
+        yield turn
+
+
+def _known(anew: Callable[[], World], setting: Setting, draw: Draw) -> Surprise | None:
+    """The first history that surprised in a campaign before, and still does."""
+    for story in draw.campaign.stored(draw.check) if draw.campaign is not None else []:
+        with suppress(NotAHistory):
+            if (surprise := _played(anew, setting, PROVISIONED_S, _stored(story))) is not None:
+                return surprise
+    return None
 
 
 def _shrunk(anew: Callable[[], World], setting: Setting, found: Surprise) -> Surprise:
@@ -118,9 +140,13 @@ def _claim(setting: Setting, surprise: Surprise | None, rows: Mapping[str, int],
         observe(histories=played, **dict(sorted(rows.items())))
         return
     story = told(surprise, setting.names)
-    repeat_with({"kind": KIND, "steps": to_json(surprise.history), "story": story})
+    repeat_with({**_replayable(surprise), "story": story})
     what = f"the state table at step {len(story)}"
     expect.that(False, what, expected=surprise.expected, got=surprise.got)
+
+
+def _replayable(surprise: Surprise) -> dict[str, Any]:
+    return {"kind": KIND, "steps": to_json(surprise.history)}
 
 
 def _stored(replay: Mapping[str, Any]) -> History:

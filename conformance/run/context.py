@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from conformance.campaign import Campaign
 from conformance.parties import User
 from conformance.target.model import GatewayTarget
 from conformance.wire.pace import Pace
@@ -46,6 +47,8 @@ class RunContext:
     examples: int = 20
     # What holds the requests of all processes back.
     pace: Pace | None = None
+    # Where what is generated goes on for a time, instead of so many examples.
+    campaign: Campaign | None = None
     # A stored failure that is to be seen again.
     replay: Mapping[str, Any] | None = None
     # What the merchant minted up to this ordinal belongs to runs before.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from reports.baseline import Entry
@@ -45,6 +46,9 @@ class RunOptions:
     examples: int = 20
     # So many requests a second go to the target at most.
     rate: float | None = None
+    # How long a campaign lasts, and where what failed in it is kept.
+    minutes: float = 0.0
+    database: Path | None = None
     # Single checks of the selected rules; None: all of them.
     chosen: frozenset[str] | None = None
     # A stored failure that the chosen check is to see again.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from conformance.check import Check
-from conformance.checks import homes
+from conformance.checks import homes, races
 from conformance.needs import touches_whole_target
 
 
@@ -38,3 +38,13 @@ class Plan:
     def modules(self, role: str) -> list[str]:
         """Where those checks stand; the other modules need not be looked through."""
         return [name for name, checks in homes(role).items() if any(map(self.takes, checks))]
+
+    def generating(self, role: str) -> int:
+        """How many cases of the phase draw their input or run races: a campaign goes on with those."""
+        raced = set(races(role))
+        return sum(
+            len([case for case in check.ids() if self.takes_case(case)])
+            for checks in homes(role).values()
+            for check in checks
+            if self.takes(check) and ("examples" in check.needs or check in raced)
+        )

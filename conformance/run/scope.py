@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from conformance import rules
 from conformance.check import Check
-from conformance.checks import homes, index
+from conformance.checks import index, races
 from conformance.proven import proven
 from conformance.run.subjects import Subject
 
@@ -21,8 +21,6 @@ SMOKE = {
 _LONG = "hang"
 # So many checks beside the smoke set does a variant meet in a quick proof, others for every seed.
 _SAMPLE = 6
-# What one try at it may miss: there all tries at it of the rule belong together.
-_CHANCE = "_races"
 
 
 class Effort(StrEnum):
@@ -62,9 +60,10 @@ def _quick(subject: Subject, role: str, every: list[Check], chance: random.Rando
     known = proven(role).defects.get(subject.name)
     mapped = set(known.checks if known is not None else ())
     right = [check for check in every if check.rule == subject.rules[0]]
-    races = {case for check in _races(role) if check in right for case in check.ids()}
-    if mapped & races:
-        mapped |= races
+    # What one try at it may miss: there all tries at it of the rule belong together.
+    raced = {case for check in races(role) if check in right for case in check.ids()}
+    if mapped & raced:
+        mapped |= raced
     there = {case for check in every for case in check.ids()}
     own = {case for check in right for case in check.ids()}
     mapped &= there
@@ -72,10 +71,6 @@ def _quick(subject: Subject, role: str, every: list[Check], chance: random.Rando
         mapped |= own
     # A defect that broke everything would fail any of the smoke set.
     return frozenset([*mapped, *_one_case_each([chance.choice(chance.choice(smoke))], chance)])
-
-
-def _races(role: str) -> list[Check]:
-    return [check for name, checks in homes(role).items() if name.endswith(_CHANCE) for check in checks]
 
 
 def longest_first(subjects: Sequence[Subject], role: str, effort: Effort, seed: int) -> list[Subject]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from conformance.campaign import Campaign
 from conformance.run.service_world import ServiceWorld
 from conformance.target.model import ServiceTarget
 from conformance.wire.pace import Pace
@@ -24,5 +25,7 @@ class ServiceContext:
     first_metadata: Mapping[str, Any] | None = None
     examples: int = 20
     pace: Pace | None = None
+    # Where what is generated goes on for a time, instead of so many examples.
+    campaign: Campaign | None = None
     replay: Mapping[str, Any] | None = None
     shows_exchanges: bool = True

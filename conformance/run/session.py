@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from conformance.campaign import Campaign, share_s
 from conformance.checks import index
 from conformance.rules import Rule
 from conformance.run.contexts import AnyPrepared, Context
@@ -134,6 +135,15 @@ class _Run:
             shows_exchanges=self._options.exchanges,
         )
 
+    def _campaign(self, plans: Sequence[Plan]) -> Campaign | None:
+        """How long each check goes on, where the run is a campaign."""
+        options = self._options
+        if options.database is None:
+            return None
+        at_once, one_by_one = (plan.generating(options.role) for plan in plans)
+        share = share_s(options.minutes, at_once=at_once, one_by_one=one_by_one, workers=options.workers)
+        return Campaign(share_s=share, folder=options.database)
+
     def _begin(self, writer: EvidenceWriter, prepared: AnyPrepared | None) -> None:
         writer.header(header_of(self._target, prepared, self._rules, self._options, self._started))
 
@@ -155,16 +165,20 @@ class _Run:
         known = {entry.rule for entry in options.baseline}
         ends = {rule for rule, level in self._levels.items() if level in deciding and rule not in known}
         fatal = frozenset(ends if options.fail_fast else ())
-        for serial in (False, True):
-            plan = Plan(
+        plans = [
+            Plan(
                 rules=asked,
                 serial=serial,
                 shuffle=options.shuffle,
                 fatal=fatal,
                 chosen=options.chosen,
             )
+            for serial in (False, True)
+        ]
+        context = replace(context, campaign=self._campaign(plans))
+        for plan in plans:
             try:
-                received = run_phase(plan, context, note, workers=1 if serial else options.workers)
+                received = run_phase(plan, context, note, workers=1 if plan.serial else options.workers)
             except PhaseFailed as fault:
                 raise CutShort(f"the harness broke: {fault}") from fault
             survey.add(received)
