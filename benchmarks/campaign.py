@@ -1,0 +1,97 @@
+"""What a campaign holds on to: memory, files and processes, looked at while it goes on.
+
+Runs a campaign against the embedded reference in a process of its own, and looks at the whole tree of its
+processes every few seconds. Memory is flat when the last third holds not much more than the third before it;
+the first third is for what is loaded once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+BOUND = 1.15
+_EVERY_S = 2.0
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+@dataclass(frozen=True)
+class Look:
+    """What the processes of a tree hold at one moment."""
+
+    memory_mb: float
+    files: int
+    processes: int
+
+
+def tree(root: int) -> list[int]:
+    """A process with all that descend from it."""
+    children: dict[int, list[int]] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            # The name of a program may hold anything but ends with the last bracket.
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+        except (OSError, ValueError):
+            continue
+        children.setdefault(parent, []).append(int(folder.name))
+    found = [root]
+    for each in found:
+        found += children.get(each, [])
+    return found
+
+
+def look(root: int) -> Look:
+    memory, files, processes = 0.0, 0, 0
+    for pid in tree(root):
+        try:
+            memory += int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE / 1e6
+            files += len(list(Path(f"/proc/{pid}/fd").iterdir()))
+            processes += 1
+        except (OSError, ValueError, IndexError):
+            continue
+    return Look(memory, files, processes)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--minutes", type=int, default=10)
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--only", action="append", default=[], metavar="GLOB")
+    parser.add_argument("--check", action="store_true", help="exit 1 when memory or files grow")
+    arguments = parser.parse_args()
+    only = [word for glob in arguments.only or ["ROBUST-0[14]", "AUTHZ-06"] for word in ("--only", glob)]
+    with tempfile.TemporaryDirectory(prefix="gateproof-campaign-") as folder:
+        command = [sys.executable, "-m", "conformance", "run", "--quiet", "--format", "none", *only]
+        command += ["--profile", "campaign", "--minutes", str(arguments.minutes)]
+        command += ["--workers", str(arguments.workers)]
+        began, looks, seen = time.monotonic(), list[Look](), set[int]()
+        root = Path(__file__).parent.parent
+        with subprocess.Popen(command, cwd=folder, env={**os.environ, "PYTHONPATH": str(root)}) as running:
+            while running.poll() is None:
+                looks.append(look(running.pid))
+                seen.update(tree(running.pid))
+                time.sleep(_EVERY_S)
+    print(f"exit {running.returncode} after {time.monotonic() - began:.0f} s, {len(looks)} looks")
+    third = max(1, len(looks) // 3)
+    parts = looks[third : 2 * third], looks[2 * third :]
+    grown = []
+    for name in ("memory_mb", "files", "processes"):
+        before, after = (statistics.median(getattr(each, name) for each in part) for part in parts)
+        most = max(getattr(each, name) for each in looks)
+        grown.append(after / before)
+        print(f"{name:10} {before:7.0f} in the second third, {after:7.0f} in the last, {most:7.0f} at most")
+    left = [pid for pid in seen if Path(f"/proc/{pid}").exists()]
+    print(f"{len(left)} processes left of {len(seen)}")
+    worse = max(grown[:2]) > BOUND or bool(left) or running.returncode != 0
+    return 1 if arguments.check and worse else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
