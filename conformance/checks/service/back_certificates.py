@@ -90,7 +90,7 @@ def key_set_under_a_wrong_certificate_is_not_believed(
     Published under the right certificate, the same key does.
     """
     wrong, gateway, until = WRONG[case], world.gateway, time.monotonic() + ASKS_WITHIN_S
-    _testable(world, Endpoint.CORE_KEYS, wrong)
+    _issued(world, wrong)
     works(service, world)
     mark = gateway.journal.mark()
     with world.doors.showing(Endpoint.CORE_KEYS, wrong.face) as visits:
@@ -112,6 +112,10 @@ def key_set_under_a_wrong_certificate_is_not_believed(
 def _testable(world: ServiceWorld, endpoint: Endpoint, wrong: DoorFault) -> None:
     if not world.doors.apart(endpoint):
         raise LeftOut("gateway and merchant have one address: whoever goes there is asked for a redemption")
+    _issued(world, wrong)
+
+
+def _issued(world: ServiceWorld, wrong: DoorFault) -> None:
     if wrong.face in world.doors.unissued:
         raise LeftOut("the certificate of the world was given, and its authority issues no wrong one")
 
