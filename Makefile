@@ -49,7 +49,7 @@ matrix: ## lint, types and every test on each Python that is there (tox); one th
 	@$(install) .venv dev
 	@sh requirements/find-python.sh --all | tr '\n' '\0' | xargs -0 $(PY) -m tox run $(ARGS) --discover
 
-bench: ## what starting costs, beside a bare interpreter; BENCH=replay or outputs for what a whole run costs
+bench: ## what starting costs, beside a bare interpreter; BENCH=replay, outputs or service for what a whole run costs
 	@$(install) .venv run
 	@$(PY) benchmarks/$(BENCH).py $(ARGS)
 

@@ -13,6 +13,11 @@ def same_url(one: object, other: str) -> bool:
     return isinstance(one, str) and _normal(one) == _normal(other)
 
 
+def holds_url(listed: object, wanted: str) -> bool:
+    """True when this URL is one of an array's elements."""
+    return isinstance(listed, list) and any(same_url(each, wanted) for each in listed)
+
+
 def _normal(url: str) -> tuple[object, ...] | None:
     try:
         parts = urlsplit(url)

@@ -17,7 +17,7 @@ Needs = tuple[tuple[str, ...], ...]
 
 _PROSE = ("title", "holds", "why", "section", "how")
 _REQUIRED = ("level", "roles", "needs", *_PROSE, "by_hand")
-_OPTIONAL = ("optional_needs", "standard")
+_OPTIONAL = ("optional_needs", "standard", "next_step")
 _LIST_OF_NEEDS = "a list of needs; alternatives stand in a list of their own"
 
 
@@ -31,7 +31,10 @@ class UnknownRuleError(ValueError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rule:
-    """One thing that an implementation must do, and why."""
+    """One thing that an implementation must do, and why.
+
+    `next_step` says what the operator of a service that fails it does about it.
+    """
 
     id: str
     level: str
@@ -45,6 +48,7 @@ class Rule:
     standard: str | None
     how: str
     by_hand: str
+    next_step: str = ""
 
     @property
     def family(self) -> str:
@@ -194,6 +198,7 @@ class _Entry:
             standard=standard,
             how=self._prose("how"),
             by_hand=self._text("by_hand").strip("\n"),
+            next_step=self._prose("next_step") if "next_step" in self.fields else "",
         )
 
     def _refuse(self, key: str, problem: str) -> NoReturn:

@@ -115,11 +115,17 @@ class Counting:
 
 
 def failures(
-    screen: Screen, result: RunResult, *, again: str, repeats: Mapping[str, str] = MappingProxyType({})
+    screen: Screen,
+    result: RunResult,
+    *,
+    again: str,
+    repeats: Mapping[str, str] = MappingProxyType({}),
+    steps: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
     """Every check that failed or broke, worst first; of a rule the first one in full, the others in short.
 
-    `repeats` names for a check the command that sees its failure again.
+    `repeats` names for a check the command that sees its failure again; `steps` says for a rule what its
+    operator does next.
     """
     for verdict in (Verdict.FAILED, Verdict.ERROR):
         for rule in result.rules:
@@ -129,6 +135,7 @@ def failures(
                 _field(screen, "rule", f"{rule.title} [{rule.level}]")
                 _field(screen, "spec", rule.section)
                 _course(screen, check, own_ca=has_own_ca(result))
+                _field(screen, "next", steps.get(rule.id, ""))
                 _field(screen, "again", f"{again} --only {rule.id}")
                 _field(screen, "replay", repeats.get(check.id, ""))
                 _field(screen, "more", f"gateproof explain {rule.id}")

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from conformance.run.diagnosis import Diagnosis
     from conformance.target.model import Target
 
@@ -29,6 +31,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def handle(arguments: argparse.Namespace) -> int:
     from conformance.run.prepare import CannotRun  # noqa: PLC0415 - these load HTTP and cryptography
+    from conformance.run.prepare_service import NotReached  # noqa: PLC0415
     from conformance.signin import check_usable  # noqa: PLC0415
     from conformance.target.errors import TargetError  # noqa: PLC0415
     from conformance.target.file import load  # noqa: PLC0415
@@ -44,6 +47,8 @@ def handle(arguments: argparse.Namespace) -> int:
     try:
         found = _diagnosis(target)
     except CannotRun as reason:
+        if isinstance(reason, NotReached) and not arguments.json:
+            _tell(reason.settings)
         print(f"gateproof: {reason}", file=sys.stderr)
         return NO_VERDICT
     if arguments.json:
@@ -74,6 +79,14 @@ def _diagnosis(target: Target) -> Diagnosis:
         return diagnose(prepared.name, prepared.context, inquire(target))
 
 
+def _tell(settings: Mapping[str, str]) -> None:
+    """What a service that is configured by hand has to know; a launched one is told by itself."""
+    if settings:
+        print("while gateproof runs, the world around the service is")
+    for name, value in settings.items():
+        print(f"  {name}={value}")
+
+
 def _print(found: Diagnosis) -> None:
     from reports.terminal import ranges, screen  # noqa: PLC0415
     from reports.verdicts import many  # noqa: PLC0415
@@ -91,10 +104,7 @@ def _print(found: Diagnosis) -> None:
         shown.fill(f"! {doubt}", "  ", "    ")
     will = "could" if found.doubts else "will"
     shown.say(f"{len(tested)} of {many(len(found.prospects), 'rule')} {will} be tested")
-    if found.settings:
-        shown.say("while gateproof runs, the world around the service is")
-        for name, value in found.settings.items():
-            shown.say(f"  {name}={value}")
+    _tell(found.settings)
     if in_part:
         shown.fill(f"of them without some part: {', '.join(ranges(in_part))}", "  ", "    ")
     for advice in found.advice:

@@ -60,7 +60,10 @@ def page(rule: Rule, *, width: int) -> Iterator[str]:
         ("What must hold", rule.holds),
         ("Why", rule.why),
         ("How it is checked", rule.how),
+        ("If a service fails it", rule.next_step),
     ):
+        if not text:
+            continue
         yield ""
         yield heading
         yield from wrap(text, width, initial_indent="  ", subsequent_indent="  ")

@@ -29,7 +29,7 @@ EXAMPLES = 20
 # A campaign without further words.
 MINUTES, DATABASE = 10, "gateproof-campaign"
 # The help cannot look for checks: that would load the whole suite. A test holds it to what is there.
-UNCHECKED = "service and agent have no checks yet: all their rules are reported as not testable"
+UNCHECKED = "an agent is not asked yet: all its rules are reported as not testable"
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -171,7 +171,8 @@ def _run(
         shown.say(f"{result.verdict.value}: {result.reason}{partial(result)}")
     else:
         again = shlex.join(_words(arguments, options.seed, whole=False))
-        failures(shown, result, again=again, repeats=_repeats(arguments, result))
+        steps = {rule.id: rule.next_step for rule in selected} if options.role == "service" else {}
+        failures(shown, result, again=again, repeats=_repeats(arguments, result), steps=steps)
         summary(shown, result)
         names = ", ".join(str(path.relative_to(arguments.out)) for path in written if len(written) < 8)
         shown.say(f"report: {arguments.out}" + (f" ({names})" if names else ""))

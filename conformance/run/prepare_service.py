@@ -14,10 +14,10 @@ from conformance.run.embedded import Embedded, embedded_service
 from conformance.run.introduction import Introduction, introduced
 from conformance.run.prepare import CannotRun, Prepared, launched
 from conformance.run.service_context import ServiceContext
-from conformance.run.service_world import ServiceWorld, environment, kept_folder, set_up
+from conformance.run.service_world import ServiceWorld, environment, kept_folder, set_up, settings
 from conformance.service import Service
 from conformance.target.launch import LaunchFailed, Running
-from conformance.target.model import ServiceTarget
+from conformance.target.model import ServiceTarget, World
 from conformance.target.readiness import any_answers
 from conformance.vocabulary import NEEDS
 from conformance.wire.client import Wire
@@ -27,11 +27,19 @@ from conformance.wire.place import Place, origin
 METADATA_PATH = "/.well-known/oauth-protected-resource"
 
 
+class NotReached(CannotRun):
+    """Nothing answers at the service's address; `settings` is what its operator has to tell it."""
+
+    def __init__(self, why: str, settings: Mapping[str, str]) -> None:
+        super().__init__(why)
+        self.settings = settings
+
+
 def prepare_service(
     given: ServiceTarget | Embedded, folder: Path, seed: int, stack: ExitStack
 ) -> Prepared[ServiceContext]:
     """Starts the world, and the service where it is to be launched; the stack stops both."""
-    if isinstance(given, ServiceTarget) and given.launch is None and given.world.proxy_client_secret is None:
+    if isinstance(given, ServiceTarget) and given.launch is None and not _is_fixed(given.world):
         raise CannotRun(
             "a service that runs already has a Proxy client: name it as proxy_client_id and"
             " proxy_client_secret_env under [world], and the world's address as listen"
@@ -44,7 +52,7 @@ def prepare_service(
     except (OSError, ValueError) as problem:
         raise CannotRun(f"the world around the service cannot be opened: {problem}") from problem
     running = _started(target, world, authority, folder, stack)
-    introduction = _introduced(target)
+    introduction = _introduced(target, world)
     target = replace(target, metadata_url=introduction.metadata_url)
     offered, missing = _capabilities(target, world, running)
     context = ServiceContext(
@@ -58,6 +66,11 @@ def prepare_service(
     )
     date = introduction.first.header("Date") or ""
     return Prepared(context=context, name=target.name, version=target.version, date=date, discovery_digest="")
+
+
+def _is_fixed(world: World) -> bool:
+    """True where a service can have been told of the world before the run."""
+    return world.listen is not None and world.proxy_client_secret is not None
 
 
 def _trusting(target: ServiceTarget, authority: Authority, folder: Path) -> ServiceTarget:
@@ -109,7 +122,7 @@ def _started(
         raise CannotRun(str(failure)) from failure
 
 
-def _introduced(target: ServiceTarget) -> Introduction:
+def _introduced(target: ServiceTarget, world: ServiceWorld) -> Introduction:
     """Asks for the metadata, and fails where nothing answers at all."""
     wire = Wire((service_place(target),), timeout_s=target.limits.request_timeout_s, record=lambda _: None)
     service = Service(
@@ -127,7 +140,8 @@ def _introduced(target: ServiceTarget) -> Introduction:
     if found.first.answer is None:
         file, why = target.file, found.first.failure or "no answer"
         where = f"is it running, and is service_url right in {file.name}?" if file else "it has ended"
-        raise CannotRun(f"the service cannot be reached at {origin(target.service_url)}: {why}; {where}")
+        text = f"the service cannot be reached at {origin(target.service_url)}: {why}; {where}"
+        raise NotReached(text, {} if target.launch is not None else settings(world, target))
     return found
 
 

@@ -101,7 +101,7 @@ def kept_folder(target: ServiceTarget) -> Path | None:
     """Where the world of a service that is configured by hand keeps what the service was told to trust."""
     if target.file is None or target.world.listen is None:
         return None
-    return target.file.with_name(f"{target.file.stem}-world")
+    return target.file.absolute().with_name(f"{target.file.stem}-world")
 
 
 def environment(world: ServiceWorld, target: ServiceTarget, authority: Authority) -> Mapping[str, str]:

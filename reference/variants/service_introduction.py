@@ -27,6 +27,13 @@ def _two_servers(settings: Settings) -> dict[str, Any]:
     }
 
 
+def _in_another_spelling(settings: Settings) -> dict[str, Any]:
+    scheme, _, rest = settings.authorization_server.partition(":")
+    return introduction.metadata_document(settings) | {
+        "authorization_servers": [f"{scheme.upper()}:{rest.replace('res_', 'res%5f', 1)}"]
+    }
+
+
 def _for_a_path(settings: Settings) -> dict[str, Any]:
     return introduction.metadata_document(settings) | {"resource": f"{settings.service_url}/orders"}
 
@@ -63,6 +70,11 @@ INTRODUCTION = (
         "two-authorization-servers",
         "the metadata name another authorization server first",
         metadata_document=_two_servers,
+    ),
+    variant(
+        "authorization-server-in-another-spelling",
+        "the metadata write the authorization server's URL with a scheme in capitals and a needless escape",
+        metadata_document=_in_another_spelling,
     ),
     variant(
         "metadata-with-a-charset",

@@ -129,6 +129,11 @@ def test_an_unknown_rule_names_the_nearest() -> None:
         load().named("REDEM-05")
 
 
+def test_every_rule_that_a_service_can_fail_says_what_its_operator_does_next() -> None:
+    silent = [rule.id for rule in load().for_role("service") if rule.level != "silent" and not rule.next_step]
+    assert silent == []
+
+
 def test_prose_is_unwrapped_and_recipes_are_left_alone() -> None:
     rule = parse(
         [

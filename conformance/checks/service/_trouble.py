@@ -124,19 +124,36 @@ def shows_orders(answer: Exchange, world: ServiceWorld, *users: str) -> bool:
 
 def recovers(service: Service, world: ServiceWorld, within_s: float = RECOVERS_WITHIN_S) -> None:
     """Nothing fails any more: before long the operation works."""
-    gateway, until, pause = world.gateway, time.monotonic() + within_s, 0.1
-    answer = service.serve(world.unseen_token(USER))
-    while not service.brings(answer, gateway.orders_of(USER)) and time.monotonic() < until:
-        time.sleep(pause)
-        pause = min(2.0, 1.5 * pause)
-        answer = service.serve(world.unseen_token(USER))
+    answer = _waited_for(service, world, within_s)
     expect.that(
-        service.brings(answer, gateway.orders_of(USER)),
+        service.brings(answer, world.gateway.orders_of(USER)),
         "operation after everything was well again",
         expected="the orders",
         got=answer.outcome(),
         exchange=answer,
     )
+
+
+def settles(service: Service, world: ServiceWorld) -> None:
+    """The positive twin, afterwards: whether a service gets over trouble is another rule's business."""
+    answer = _waited_for(service, world, RECOVERS_WITHIN_S)
+    require.that(
+        service.brings(answer, world.gateway.orders_of(USER)),
+        "operation after everything was well again",
+        expected="the orders",
+        got=answer.outcome(),
+        exchange=answer,
+    )
+
+
+def _waited_for(service: Service, world: ServiceWorld, within_s: float) -> Exchange:
+    gateway, until, pause = world.gateway, time.monotonic() + within_s, 0.1
+    answer = service.serve(world.unseen_token(USER))
+    while not service.brings(answer, gateway.orders_of(USER)) and time.monotonic() < until:
+        time.sleep(pause)
+        pause = min(2.0, 2 * pause)
+        answer = service.serve(world.unseen_token(USER))
+    return answer
 
 
 def credentials_in(call: Call, world: ServiceWorld, token: str) -> list[str]:

@@ -8,6 +8,7 @@ from urllib.parse import quote, urlsplit
 
 from conformance.check import check
 from conformance.claims import LeftOut, expect, observe, require
+from conformance.documents import holds_url
 from conformance.run.service_world import USERS, ServiceWorld
 from conformance.service import POINTER, Service, challenged, challenges_of, document, served
 from conformance.wire.exchange import Exchange
@@ -62,7 +63,7 @@ def challenge_points_to_the_metadata(service: Service, world: ServiceWorld) -> N
     wanted = gateway.authorization_server
     servers = found.get("authorization_servers")
     expect.that(
-        isinstance(servers, list) and wanted in servers,
+        holds_url(servers, wanted),
         f"document at {pointer}",
         expected=f"authorization_servers with {wanted}",
         got=servers,

@@ -49,7 +49,7 @@ def operation_works_after_misbehaving_clients(service: Service, world: ServiceWo
 
 
 @check("ROBUST-02", needs=["faults"])
-def large_body_is_never_taken_for_requests(service: Service, world: ServiceWorld) -> None:
+def large_body_of_an_operation_is_never_taken_for_requests(service: Service, world: ServiceWorld) -> None:
     """A connection that survives a large body answers what is asked next, and nothing that the body says."""
     works(service, world)
     question = Request(method="GET", url=service.metadata_url, headers=(("Accept", JSON),))
@@ -79,7 +79,7 @@ def large_body_is_never_taken_for_requests(service: Service, world: ServiceWorld
 
 
 @check("ROBUST-03", needs=["faults"], cases=SLOW)
-def slow_connections_hold_up_nobody_else(service: Service, world: ServiceWorld, case: Client) -> None:
+def slow_agents_hold_up_nobody_else(service: Service, world: ServiceWorld, case: Client) -> None:
     """While clients hold connections open and get nowhere, the operation goes through in the usual time."""
     works(service, world)
 

@@ -11,6 +11,7 @@ from threading import Thread
 import pytest
 
 from conformance.cli import main
+from conformance.run.ports import free_ports
 
 STATIC = """
 [target]
@@ -38,6 +39,19 @@ service_url = "https://127.0.0.1:9"
 [operation]
 kind = "http"
 path = "/orders"
+"""
+WORLD = """
+[world]
+listen = "127.0.0.1:{port}"
+proxy_client_id = "proxy_1"
+proxy_client_secret_env = "PROXY_1_SECRET"
+"""
+AGENT = """
+[target]
+role = "agent"
+name = "acme-shopper"
+[launch]
+command = ["acme-shopper"]
 """
 
 
@@ -119,6 +133,36 @@ def test_nobody_answers_gets_a_next_step(target: Path, capsys: pytest.CaptureFix
 def test_a_target_that_nothing_is_asked_of_is_not_said_to_answer(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "acme.toml").write_text(SERVICE)
+    (tmp_path / "acme.toml").write_text(AGENT)
     assert main(["doctor", "--target", str(tmp_path / "acme.toml")]) == 0
-    assert capsys.readouterr().out.startswith("acme-orders was not asked")
+    assert capsys.readouterr().out.startswith("acme-shopper was not asked")
+
+
+def test_operator_learns_what_to_tell_the_service_before_it_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PROXY_1_SECRET", "something-of-some-length")
+    port = free_ports(1)[0]
+    Path("acme.toml").write_text(SERVICE + WORLD.format(port=port))
+
+    assert main(["doctor", "--target", "acme.toml"]) == 3
+
+    told, complaint = capsys.readouterr()
+    assert f"GATEPROOF_AUTHORIZATION_SERVER=https://127.0.0.1:{port}/res_1" in told
+    # The service may run in another folder.
+    assert f"GATEPROOF_CA_FILE={tmp_path / 'acme-world' / 'ca.pem'}" in told
+    assert "something-of-some-length" not in told + complaint
+    assert "is service_url right in acme.toml?" in complaint
+
+
+@pytest.mark.parametrize("missing", ["listen", "proxy_client"])
+def test_service_that_runs_already_needs_a_world_that_stays(
+    missing: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PROXY_1_SECRET", "something-of-some-length")
+    lines = [line for line in WORLD.format(port=9).splitlines() if not line.startswith(missing)]
+    (tmp_path / "acme.toml").write_text(SERVICE + "\n".join(lines))
+
+    assert main(["doctor", "--target", str(tmp_path / "acme.toml")]) == 3
+    assert "[world], and the world's address as listen" in capsys.readouterr().err

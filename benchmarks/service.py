@@ -1,0 +1,85 @@
+"""What a whole run against the reference service takes over HTTP and over MCP, and how much of it is waiting.
+
+A run against a service is serial, and some of it has to wait: until the service's own time-outs are over
+while a party hangs, and until a token has expired. Those checks are named here, and counted apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Literal
+
+from conformance import rules
+from conformance.run.embedded import embedded_reference
+from conformance.run.options import RunOptions
+from conformance.run.session import carry_out
+from reports.verdicts import RunResult, RunVerdict
+
+BOUND_S = 60.0
+Operation = Literal["http", "mcp"]
+OPERATIONS: tuple[Operation, ...] = ("http", "mcp")
+# They wait for a time that somebody else chose: the service's time-outs, or the end of a token's life.
+WAITING = (
+    "BACK-06/*hang]",
+    "BACK-11/*",
+    "CHAL-07/token_that_was_accepted_before_*",
+)
+
+
+def processor_s() -> float:
+    """The processor time of this process, and of the processes that it started and that have ended."""
+    return sum(os.times()[:4])
+
+
+def waited_s(result: RunResult) -> float:
+    """How long the checks took that wait by design."""
+    return sum(
+        check.duration_s
+        for rule in result.rules
+        for check in rule.checks
+        if any(fnmatchcase(check.id, pattern.replace("[", "[[]")) for pattern in WAITING)
+    )
+
+
+def measured(operation: Operation, seed: int) -> tuple[RunResult, float, float]:
+    """A run with all rules, its time on the wall and its processor time."""
+    options = RunOptions(role="service", seed=seed, certify=True)
+    with tempfile.TemporaryDirectory() as folder:
+        begun, wall = processor_s(), time.monotonic()
+        every = rules.load().for_role("service")
+        result = carry_out(
+            embedded_reference("service", operation), every, options, lambda _: None, Path(folder)
+        )
+        return result, time.monotonic() - wall, processor_s() - begun
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the runs")
+    parser.add_argument(
+        "--check", action="store_true", help=f"exit 1 when a run takes {BOUND_S:.0f} s or more"
+    )
+    arguments = parser.parse_args()
+    good = True
+    for operation in OPERATIONS:
+        result, wall, busy = measured(operation, arguments.seed)
+        waited, checks = waited_s(result), sum(len(rule.checks) for rule in result.rules)
+        good = good and wall < BOUND_S and result.verdict is RunVerdict.CONFORMANT
+        print(
+            f"{operation}: {checks} checks, {result.verdict.value}, {wall:.1f} s on the wall (bound"
+            f" {BOUND_S:.0f} s), {busy:.1f} s of processor time; {waited:.1f} s ({waited / wall:.0%}) waiting"
+            " by design",
+            flush=True,
+        )
+    print(f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
+    return 1 if arguments.check and not good else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,116 @@
+"""A scripted gateway does to a call what the script says of it, and its door shows what it is told to."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from functools import partial
+
+import httpx
+import pytest
+
+from fakes.door import Door
+from fakes.gateway.application import application, base_routes, core_routes, merchant_routes
+from fakes.gateway.gateway import Addresses, ScriptedGateway, Setup
+from fakes.gateway.keys import new_key
+from fakes.gateway.running import Loop
+from fakes.gateway.script import Answer, Endpoint
+
+INDICATOR = "https://api.merchant.example/v1"
+
+
+@pytest.fixture(scope="module")
+def key() -> object:
+    return new_key("ES256")
+
+
+@pytest.fixture
+def world(key: object) -> Iterator[tuple[ScriptedGateway, Door, Loop]]:
+    with Loop() as loop:
+        setup = Setup(
+            project_id="prj_1",
+            resource_id="res_1",
+            indicator=INDICATOR,
+            scopes=("orders:read",),
+            proxy_client_id="proxy_1",
+            proxy_client_secret="a-secret-of-tests",
+        )
+        where = Addresses(
+            base_url="http://127.0.0.1", core_url="http://127.0.0.1", merchant_api_url="http://127.0.0.1/api"
+        )
+        gateway = ScriptedGateway(where, setup, core_key=key)  # type: ignore[arg-type]
+        routes = (base_routes(gateway), core_routes(gateway), merchant_routes(gateway))
+        door = loop.opened(partial(_opened, application(gateway.script, gateway.journal, *routes)))
+        yield gateway, door, loop
+
+
+async def _opened(app: object) -> Door:
+    door = Door(app, host="127.0.0.1")  # type: ignore[arg-type]
+    await door.open(None)
+    return door
+
+
+def orders(door: Door, token: str) -> httpx.Response:
+    headers = {"Authorization": f"Bearer {token}"}
+    return httpx.get(f"http://{door.netloc}/api/orders", headers=headers, timeout=20, trust_env=False)
+
+
+def test_answer_for_one_caller_is_nobody_elses(world: tuple[ScriptedGateway, Door, Loop]) -> None:
+    gateway, door, _ = world
+    alice, bob = gateway.merchant_token("alice"), gateway.merchant_token("bob")
+    gateway.script.always(Endpoint.MERCHANT_API, Answer(status=500, whose=alice))
+
+    assert orders(door, alice).status_code == 500
+    assert orders(door, bob).json()["orders"] == gateway.orders_of("bob")
+
+
+def test_call_that_hangs_is_let_go_when_the_script_is_cleared(
+    world: tuple[ScriptedGateway, Door, Loop],
+) -> None:
+    gateway, door, _ = world
+    token, ended = gateway.merchant_token("alice"), threading.Event()
+    gateway.script.always(Endpoint.MERCHANT_API, Answer(hangs=True))
+
+    def calling() -> None:
+        with pytest.raises(httpx.HTTPError):
+            orders(door, token)
+        ended.set()
+
+    caller = threading.Thread(target=calling)
+    caller.start()
+    deadline = time.monotonic() + 10
+    while not gateway.journal.since(0, Endpoint.MERCHANT_API) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not ended.is_set()
+    gateway.script.clear()
+    caller.join(10)
+
+    assert ended.is_set()
+    assert not gateway.journal.since(0, Endpoint.MERCHANT_API)[0].given_up
+    assert orders(door, token).status_code == 200
+
+
+def test_door_counts_who_came_and_shuts(world: tuple[ScriptedGateway, Door, Loop]) -> None:
+    gateway, door, loop = world
+    token = gateway.merchant_token("alice")
+    assert orders(door, token).status_code == 200
+    port = door.port
+
+    assert loop.run(door.shut()) == 1
+    with pytest.raises(httpx.ConnectError):
+        orders(door, token)
+    loop.run(door.open(None))
+    assert (door.port, orders(door, token).status_code) == (port, 200)
+
+
+def test_door_beside_another_leads_to_the_same(world: tuple[ScriptedGateway, Door, Loop]) -> None:
+    gateway, door, loop = world
+    token, beside = gateway.merchant_token("alice"), door.beside()
+    loop.run(beside.open(None))
+    try:
+        assert beside.port != door.port
+        assert orders(beside, token).status_code == 200
+        assert door.visits == 0
+    finally:
+        beside.close()
