@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import quote
 
 from conformance.check import check
@@ -28,6 +29,10 @@ LETTERS = (
     "aZ09 \x00\n\r\t\x1b\x7f\x85\xa0\xe4\u0130\u0301\u202e\u2028\ud800\udfff\uffff\U0001f600"
     "%&=+;#?/:@[]{}<>\"'\\`,.$|~^*()-_"
 )
+# Of them, what a header can carry.
+IN_HEADERS = "".join(letter for letter in LETTERS if letter.isprintable() and letter < "\u0100") + "\x85\xa0"
+# How much stays of a value, and what stands before and behind it: no edit shows what it was made of.
+Edit: TypeAlias = tuple[int, str, str]
 
 
 @check("ROBUST-01", needs=["examples"])
@@ -59,6 +64,22 @@ def generated_resources_get_an_answer(gateway: Gateway, world: World, draw: Draw
         _sound(gateway, request, "redemption", resource)
 
     draw.each(_json(), holds)
+
+
+@check("ROBUST-01", needs=["examples"])
+def generated_credentials_get_an_answer(gateway: Gateway, world: World, draw: Draw) -> None:
+    """A redemption whose credentials are cut, lengthened or replaced by anything ends as an answer."""
+    good = redeemable(world)
+    resource = good.grant.resource.indicator
+
+    def holds(edits: Mapping[str, Edit]) -> None:
+        request = backend_wire.redemption(
+            gateway.base_url, bearer=good.grant.access_token, proxy_token=good.proxy_token, resource=resource
+        )
+        headers = tuple((name, _edited(value, edits.get(name))) for name, value in request.headers)
+        _sound(gateway, replace(request, headers=headers), "redemption", edits)
+
+    draw.each(_edits_of("Authorization", "X-Proxy-Token"), holds)
 
 
 @check("ROBUST-01", needs=["examples"])
@@ -114,6 +135,21 @@ def _texts_for(good: Mapping[str, str]) -> SearchStrategy[dict[str, str]]:
     from hypothesis import strategies as st  # noqa: PLC0415 - loaded by those who generate
 
     return st.dictionaries(st.sampled_from(sorted(good)), _text(), min_size=1, max_size=3)
+
+
+def _edits_of(*names: str) -> SearchStrategy[dict[str, Edit]]:
+    from hypothesis import strategies as st  # noqa: PLC0415
+
+    odd = st.lists(st.sampled_from(IN_HEADERS), max_size=8).map("".join)
+    kept = st.one_of(st.integers(0, 60), st.just(10_000))
+    return st.dictionaries(st.sampled_from(names), st.tuples(kept, odd, odd), min_size=1, max_size=2)
+
+
+def _edited(value: str, edit: Edit | None) -> str:
+    if edit is None:
+        return value
+    kept, before, behind = edit
+    return f"{before}{value[:kept]}{behind}".strip(" \t")
 
 
 def _some_of(good: Mapping[str, Any]) -> SearchStrategy[dict[str, Any]]:
