@@ -10,6 +10,7 @@ from conformance import rules
 from conformance.checks import index
 from conformance.run.capabilities import Offer, capabilities, remedy
 from conformance.run.context import RunContext
+from conformance.run.prepare_service import REMEDIES
 from conformance.run.prospects import Gain, Prospect, gain, prospects
 from conformance.run.service_context import ServiceContext
 from conformance.target.control import Described
@@ -98,15 +99,29 @@ def diagnose(name: str, context: RunContext, doubts: Sequence[str]) -> Diagnosis
 
 def diagnose_service(context: ServiceContext, settings: Mapping[str, str]) -> Diagnosis:
     """What is known of a service that has answered."""
-    rules_of_services = rules.load().for_role("service")
     return Diagnosis(
         name=context.target.name,
         role="service",
         asked=True,
-        prospects=tuple(prospects(rules_of_services, index("service"), context.capabilities)),
+        prospects=tuple(_of_a_service(context.capabilities)),
         missing=context.missing,
+        advice=tuple(_advice_on_a_service(context)),
         settings=settings,
     )
+
+
+def _of_a_service(offered: frozenset[str]) -> list[Prospect]:
+    return prospects(rules.load().for_role("service"), index("service"), offered)
+
+
+def _advice_on_a_service(context: ServiceContext) -> list[Advice]:
+    now = _of_a_service(context.capabilities)
+    found = [
+        Advice(text=text, gain=gain(now, _of_a_service(context.capabilities | {need})))
+        for need, text in REMEDIES.items()
+        if need in context.missing
+    ]
+    return [advice for advice in found if advice.gain.rules or advice.gain.completed]
 
 
 def _prospects(offered: frozenset[str]) -> list[Prospect]:

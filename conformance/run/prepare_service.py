@@ -25,6 +25,12 @@ from conformance.wire.keyring import Keyring
 from conformance.wire.place import Place, origin
 
 METADATA_PATH = "/.well-known/oauth-protected-resource"
+# What a service could offer that it does not, and how.
+REMEDIES = {
+    "https": "address the service by https",
+    "https:world": "address the service by https: the world around it is then served so, too",
+    "logs:output": "launch the service, or name its log files under [logs]",
+}
 
 
 class NotReached(CannotRun):
@@ -166,14 +172,9 @@ def _capabilities(
         met.add("https:world")
     if running is not None or target.logs.files:
         met.add("logs:output")
-    remedies = {
-        "https": "address the service by https",
-        "https:world": "serve the world over https: public_url under [world]",
-        "logs:output": "launch the service, or name its log files under [logs]",
-    }
     others = "a service does not have it"
     missing = {
-        need: f"needs {NEEDS[need]}: {remedies.get(need, others)}" for need in NEEDS if need not in met
+        need: f"needs {NEEDS[need]}: {REMEDIES.get(need, others)}" for need in NEEDS if need not in met
     }
     if "logs:output" in missing:
         # A service has no control: what it lacks is the other way to its logs.

@@ -147,7 +147,7 @@ def settles(service: Service, world: ServiceWorld) -> None:
 
 
 def _waited_for(service: Service, world: ServiceWorld, within_s: float) -> Exchange:
-    gateway, until, pause = world.gateway, time.monotonic() + within_s, 0.1
+    gateway, until, pause = world.gateway, time.monotonic() + within_s, 0.05
     answer = service.serve(world.unseen_token(USER))
     while not service.brings(answer, gateway.orders_of(USER)) and time.monotonic() < until:
         time.sleep(pause)

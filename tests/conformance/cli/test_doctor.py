@@ -74,15 +74,20 @@ class Refusing(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    monkeypatch.setenv("PROXY_1_SECRET", "hunter-s3cret")
+def refusing() -> Iterator[str]:
     server = HTTPServer(("127.0.0.1", 0), Refusing)
     Thread(target=server.serve_forever, daemon=True).start()
-    file = tmp_path / "acme.toml"
-    file.write_text(STATIC.format(url=f"http://127.0.0.1:{server.server_port}"))
-    yield file
+    yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
     server.server_close()
+
+
+@pytest.fixture
+def target(refusing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PROXY_1_SECRET", "hunter-s3cret")
+    file = tmp_path / "acme.toml"
+    file.write_text(STATIC.format(url=refusing))
+    return file
 
 
 @pytest.fixture
@@ -166,3 +171,20 @@ def test_service_that_runs_already_needs_a_world_that_stays(
 
     assert main(["doctor", "--target", str(tmp_path / "acme.toml")]) == 3
     assert "[world], and the world's address as listen" in capsys.readouterr().err
+
+
+def test_operator_learns_what_would_make_more_rules_testable(
+    refusing: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PROXY_1_SECRET", "something-of-some-length")
+    text = SERVICE.replace("https://127.0.0.1:9", refusing) + WORLD.format(port=free_ports(1)[0])
+    (tmp_path / "acme.toml").write_text(text)
+
+    assert main(["doctor", "--target", str(tmp_path / "acme.toml")]) == 0
+
+    advice = capsys.readouterr().out.split("\n\n")
+    for text, rule in (
+        ("or name its log files under [logs]", "SECRET-05"),
+        ("address the service by https", "TLS-01"),
+    ):
+        assert any(text in part and f"tested then (1): {rule}" in part for part in advice), advice

@@ -66,8 +66,8 @@ CASES = (
     [(case, operation) for case in ANSWERS for operation in OPERATIONS]
     if WHOLE
     else [
-        *((case, "http") for case in ("200", "302", "403 access_denied", "empty JSON", "echo", "challenge")),
-        *((case, "mcp") for case in ("404", "500 server_error", "challenge", "MCP result")),
+        *((case, "http") for case in ("302", "403 access_denied", "echo", "challenge")),
+        *((case, "mcp") for case in ("500 server_error", "challenge", "MCP result")),
     ]
 )
 
