@@ -121,6 +121,9 @@ def _response(answer: Answer, honest: Honest, call: Call) -> Response:
             json.dumps({"error": "scripted", **answer.members}), answer.status, headers, "application/json"
         )
     replied = honest(call)
+    headers |= replied.headers
+    if replied.page is not None:
+        return Response(replied.page, replied.status, headers, "text/html")
     document = {**replied.document, **answer.members}
     kept = {name: value for name, value in document.items() if value is not None}
     return Response(json.dumps(kept), replied.status, headers, "application/json")
