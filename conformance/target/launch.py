@@ -61,6 +61,17 @@ class Running:
         """The exit code of a target that has ended, else None."""
         return self._process.poll()
 
+    def end_input(self) -> None:
+        """From here on the target reads the end of its stdin: nobody will type anything."""
+        if self._process.stdin is not None:
+            with suppress(OSError):
+                self._process.stdin.close()
+
+    @property
+    def dropped(self) -> int:
+        """How many bytes were printed after there was room to keep them."""
+        return self._output.dropped
+
     def wait(self, timeout_s: float) -> int | None:
         """Waits for a target that ends by itself; None when the time was up first."""
         with suppress(subprocess.TimeoutExpired):

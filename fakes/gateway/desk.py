@@ -111,6 +111,8 @@ class Desk:
         self.access_tokens: dict[str, Token] = {}
         self.refresh_tokens: dict[str, Token] = {}
         self.id_tokens: list[str] = []
+        # Theirs, and not ours: what proved that a code is in the right hands.
+        self.verifiers: list[str] = []
         # New agents wait for somebody's approval.
         self.holds = False
         # So many exchanges are refused before one is accepted; their codes are lost.
@@ -171,6 +173,7 @@ class Desk:
             "access_token": list(self.access_tokens),
             "refresh_token": list(self.refresh_tokens),
             "id_token": list(self.id_tokens),
+            "code_verifier": list(self.verifiers),
         }
 
     @property
@@ -261,6 +264,7 @@ class Desk:
     def token(self, call: Call) -> Replied:
         """Tokens for a code or a refresh token that this gateway gave to that very client."""
         form = _fields(call)
+        self.verifiers += [form["code_verifier"]] if form.get("code_verifier") else []
         client = self.clients.get(form.get("client_id", ""))
         if client is None or form.get("client_secret") != client.secret:
             return Replied(status=401, document={"error": "invalid_client"})
@@ -318,13 +322,15 @@ def _fields(call: Call) -> dict[str, str]:
     """The members of a token request, also where they are JSON, in the query or in a Basic header."""
     document = call.json()
     found = dict(parse_qsl(urlsplit(call.target).query, keep_blank_values=True))
-    found |= document if isinstance(document, dict) else call.form()
+    found |= (
+        {name: str(value) for name, value in document.items()} if isinstance(document, dict) else call.form()
+    )
     scheme, _, encoded = (call.header("authorization") or "").partition(" ")
     if scheme.lower() == "basic":
         with suppress(ValueError):
             client_id, _, secret = base64.b64decode(encoded.strip()).decode().partition(":")
             found = {"client_id": unquote(client_id), "client_secret": unquote(secret), **found}
-    return {name: value for name, value in found.items() if isinstance(value, str)}
+    return found
 
 
 def _page(title: str, body: str) -> str:
