@@ -42,6 +42,8 @@ class OrdersService:
         self.refuses_all = False
         # The next time that the orders themselves are asked for, the token is refused.
         self.refuses_next = 0
+        # Where calls that are accepted are sent on to.
+        self.sends_to: str | None = None
         self.served: list[int] = []
         self._accepts = accepts
         self._sessions: set[str] = set()
@@ -74,13 +76,13 @@ class OrdersService:
 
     def plain(self, call: Call) -> Replied:
         """The operation over plain HTTP."""
-        return self._challenged(call, counts=True) or self._orders(call)
+        return self._turned_away(call, counts=True) or self._orders(call)
 
     def mcp(self, call: Call) -> Replied:
         """One message of an MCP client."""
         message = call.json()
         method = message.get("method") if isinstance(message, dict) else None
-        refused = self._challenged(call, counts=method == "tools/call")
+        refused = self._turned_away(call, counts=method == "tools/call")
         if refused is not None:
             return refused
         if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
@@ -94,17 +96,19 @@ class OrdersService:
         return self._done(call, message)
 
     def stream(self, call: Call) -> Replied:
-        return self._challenged(call, counts=False) or Replied(status=405, headers={"allow": "POST, DELETE"})
+        return self._turned_away(call, counts=False) or Replied(status=405, headers={"allow": "POST, DELETE"})
 
     def farewell(self, call: Call) -> Replied:
         self._sessions.discard(call.header(SESSION) or "")
         return Replied(status=200)
 
-    def _challenged(self, call: Call, *, counts: bool) -> Replied | None:
-        """The challenge, unless the call carries a token that is accepted."""
+    def _turned_away(self, call: Call, *, counts: bool) -> Replied | None:
+        """What is answered in place of the orders, unless the call carries a token that is accepted."""
         scheme, _, token = (call.header("authorization") or "").partition(" ")
         given = scheme.lower() == "bearer" and bool(token.strip())
         if given and self._accepts(token.strip()) and not self.refuses_all:
+            if self.sends_to is not None:
+                return Replied(status=307, headers={"location": self.sends_to})
             if not (counts and self.refuses_next > 0):
                 return None
             self.refuses_next -= 1

@@ -11,9 +11,10 @@ from conformance.agent import Agents, Attempt, Install, attempts_of
 from conformance.run.agent_browser import BrowserCommand
 from conformance.run.agent_context import AgentContext
 from conformance.run.agent_launch import Run
+from conformance.run.agent_output import UNSEARCHED, Printed, printed
 from conformance.run.agent_world import AgentWorld
 from conformance.run.ports import free_ports
-from conformance.run.received import Survey
+from conformance.run.received import Leak, Survey
 from conformance.wire.exchange import Exchange
 from conformance.wire.keyring import Keyring
 from conformance.wire.secret import Secret
@@ -40,6 +41,10 @@ class AgentBench:
         self._installs = 0
         self._looked_at: list[tuple[Install, Run]] = []
         self._attempts: list[Attempt] = []
+        self._check = ""
+        self._survey = Survey()
+        self._secrets: dict[str, set[str]] = {}
+        self._unsearched = 0
         self.agents = Agents(
             new_install=self._new, shared=self._share, attempts=self._attempts, log=self._log
         )
@@ -49,11 +54,18 @@ class AgentBench:
         return self
 
     def survey(self) -> Survey:
-        """Nothing is left for the end of a run: each check searches the runs that it looks at."""
-        return Survey()
+        """What all runs have printed and logged, whatever went wrong in them."""
+        logged = printed(self._log(), self._secrets)
+        self._survey.leaks += [self._leak("log", each) for each in logged]
+        self._survey.known = {kind: len(values) for kind, values in self._secrets.items()} | {
+            UNSEARCHED: self._unsearched
+        }
+        self._survey.redeemed = len(self._secrets.get("access_token", ()))
+        return self._survey
 
-    def begin(self, _check_id: str) -> None:
+    def begin(self, check_id: str) -> None:
         """A new check: the last one's worlds are closed, and nothing is written down yet."""
+        self._check = check_id
         self._of_check.close()
         self._looked_at.clear()
 
@@ -112,6 +124,17 @@ class AgentBench:
     def _ran(self, install: Install, run: Run) -> None:
         self._looked_at.append((install, run))
         self._attempts += attempts_of(run)
+        secrets = install.world.secrets()
+        for kind, values in secrets.items():
+            self._secrets.setdefault(kind, set()).update(values)
+        self._survey.answers += 1
+        self._unsearched += run.dropped > 0
+        self._survey.leaks += [self._leak("output", each) for each in printed(run.output(), secrets)]
+
+    def _leak(self, part: str, each: Printed) -> Leak:
+        return Leak(
+            kind=each.kind, check=self._check, step="run", party="user", part=part, how=each.how, status=None
+        )
 
     def _log(self) -> bytes:
         """What stands in the files that the agent calls its logs."""

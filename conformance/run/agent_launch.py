@@ -110,7 +110,7 @@ def run_once(
     finally:
         browser.serves(None)
         visits.close()
-        running.stop()
+        running.clear_away() if running.exit_code() is not None else running.stop()
         _sweep(told[_MARK])
     return Run(
         ended=ended,

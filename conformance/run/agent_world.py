@@ -181,7 +181,14 @@ class AgentWorld:
             self._open(METADATA, service.script, Journal(), service.metadata_routes())
         self._open(GATEWAY, desk.script, desk.base_journal, desk.base_routes())
         self._open(CORE, desk.script, desk.core_journal, desk.core_routes())
-        self._open(THIEF, thief.script, thief.base_journal, thief.base_routes(), thief.core_routes())
+        own = OrdersService(
+            thief.site.base_url,
+            servers=[thief.site.authorization_server],
+            scopes=SCOPES,
+            accepts=thief.accepts,
+        )
+        routes = (thief.base_routes(), thief.core_routes(), own.routes())
+        self._open(THIEF, thief.script, thief.base_journal, *routes)
         # Whoever goes there in the clear is served like everywhere else: what it sends is what counts.
         self._open(CLEAR, desk.script, Journal(), desk.base_routes(), desk.core_routes())
 

@@ -100,6 +100,10 @@ class Running:
             # Also on the way out of a Ctrl-C during the grace.
             self._kill()
 
+    def clear_away(self) -> None:
+        """Kills what a target that has ended by itself left behind; nobody is asked any more."""
+        self._kill()
+
     def _ask(self) -> None:
         if not self._group_is_ours:
             return
