@@ -15,6 +15,7 @@ from conformance.run.agent_launch import Ended, Run, run_once
 from conformance.run.agent_visits import Deliver, Visits, honest
 from conformance.run.agent_world import SCOPES, AgentWorld, Heard
 from conformance.target.model import Launch
+from fakes.gateway.desk import fields
 from fakes.gateway.script import Endpoint
 
 _CA_VARIABLES = ("GATEPROOF_CA_FILE", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
@@ -134,7 +135,7 @@ def carried_out(run: Run, what: str) -> None:
 def exchanges(run: Run) -> list[Heard]:
     """What the agent sent to a token endpoint, but for what it renewed without its user."""
     return [
-        each for each in run.calls(Endpoint.TOKEN) if each.call.form().get("grant_type") != "refresh_token"
+        each for each in run.calls(Endpoint.TOKEN) if fields(each.call).get("grant_type") != "refresh_token"
     ]
 
 
@@ -145,7 +146,7 @@ def exchanged_with(run: Run, code: str) -> list[Heard]:
 
 def attempts_of(run: Run) -> list[Attempt]:
     """The authorizations of a run, with the verifiers that belong to their codes."""
-    forms = [each.call.form() for each in exchanges(run)]
+    forms = [fields(each.call) for each in exchanges(run)]
     verifiers = {form.get("code", ""): form.get("code_verifier") for form in forms}
     return [
         Attempt(

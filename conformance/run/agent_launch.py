@@ -16,6 +16,7 @@ from conformance.run.agent_visits import Visit, Visits
 from conformance.run.agent_world import AgentWorld, Heard
 from conformance.target.launch import Running, launch
 from conformance.target.model import Launch
+from fakes.gateway.desk import fields
 from fakes.gateway.script import Endpoint
 
 _POLL_S = 0.02
@@ -81,7 +82,7 @@ class Run:
         refreshes = [
             each
             for each in self.calls(Endpoint.TOKEN)
-            if each.call.form().get("grant_type") == "refresh_token"
+            if fields(each.call).get("grant_type") == "refresh_token"
         ]
         return len(self.visits) + len(refreshes)
 

@@ -121,6 +121,7 @@ class AgentWorld:
         )
         # Those that the service named; the thief is none of them.
         self.named: list[Desk] = [self.desk]
+        self.thief.takes_anybody = True
         if metadata_apart:
             self.service.metadata_path = f"/about/{secrets.token_hex(4)}/who-authorizes"
             self.service.pointer = f"{self.url(METADATA)}{self.service.metadata_path}"

@@ -117,6 +117,8 @@ class Desk:
         self.holds = False
         # So many exchanges are refused before one is accepted; their codes are lost.
         self.refusals = 0
+        # Any client is taken for one of ours, as somebody does who collects what clients bring.
+        self.takes_anybody = False
         # What the redirect carries beside code and state.
         self.beside_code: Mapping[str, str] = {}
         self._key = key
@@ -225,8 +227,7 @@ class Desk:
     def authorize(self, call: Call) -> Replied:
         """The page on which the user approves; of an unknown agent, one that says so."""
         query = dict(parse_qsl(urlsplit(call.target).query, keep_blank_values=True))
-        client = self.clients.get(query.get("client_id", ""))
-        redirect_uri = query.get("redirect_uri", "")
+        client, redirect_uri = self._client(query.get("client_id", ""), query), query.get("redirect_uri", "")
         if client is None or redirect_uri not in client.redirect_uris:
             return Replied(status=400, page=_page("Unknown agent", "<p>This agent is not known here.</p>"))
         asked = Asked(
@@ -263,10 +264,10 @@ class Desk:
 
     def token(self, call: Call) -> Replied:
         """Tokens for a code or a refresh token that this gateway gave to that very client."""
-        form = _fields(call)
+        form = fields(call)
         self.verifiers += [form["code_verifier"]] if form.get("code_verifier") else []
-        client = self.clients.get(form.get("client_id", ""))
-        if client is None or form.get("client_secret") != client.secret:
+        client = self._client(form.get("client_id", ""), form)
+        if client is None or not (self.takes_anybody or form.get("client_secret") == client.secret):
             return Replied(status=401, document={"error": "invalid_client"})
         match form.get("grant_type"):
             case "authorization_code":
@@ -275,6 +276,14 @@ class Desk:
                 return self._refreshed(client, form.get("refresh_token", ""))
             case _:
                 return Replied(status=400, document={"error": "unsupported_grant_type"})
+
+    def _client(self, client_id: str, asked: Mapping[str, str]) -> AgentClient | None:
+        if self.takes_anybody and client_id not in self.clients:
+            uris = (asked.get("redirect_uri", ""),)
+            self.clients[client_id] = AgentClient(
+                client_id=client_id, secret="", redirect_uris=uris, pending=False
+            )
+        return self.clients.get(client_id)
 
     def _exchanged(self, client: AgentClient, code: str) -> Replied:
         asked = self.codes.get(code)
@@ -318,7 +327,7 @@ class Desk:
         return Replied(status=200, document=document)
 
 
-def _fields(call: Call) -> dict[str, str]:
+def fields(call: Call) -> dict[str, str]:
     """The members of a token request, also where they are JSON, in the query or in a Basic header."""
     document = call.json()
     found = dict(parse_qsl(urlsplit(call.target).query, keep_blank_values=True))

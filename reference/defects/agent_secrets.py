@@ -141,7 +141,7 @@ SECRETS: tuple[AgentDefect, ...] = (
     defect(
         "refused-exchange-printed",
         "An exchange that was refused is printed.",
-        "AGENT-14",
+        "AGENT-14 AGENT-10 ROBUST-02",
         **at("exchange", refused_exchange),
     ),
     defect(

@@ -11,7 +11,7 @@ from conformance.claims import expect, require
 from conformance.run.agent_launch import Run
 from conformance.run.agent_output import printed
 from conformance.run.agent_world import CLEAR, CORE, GATEWAY, SECOND, SECOND_CORE, THIEF, Heard
-from fakes.gateway.desk import Desk
+from fakes.gateway.desk import Desk, fields
 from fakes.gateway.script import Answer, Endpoint
 from fakes.orders_service import WELL_KNOWN
 
@@ -110,7 +110,8 @@ def two_gateways_are_kept_apart(agents: Agents) -> None:
     world = install.world
     second = world.add_second_gateway()
     world.service.servers.append(second.site.authorization_server)
-    run = works(ended(install.launch(), "a run with two gateways to choose from"))
+    run = ended(install.launch(), "a run with two gateways to choose from")
+    require.that(bool(run.calls(Endpoint.TOKEN)), "the run", expected="an exchange of a code", got="none")
 
     _nothing_of(world.desk, run, (SECOND, SECOND_CORE))
     _nothing_of(second, run, (GATEWAY, CORE))
@@ -134,7 +135,7 @@ def _nothing_of(desk: Desk, run: Run, parties: Iterable[str]) -> None:
 
 
 def _proves(each: Heard, challenges: set[str | None]) -> bool:
-    verifier = each.call.form().get("code_verifier", "")
+    verifier = fields(each.call).get("code_verifier", "")
     return bool(verifier) and s256(verifier) in challenges
 
 

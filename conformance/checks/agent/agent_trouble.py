@@ -6,6 +6,7 @@ from conformance.agent import Agents, carried_out, ended, exchanged_with, exchan
 from conformance.check import check
 from conformance.claims import expect, observe, require
 from conformance.run.agent_launch import MOST_AUTHORIZATIONS, Ended
+from fakes.gateway.desk import fields
 from fakes.gateway.script import Endpoint
 
 
@@ -49,8 +50,8 @@ def refused_code_leads_to_a_fresh_authorization(agents: Agents) -> None:
             got=f"sent {len(sent)} times",
             exchange=sent[-1].exchange() if sent else None,
         )
-    forms = [each.call.form() for each in exchanges(run)]
-    verifiers = [form.get("code_verifier") for form in forms]
+    given = [fields(each.call).get("code_verifier") for each in exchanges(run)]
+    verifiers = [verifier for verifier in given if verifier]
     expect.that(
         len(set(verifiers)) == len(verifiers),
         "verifiers of exchanges after one another",
