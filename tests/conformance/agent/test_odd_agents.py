@@ -30,9 +30,7 @@ NOTHING = {
     "opens the service's front page": (
         "import os, subprocess; subprocess.run([os.environ['BROWSER'], os.environ['GATEPROOF_SERVICE_URL']])"
     ),
-    "floods its output": (
-        "import sys; [sys.stdout.buffer.write(b'x' * 1_000_000) for _ in range(100)]"
-    ),
+    "floods its output": ("import sys; [sys.stdout.buffer.write(b'x' * 1_000_000) for _ in range(100)]"),
     "writes binary": "import os, sys; sys.stdout.buffer.write(os.urandom(300_000))",
 }
 DAEMON = """
