@@ -195,6 +195,9 @@ class Desk:
             "registration_endpoint": f"{where.base_url}{where.registration_path}",
             "jwks_uri": self._jwks_uri,
             "response_types_supported": ["code"],
+            # OpenID Connect wants these two at this address, and clients that go by it insist.
+            "subject_types_supported": ["public"],
+            "id_token_signing_alg_values_supported": ["ES256"],
             "grant_types_supported": ["authorization_code", "refresh_token"],
             "code_challenge_methods_supported": ["S256"],
             "token_endpoint_auth_methods_supported": ["client_secret_post"],
