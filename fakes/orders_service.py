@@ -65,6 +65,13 @@ class OrdersService:
         path = urlsplit(self.url).path if self.metadata_path == WELL_KNOWN else ""
         return {("GET", f"{path}{self.metadata_path}"): (Endpoint.METADATA, lambda _: self.metadata())}
 
+    def elsewhere(self, call: Call) -> Replied:
+        """Behind the challenge there is nothing else; what is well known is behind none."""
+        nothing = Replied(status=404, document={"error": "not_found"})
+        if "/.well-known/" in call.target:
+            return nothing
+        return self._turned_away(call, counts=False) or nothing
+
     def metadata(self) -> Replied:
         document = {
             "resource": self.url,

@@ -89,6 +89,7 @@ class Courier:
 
     def __init__(self, over: threading.Event) -> None:
         self._over = over
+        self._asking_since: float | None = None
         self._trust = ssl.create_default_context()
         # The agent may show a certificate that it made for itself.
         self._trust.check_hostname, self._trust.verify_mode = False, ssl.CERT_NONE
@@ -109,6 +110,11 @@ class Courier:
             url = urljoin(url, location)
         return status
 
+    def unanswered_s(self) -> float:
+        """For how long the agent has had a redirect at its door without an answer."""
+        since = self._asking_since
+        return 0.0 if since is None else time.monotonic() - since
+
     def wait(self, seconds: float, until: Callable[[], bool] = bool) -> None:
         """Waits so long, but not longer than the run goes on, and not when there is nothing to wait for."""
         end = time.monotonic() + seconds
@@ -121,6 +127,7 @@ class Courier:
         until = time.monotonic() + _LISTENS_WITHIN_S
         while not self._over.is_set():
             connection = self._connection(parts.scheme, parts.netloc)
+            self._asking_since = time.monotonic()
             try:
                 connection.request("GET", target, headers={"Accept": "text/html"})
                 response = connection.getresponse()
@@ -133,6 +140,7 @@ class Courier:
             except (OSError, http.client.HTTPException):
                 return None
             finally:
+                self._asking_since = None
                 connection.close()
         return None
 

@@ -24,6 +24,8 @@ from conformance.wire.secret import Secret
 # An agent that prints the address may be about to open it as well.
 _OPENS_ITSELF_WITHIN_S = 1.5
 _PAGE_S = 10.0
+_POLL_S = 0.01
+_ANSWERS_WITHIN_S = 1.0
 # What ends an address in a line of text.
 _ADDRESS = r"[^\s\"'<>`\x1b]*"
 Deliver = Callable[["Visit", str, Courier], None]
@@ -99,7 +101,19 @@ class Visits:
                 self._opened_for.discard(url)
                 return True
             self._printed[url] = float("inf")
-        return self._go(url, "opened")
+        courier, ended = Courier(self.over), threading.Event()
+        outcome: list[bool] = []
+
+        def go() -> None:
+            outcome.append(self._go(url, "opened", courier))
+            ended.set()
+
+        threading.Thread(target=go, daemon=True).start()
+        while not ended.wait(_POLL_S):
+            # An agent may wait for its browser before it looks who is at its door: then it has to be let go.
+            if courier.unanswered_s() > _ANSWERS_WITHIN_S:
+                return True
+        return outcome[0]
 
     def read(self, text: str) -> None:
         """What the agent has printed so far: an address in it that nobody opens, the user opens by hand."""
@@ -117,9 +131,10 @@ class Visits:
             self._printed |= dict.fromkeys(due, float("inf"))
             self._opened_for.update(due)
         for url in due:
-            threading.Thread(target=self._go, args=(url, "printed"), daemon=True).start()
+            going = (url, "printed", Courier(self.over))
+            threading.Thread(target=self._go, args=going, daemon=True).start()
 
-    def _go(self, url: str, how: How) -> bool:
+    def _go(self, url: str, how: How, courier: Courier) -> bool:
         """Follows the address to its end; False where it does not end in a redirect that was taken."""
         with self._lock:
             visit = Visit(number=len(self.made) + 1, url=url, how=how)
@@ -131,7 +146,7 @@ class Visits:
         with suppress(RateLimited, TargetSilent):
             visit.redirect = self._forms.sign_in(request).sent_to
         if visit.redirect is not None:
-            self._deliver(visit, visit.redirect, Courier(self.over))
+            self._deliver(visit, visit.redirect, courier)
         return bool(visit.statuses) and visit.statuses[-1] is not None
 
     def _send(self, request: Request) -> Exchange:

@@ -177,7 +177,10 @@ class AgentWorld:
 
     def _open_all(self, *, metadata_apart: bool) -> None:
         desk, service, thief = self.desk, self.service, self.thief
-        self._open(SERVICE, service.script, service.journal, service.routes())
+        everything = application(
+            service.script, service.journal, service.routes(), otherwise=service.elsewhere
+        )
+        self._open_app(SERVICE, service.journal, everything)
         if metadata_apart:
             self._open(METADATA, service.script, Journal(), service.metadata_routes())
         self._open(GATEWAY, desk.script, desk.base_journal, desk.base_routes())
@@ -194,13 +197,16 @@ class AgentWorld:
         self._open(CLEAR, desk.script, Journal(), desk.base_routes(), desk.core_routes())
 
     def _open(self, name: str, script: Script, journal: Journal, *routes: Routes) -> None:
+        self._open_app(name, journal, application(script, journal, *routes))
+
+    def _open_app(self, name: str, journal: Journal, app: ASGIApp) -> None:
         party = self.parties[name] = Party(url=self.url(name), journal=journal)
 
         def came() -> None:
             party.came += 1
 
         tls = None if name == CLEAR else self._tls(self._wrong.get(name, "good"))
-        opening = partial(_listen, application(script, journal, *routes), self._ports[name], tls, came)
+        opening = partial(_listen, app, self._ports[name], tls, came)
         self._listeners.append(self._loop.run(opening()))
 
     def _tls(self, kind: str) -> ssl.SSLContext:

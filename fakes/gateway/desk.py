@@ -222,7 +222,7 @@ class Desk:
             "client_secret": client.secret,
             "client_secret_expires_at": 0,
             "redirect_uris": list(uris),
-            "token_endpoint_auth_method": record.get("token_endpoint_auth_method", "client_secret_basic"),
+            "token_endpoint_auth_method": record.get("token_endpoint_auth_method", "client_secret_post"),
             "verification_method": "none",
         }
         return Replied(status=201, document=document)

@@ -1,4 +1,4 @@
-"""Wrong agents are caught by the right rule, other legal ones are left alone, whatever they are written in."""
+"""Wrong agents are caught by the right rule, and legal ones are left alone in whatever language."""
 
 from __future__ import annotations
 

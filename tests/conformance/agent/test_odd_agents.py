@@ -45,6 +45,24 @@ for _ in range(3):
 time.sleep(0.5)
 """
 
+# Its callback is open, and nobody answers there until the browser has returned.
+ONE_THREAD = """
+import subprocess, sys
+from reference.agent import callback
+from reference.agent.command import main
+from reference.agent.policies import Policies
+
+late = callback.Callback.next
+def answering(self, *arguments):
+    self._thread.start()
+    return late(self, *arguments)
+callback.Callback.__enter__, callback.Callback.next = lambda self: self, answering
+def waited_for(command, url, say):
+    subprocess.run([command, url])
+    return lambda: True
+sys.exit(main([], Policies(open_browser=waited_for)))
+"""
+
 
 def target(folder: Path, program: str, *arguments: str, timeout_s: float = 1.5) -> Target:
     command = json.dumps([sys.executable, "-c", program, *arguments])
@@ -91,6 +109,12 @@ def alive(process: int) -> bool:
     except (ProcessLookupError, FileNotFoundError):
         return False
     return state != "Z"
+
+
+def test_agent_that_waits_for_its_browser_before_it_answers_gets_through(tmp_path: Path) -> None:
+    result = judged(target(tmp_path, ONE_THREAD, timeout_s=30), tmp_path, "AGENT-01", "AGENT-06")
+
+    assert {rule.verdict.value for rule in result.rules} == {"passed"}
 
 
 def test_program_that_is_not_there_has_no_verdict(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """The Python MCP SDK's client as an agent: `agent.py [unchanged | issuer-as-named]` is one run.
 
-`unchanged` is the SDK's provider with its defaults. `issuer-as-named` differs in one thing: the issuer that the
-gateway's document names is taken for the right one, and held to from then on.
+`unchanged` is the SDK's provider with its defaults. `issuer-as-named` differs in one thing: the issuer that
+the gateway's document names is taken for the right one, and held to from then on.
 """
 
 from __future__ import annotations
@@ -111,7 +111,8 @@ class User:
 
     async def opens(self, url: str) -> None:
         self._callback = Callback()
-        self._browser = subprocess.Popen([os.environ["BROWSER"], url], stdin=subprocess.DEVNULL)
+        command = [os.environ["BROWSER"], url]
+        self._browser = subprocess.Popen(command, stdin=subprocess.DEVNULL)  # noqa: ASYNC220 - it does not wait
 
     async def comes_back(self) -> AuthorizationCodeResult:
         assert self._callback is not None
