@@ -145,7 +145,11 @@ def exchanged_with(run: Run, code: str) -> list[Heard]:
 
 
 def attempts_of(run: Run) -> list[Attempt]:
-    """The authorizations of a run, with the verifiers that belong to their codes."""
+    """The authorizations of a run, with the verifiers that belong to their codes.
+
+    An address that is opened twice, by two ways to open a browser, is one authorization.
+    """
+    visits = {visit.url: visit for visit in reversed(run.visits)}
     forms = [fields(each.call) for each in exchanges(run)]
     verifiers = {form.get("code", ""): form.get("code_verifier") for form in forms}
     return [
@@ -154,7 +158,7 @@ def attempts_of(run: Run) -> list[Attempt]:
             challenge=visit.value("code_challenge"),
             verifier=next((verifiers[code] for code in visit.codes() if code in verifiers), None),
         )
-        for visit in run.visits
+        for visit in reversed(visits.values())
     ]
 
 

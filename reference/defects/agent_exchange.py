@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable
+import os
+import ssl
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
+from urllib.error import HTTPError
 from urllib.parse import parse_qsl
+from urllib.request import urlopen
 
 from reference.agent.policy import authorization, exchange
 from reference.agent.policy.authorization import Attempt, Octets
 from reference.agent.policy.exchange import ExchangeFacts
 from reference.agent.wire import Answer, Outgoing, form, with_query
 from reference.defects.agent_defect import AgentDefect, defect
+
+_ANOTHER_COMES_WITHIN_S = 0.5
 
 
 def fields_of(facts: ExchangeFacts) -> dict[str, str]:
@@ -70,6 +78,28 @@ def again_if_refused(asked: Outgoing, answer: Answer) -> Outgoing | None:
     return asked if answer.status == 400 else None
 
 
+def for_every_redirect() -> dict[str, Any]:
+    """Whoever comes to the callback starts an exchange, also with what has come before."""
+    came: list[str] = []
+    made: list[Outgoing] = []
+
+    def request(facts: ExchangeFacts) -> Outgoing:
+        made.append(exchange.token_request(facts))
+        return made[-1]
+
+    def told(step: str, facts: Mapping[str, Any]) -> None:
+        if step == "redirect":
+            came.append(facts["path"])
+        if step == "exchange":
+            time.sleep(_ANOTHER_COMES_WITHIN_S)
+            if len(came) > len(set(came)):
+                trust = ssl.create_default_context(cafile=os.environ["GATEPROOF_CA_FILE"])
+                with suppress(HTTPError):
+                    urlopen(made[-1].url, made[-1].body, 10, context=trust).close()  # noqa: S310
+
+    return {"token_request": request, "told": told}
+
+
 EXCHANGE: tuple[AgentDefect, ...] = (
     defect("exchange-as-json", "The exchange is JSON.", "AGENT-06", token_request=as_json),
     defect(
@@ -123,6 +153,12 @@ EXCHANGE: tuple[AgentDefect, ...] = (
         "After a refusal the verifier stays.",
         "AGENT-10 AGENT-04",
         fresh_attempt=one_verifier(),
+    ),
+    defect(
+        "every-redirect-exchanged",
+        "A redirect that comes twice is exchanged twice.",
+        "AGENT-10",
+        **for_every_redirect(),
     ),
     defect("gives-up-at-a-refused-code", "A refused code is the end.", "AGENT-10", exchanges_refused=1),
 )
