@@ -2,7 +2,7 @@
 # Every path here is relative, so that a folder with a space in its name is no trap.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run serve prove test lint types smoke matrix bench odd-targets lock intercept mcp-sdk services readers browser clean
+.PHONY: help run serve prove test lint types smoke matrix bench odd-targets lock intercept mcp-sdk mcp-agents services readers browser clean
 
 ARGS ?=
 WORKERS ?= 2
@@ -16,7 +16,7 @@ help: ## print this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
 	@printf '%s\n' '' '  PYTHON=…  the interpreter; ARGS=…  further arguments of run, serve, test and bench'
 
-run: ## the suite against the embedded reference gateway; ARGS="service" or "--target FILE" for another target
+run: ## the suite against the embedded reference gateway; ARGS="service", "agent" or "--target FILE" for another
 	@$(install) .venv run
 	@.venv/bin/gateproof run $(ARGS)
 
@@ -74,6 +74,12 @@ services: ## services made with FastAPI, the official MCP SDK and Node, every ru
 	@GATEPROOF_WHOLE=1 $(PY) -m pytest -o faulthandler_timeout=1800 \
 		--numprocesses $(WORKERS) --dist worksteal \
 		tests/conformance/service/test_service_targets.py $(ARGS)
+
+mcp-agents: ## the MCP SDKs' clients put to the test as agents, see docs/mcp-agents.md
+	@$(install) .venv dev
+	@$(install) .venv-mcp-sdk mcp-sdk
+	@npm ci --silent --no-audit --no-fund --prefix tests/interop/mcp_agents
+	@$(PY) -m pytest tests/interop/test_mcp_agents.py $(ARGS)
 
 readers: ## the official readers of our outputs, in .venv-readers; those of npm where there is npm
 	@$(install) .venv-readers readers

@@ -14,14 +14,16 @@ from typing import Any
 
 import pytest
 
+from conformance.agent import Agents
 from conformance.check import Check, check_of
 from conformance.faults.intercept.kept import Kept
 from conformance.gateway import Gateway
 from conformance.generating import Draw
 from conformance.racing import Races, racers_for, rounds_for
 from conformance.run.afterwards import asks_afterwards
+from conformance.run.agent_bench import AgentBench
 from conformance.run.bench import Bench
-from conformance.run.benches import open_bench
+from conformance.run.benches import AnyBench, open_bench
 from conformance.run.contexts import Context
 from conformance.run.interruption import Interruption
 from conformance.run.judge import harness_error, judge
@@ -39,7 +41,7 @@ PLAN = pytest.StashKey[Plan]()
 CONTEXT = pytest.StashKey[Context]()
 SURVEY = pytest.StashKey[Survey]()
 INTERRUPTION = pytest.StashKey[Interruption]()
-_BENCH = pytest.StashKey[Bench | ServiceBench]()
+_BENCH = pytest.StashKey[AnyBench]()
 _FOUND = pytest.StashKey[CheckResult]()
 
 
@@ -107,7 +109,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture
-def bench(request: pytest.FixtureRequest) -> Bench | ServiceBench:
+def bench(request: pytest.FixtureRequest) -> AnyBench:
     """The worker's connections, with a fresh record for one check."""
     config = request.config
     if _BENCH not in config.stash:
@@ -130,7 +132,7 @@ def received(bench: Bench | ServiceBench) -> Received | ServiceReceived:
 
 
 @pytest.fixture
-def draw(bench: Bench | ServiceBench, request: pytest.FixtureRequest) -> Draw:
+def draw(bench: AnyBench, request: pytest.FixtureRequest) -> Draw:
     """Draws input from the run's seed."""
     context = bench.context
     return Draw(
@@ -179,6 +181,12 @@ def gateway(bench: Bench) -> Gateway:
 def service(bench: ServiceBench) -> Service:
     """The service under test."""
     return bench.service
+
+
+@pytest.fixture
+def agents(bench: AgentBench) -> Agents:
+    """The agent under test, as many installs of it as a check wants."""
+    return bench.agents
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -59,18 +59,20 @@ def handle(arguments: argparse.Namespace) -> int:
 
 
 def _diagnosis(target: Target) -> Diagnosis:
-    """A target is started where it has to be, asked a little, and stopped; an agent is not asked yet."""
-    from conformance.run.diagnosis import diagnose, diagnose_service, unasked  # noqa: PLC0415
+    """A target is started where it has to be, asked a little, and stopped; an agent has one run."""
+    from conformance.run.agent_diagnosis import diagnose_agent  # noqa: PLC0415
+    from conformance.run.diagnosis import diagnose, diagnose_service  # noqa: PLC0415
     from conformance.run.inquiry import inquire  # noqa: PLC0415
     from conformance.run.prepare import prepare  # noqa: PLC0415
+    from conformance.run.prepare_agent import prepare_agent  # noqa: PLC0415
     from conformance.run.prepare_service import prepare_service  # noqa: PLC0415
     from conformance.run.service_world import settings  # noqa: PLC0415
     from conformance.run.session import workplace  # noqa: PLC0415
     from conformance.target.model import AgentTarget, ServiceTarget  # noqa: PLC0415
 
-    if isinstance(target, AgentTarget):
-        return unasked(target)
     with workplace() as (folder, stack):
+        if isinstance(target, AgentTarget):
+            return diagnose_agent(prepare_agent(target, folder, 0, stack).context)
         if isinstance(target, ServiceTarget):
             context = prepare_service(target, folder, 0, stack).context
             by_hand = target.launch is None
@@ -87,6 +89,12 @@ def _tell(settings: Mapping[str, str]) -> None:
         print(f"  {name}={value}")
 
 
+def _headline(found: Diagnosis) -> str:
+    if found.role == "agent":
+        return f"{found.name} runs" + (", but does not get through:" if found.doubts else "")
+    return f"{found.name} answers" + (", but not as its target file says:" if found.doubts else "")
+
+
 def _print(found: Diagnosis) -> None:
     from reports.terminal import ranges, screen  # noqa: PLC0415
     from reports.verdicts import many  # noqa: PLC0415
@@ -94,12 +102,7 @@ def _print(found: Diagnosis) -> None:
     shown = screen(no_color=True)
     tested = [each.rule.id for each in found.prospects if each.testable]
     in_part = [each.rule.id for each in found.prospects if each.testable and each.parts]
-    if not found.asked:
-        shown.say(f"{found.name} was not asked: gateproof has no checks for the role {found.role} yet")
-        return
-    shown.say(
-        f"{found.name} answers, but not as its target file says:" if found.doubts else f"{found.name} answers"
-    )
+    shown.say(_headline(found))
     for doubt in found.doubts:
         shown.fill(f"! {doubt}", "  ", "    ")
     will = "could" if found.doubts else "will"

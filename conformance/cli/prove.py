@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from conformance.run.trials import Trial
     from reports.terminal import Screen
 
-# A service is tried alone and waits a good deal: of its combinations there are fewer.
-COMBINATIONS = {"gateway": 200, "service": 20}
+# A service is tried alone and waits a good deal, an agent is launched anew all the time: there are fewer.
+COMBINATIONS = {"gateway": 200, "service": 20, "agent": 20}
 WRONG_USAGE = 2
 INTERRUPTED = 3
 
@@ -32,7 +32,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         description="Runs the suite against shipped defects and variants; says which rule caught which.",
     )
     parser.add_argument(
-        "role", nargs="?", choices=("gateway", "service"), default="gateway", help="default: gateway"
+        "role", nargs="?", choices=("gateway", "service", "agent"), default="gateway", help="default: gateway"
     )
     parser.add_argument(
         "--only", action="append", default=[], metavar="GLOB", help="these defects and variants"

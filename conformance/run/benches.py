@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
+from conformance.run.agent_bench import AgentBench
+from conformance.run.agent_context import AgentContext
 from conformance.run.bench import Bench
 from conformance.run.contexts import Context
 from conformance.run.service_bench import ServiceBench
 from conformance.run.service_context import ServiceContext
 
+AnyBench: TypeAlias = Bench | ServiceBench | AgentBench
 
-def open_bench(context: Context) -> Bench | ServiceBench:
+
+def open_bench(context: Context) -> AnyBench:
     """The workplace in which the checks of this run are carried out."""
+    if isinstance(context, AgentContext):
+        return AgentBench(context)
     return ServiceBench(context) if isinstance(context, ServiceContext) else Bench(context)

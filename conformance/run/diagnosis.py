@@ -14,7 +14,6 @@ from conformance.run.prepare_service import REMEDIES
 from conformance.run.prospects import Gain, Prospect, gain, prospects
 from conformance.run.service_context import ServiceContext
 from conformance.target.control import Described
-from conformance.target.model import Target
 from conformance.vocabulary import NEEDS
 
 # A control that offers everything that anything needs.
@@ -36,11 +35,10 @@ class Advice:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Diagnosis:
-    """Everything that there is to say; a target that was not asked has no prospects."""
+    """Everything that there is to say."""
 
     name: str
     role: str
-    asked: bool
     prospects: tuple[Prospect, ...]
     missing: Mapping[str, str]
     advice: tuple[Advice, ...] = ()
@@ -78,18 +76,11 @@ class Diagnosis:
         return ", or ".join(self.missing[need] for need in group if need in self.missing)
 
 
-def unasked(target: Target) -> Diagnosis:
-    """A target of a role that nothing is asked of."""
-    known = prospects(rules.load().for_role(target.role), index(target.role), frozenset())
-    return Diagnosis(name=target.name, role=target.role, asked=False, prospects=tuple(known), missing={})
-
-
 def diagnose(name: str, context: RunContext, doubts: Sequence[str]) -> Diagnosis:
     """What is known of a gateway that has answered."""
     return Diagnosis(
         name=name,
         role="gateway",
-        asked=True,
         prospects=tuple(_prospects(context.capabilities)),
         missing=context.missing,
         advice=tuple(_advice(context)),
@@ -102,7 +93,6 @@ def diagnose_service(context: ServiceContext, settings: Mapping[str, str]) -> Di
     return Diagnosis(
         name=context.target.name,
         role="service",
-        asked=True,
         prospects=tuple(_of_a_service(context.capabilities)),
         missing=context.missing,
         advice=tuple(_advice_on_a_service(context)),

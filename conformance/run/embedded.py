@@ -13,6 +13,7 @@ from conformance.run.authority import Authority
 from conformance.run.ports import free_ports
 from conformance.target.model import (
     DEFAULT_USERS,
+    AgentTarget,
     Control,
     GatewayTarget,
     Launch,
@@ -102,5 +103,16 @@ def embedded_service(embedded: Embedded, authority: Authority, folder: Path) -> 
         operation=_OPERATIONS[embedded.operation],
         world=World(),
         limits=Limits(),
+        logs=Logs(),
+    )
+
+
+def embedded_agent(embedded: Embedded, folder: Path) -> AgentTarget:
+    """The program as it is launched for every run; it learns everything from its environment."""
+    return AgentTarget(
+        file=None,
+        name=embedded.name,
+        version=embedded.version,
+        launch=Launch(command=embedded.program, cwd=folder, timeout_s=30.0),
         logs=Logs(),
     )

@@ -17,7 +17,7 @@ from conformance.run.contexts import Context
 from conformance.signin.landing import SignInFailed
 from conformance.target.control import ControlFailed, Unsupported
 from conformance.target.doubts import doubt
-from conformance.target.model import GatewayTarget, ServiceTarget
+from conformance.target.model import Target
 from conformance.wire.client import RateLimited, TargetSilent
 from conformance.wire.connections import Unsendable
 from conformance.wire.pace import TooManyAtOnce
@@ -116,7 +116,7 @@ def _completion(level: str, tally: Tally) -> tuple[Verdict, Reason, dict[str, st
 
 
 def _meaning(
-    error: BaseException, check: Check, target: GatewayTarget | ServiceTarget
+    error: BaseException, check: Check, target: Target
 ) -> tuple[Verdict, Reason, dict[str, str], bool]:
     """The verdict, its reason, the texts and whether the rule is blocked, for what a check raised."""
     untested, broke = Verdict.NOT_TESTABLE, Verdict.ERROR
@@ -171,7 +171,7 @@ def _replay(tally: Tally, redactor: Redactor) -> dict[str, Any] | None:
     return redacted
 
 
-def _said(error: Broken, target: GatewayTarget | ServiceTarget) -> str:
+def _said(error: Broken, target: Target) -> str:
     """What does not hold, and what in the target file may be the cause where that is not the gateway."""
     question = doubt(target, error)
     said = f"{error.what}: expected {error.expected}, got {error.got}"

@@ -12,6 +12,7 @@ from typing import Generic, TypeVar
 from urllib.parse import urlsplit
 
 from conformance.parties import User
+from conformance.run.agent_context import AgentContext
 from conformance.run.authority import Authority
 from conformance.run.capabilities import Offer, capabilities
 from conformance.run.context import MerchantAccess, RunContext
@@ -49,7 +50,7 @@ class Distrusted(CannotRun):
         self.prepared = prepared
 
 
-ContextT = TypeVar("ContextT", RunContext, ServiceContext)
+ContextT = TypeVar("ContextT", RunContext, ServiceContext, AgentContext)
 
 
 @dataclass(frozen=True, kw_only=True)

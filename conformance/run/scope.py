@@ -16,6 +16,7 @@ from conformance.run.subjects import Subject
 SMOKE = {
     "gateway": ("DISC-01", "REG-01", "AUTHZ-01", "CODE-01", "REDEEM-01"),
     "service": ("META-01", "CHAL-01", "SERVE-01", "BACK-04"),
+    "agent": ("AGENT-01", "AGENT-03", "AGENT-06", "AGENT-07"),
 }
 # In these cases a party lets others wait until their patience ends: nobody is put under them by chance.
 _LONG = "hang"

@@ -20,9 +20,10 @@ from conformance.run.identity import header_of
 from conformance.run.options import RunOptions
 from conformance.run.plan import Plan
 from conformance.run.prepare import CannotRun, Distrusted, Stage, prepare
+from conformance.run.prepare_agent import prepare_agent
 from conformance.run.prepare_service import prepare_service
 from conformance.run.stopping import terminated_as_interrupted
-from conformance.target.model import GatewayTarget, ServiceTarget, Target
+from conformance.target.model import AgentTarget, ServiceTarget, Target
 from conformance.wire.pace import Pace
 from reports import leaks
 from reports.evidence import EvidenceWriter
@@ -90,9 +91,7 @@ class _Run:
     def into(self, writer: EvidenceWriter) -> str:
         """Writes the header and every result, and says what cut the run short, if anything did."""
         target = self._target
-        if not planned(self._rules, self._options.role) or not isinstance(
-            target, GatewayTarget | ServiceTarget | Embedded
-        ):
+        if not planned(self._rules, self._options.role):
             self._begin(writer, None)
             return ""
         with workplace() as (folder, stack):
@@ -114,13 +113,13 @@ class _Run:
                 return str(reason)
         return distrust
 
-    def _prepared(
-        self, target: GatewayTarget | ServiceTarget | Embedded, folder: Path, stack: ExitStack
-    ) -> AnyPrepared:
-        if isinstance(target, ServiceTarget) or self._options.role == "service":
-            assert not isinstance(target, GatewayTarget)  # noqa: S101 - the command line sees to it
-            return prepare_service(target, folder, self._options.seed, stack)
-        return prepare(target, folder, self._options.seed, stack, self._stage)
+    def _prepared(self, target: Target | Embedded, folder: Path, stack: ExitStack) -> AnyPrepared:
+        role, seed = self._options.role, self._options.seed
+        if isinstance(target, AgentTarget) or (isinstance(target, Embedded) and role == "agent"):
+            return prepare_agent(target, folder, seed, stack)
+        if isinstance(target, ServiceTarget) or (isinstance(target, Embedded) and role == "service"):
+            return prepare_service(target, folder, seed, stack)
+        return prepare(target, folder, seed, stack, self._stage)
 
     def _chosen(self, context: Context, folder: Path) -> Context:
         """The context, less what this run leaves out, and at its pace."""

@@ -10,7 +10,7 @@ from itertools import chain
 from urllib.parse import urlsplit
 
 from conformance.claims import Broken
-from conformance.target.model import GatewayTarget, Resource, ServiceTarget
+from conformance.target.model import GatewayTarget, Resource, Target
 from conformance.wire import agent, backend
 from conformance.wire.exchange import Exchange
 
@@ -20,7 +20,7 @@ _CREDENTIALS_REFUSED = frozenset({400, 401, 403})
 _SUCCESS = "status 200"
 
 
-def doubt(target: GatewayTarget | ServiceTarget, broken: Broken) -> str:
+def doubt(target: Target, broken: Broken) -> str:
     """What in the target file may be the cause; empty where it is the target's own doing."""
     if not isinstance(target, GatewayTarget):
         return ""

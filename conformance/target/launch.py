@@ -61,6 +61,17 @@ class Running:
         """The exit code of a target that has ended, else None."""
         return self._process.poll()
 
+    def end_input(self) -> None:
+        """From here on the target reads the end of its stdin: nobody will type anything."""
+        if self._process.stdin is not None:
+            with suppress(OSError):
+                self._process.stdin.close()
+
+    @property
+    def dropped(self) -> int:
+        """How many bytes were printed after there was room to keep them."""
+        return self._output.dropped
+
     def wait(self, timeout_s: float) -> int | None:
         """Waits for a target that ends by itself; None when the time was up first."""
         with suppress(subprocess.TimeoutExpired):
@@ -88,6 +99,10 @@ class Running:
         finally:
             # Also on the way out of a Ctrl-C during the grace.
             self._kill()
+
+    def clear_away(self) -> None:
+        """Kills what a target that has ended by itself left behind; nobody is asked any more."""
+        self._kill()
 
     def _ask(self) -> None:
         if not self._group_is_ours:

@@ -218,10 +218,10 @@ class ServiceTarget:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AgentTarget:
-    """An agent under test."""
+    """An agent under test; the embedded one has no file."""
 
     role: Literal["agent"] = "agent"
-    file: Path
+    file: Path | None
     name: str
     version: str
     launch: Launch

@@ -54,13 +54,16 @@ def merchant_routes(gateway: ScriptedGateway) -> Routes:
     return {("GET", path): (Endpoint.MERCHANT_API, gateway.orders)}
 
 
-def application(script: Script, journal: Journal, *routes: Routes) -> ASGIApp:
-    """Everything that is asked of it is written down, also where it has nothing."""
+def application(
+    script: Script, journal: Journal, *routes: Routes, otherwise: Honest | None = None
+) -> ASGIApp:
+    """Everything that is asked of it is written down, also where it has nothing, or says so `otherwise`."""
+    elsewhere = (Endpoint.ELSEWHERE, otherwise or _nothing)
     known = {key: value for each in routes for key, value in each.items()}
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
-        endpoint, honest = known.get((request.method, request.url.path), (Endpoint.ELSEWHERE, _nothing))
+        endpoint, honest = known.get((request.method, request.url.path), elsewhere)
         response = await _answered(script, journal, request, endpoint, honest)
         await response(scope, receive, send)
 
@@ -131,6 +134,9 @@ def _response(answer: Answer, honest: Honest, call: Call) -> Response:
             json.dumps({"error": "scripted", **answer.members}), answer.status, headers, "application/json"
         )
     replied = honest(call)
+    headers |= replied.headers
+    if replied.page is not None:
+        return Response(replied.page, replied.status, headers, "text/html")
     document = {**replied.document, **answer.members}
     kept = {name: value for name, value in document.items() if value is not None}
     return Response(json.dumps(kept), replied.status, headers, "application/json")

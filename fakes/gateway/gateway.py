@@ -68,11 +68,12 @@ class ProxyToken:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Replied:
-    """A status with a JSON document."""
+    """A status with a JSON document, or with a page for a browser in its place."""
 
     status: int
-    document: Mapping[str, Any]
+    document: Mapping[str, Any] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
+    page: str | None = None
 
 
 def _beside_a_merchant_token() -> Iterator[dict[str, Any]]:

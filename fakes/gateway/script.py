@@ -11,7 +11,7 @@ from typing import Any
 
 
 class Endpoint(StrEnum):
-    """Where a scripted gateway, or the merchant behind it, is called."""
+    """Where a scripted gateway, or a party beside it, is called."""
 
     DISCOVERY = "discovery"
     CORE_KEYS = "core keys"
@@ -19,6 +19,11 @@ class Endpoint(StrEnum):
     TOKEN = "token"  # noqa: S105 - a name
     REDEMPTION = "redemption"
     MERCHANT_API = "merchant API"
+    METADATA = "metadata"
+    OPERATION = "operation"
+    REGISTRATION = "registration"
+    AUTHORIZATION = "authorization"
+    CONSENT = "consent"
     ELSEWHERE = "elsewhere"
 
 

@@ -1,4 +1,4 @@
-"""`python -m reference.defects ROLE NAME …` serves a gateway or a service that is wrong in one way."""
+"""`python -m reference.defects ROLE NAME …` is a gateway, a service or an agent that is wrong in one way."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
+from reference.agent.command import main as run_agent
+from reference.defects.agent import DEFECTS as OF_AGENTS
+from reference.defects.agent_defect import AgentDefect
 from reference.defects.defect import Defect
 from reference.defects.gateway import DEFECTS as OF_GATEWAYS
 from reference.defects.service import DEFECTS as OF_SERVICES
@@ -14,11 +17,15 @@ from reference.defects.service_defect import ServiceDefect
 from reference.gateway.command import main as serve_gateway
 from reference.service.command import main as serve_service
 
-ROLES: Mapping[str, Mapping[str, Defect | ServiceDefect]] = {"gateway": OF_GATEWAYS, "service": OF_SERVICES}
-USAGE = "usage: python -m reference.defects gateway|service (--list | NAME [its arguments])"
+ROLES: Mapping[str, Mapping[str, Defect | ServiceDefect | AgentDefect]] = {
+    "gateway": OF_GATEWAYS,
+    "service": OF_SERVICES,
+    "agent": OF_AGENTS,
+}
+USAGE = "usage: python -m reference.defects gateway|service|agent (--list | NAME [its arguments])"
 
 
-def _called(defect: Defect | ServiceDefect) -> dict[str, str]:
+def _called(defect: Defect | ServiceDefect | AgentDefect) -> dict[str, str]:
     """By which operation a service is called that is wrong in this way."""
     return {"operation": defect.operation} if isinstance(defect, ServiceDefect) else {}
 
@@ -41,6 +48,8 @@ def main(argv: Sequence[str]) -> int:
         hint = f"; did you mean {near[0]}?" if near else ""
         print(f"reference defects: there is no defect {name}{hint}", file=sys.stderr)
         return 2
+    if role == "agent":
+        return run_agent(rest, OF_AGENTS[name].policies)
     if role == "service":
         return serve_service(rest, OF_SERVICES[name].policies)
     return serve_gateway(rest, OF_GATEWAYS[name].policies)

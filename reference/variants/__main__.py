@@ -1,4 +1,4 @@
-"""`python -m reference.variants ROLE NAME[+NAME…] …` serves a party that made other legal choices."""
+"""`python -m reference.variants ROLE NAME[+NAME…] …` is a party that made other legal choices."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
+from reference.agent.command import main as run_agent
+from reference.agent.policies import Policies as AgentPolicies
 from reference.gateway.command import main as serve_gateway
 from reference.service.command import main as serve_service
 from reference.service.policies import Policies as ServicePolicies
+from reference.variants.agent import VARIANTS as OF_AGENTS
 from reference.variants.gateway import VARIANTS as OF_GATEWAYS
 from reference.variants.service import VARIANTS as OF_SERVICES
 from reference.variants.variant import choices_of, together
 
-ROLES = {"gateway": OF_GATEWAYS, "service": OF_SERVICES}
-USAGE = "usage: python -m reference.variants gateway|service (--list | NAME[+NAME…] [its arguments])"
+ROLES = {"gateway": OF_GATEWAYS, "service": OF_SERVICES, "agent": OF_AGENTS}
+USAGE = "usage: python -m reference.variants gateway|service|agent (--list | NAME[+NAME…] [its arguments])"
 
 
 def main(argv: Sequence[str]) -> int:
@@ -36,6 +39,8 @@ def main(argv: Sequence[str]) -> int:
         print(f"reference variants: there is no variant {', '.join(unknown)}", file=sys.stderr)
         return 2
     chosen = [known[name] for name in names.split("+")]
+    if role == "agent":
+        return run_agent(rest, replace(AgentPolicies(), **choices_of(chosen)))
     if role == "service":
         return serve_service(rest, replace(ServicePolicies(), **choices_of(chosen)))
     return serve_gateway(rest, together(chosen))

@@ -61,7 +61,7 @@ def test_list_groups_by_family_and_names_needs(gateproof: Callable[..., tuple[in
 def test_list_of_a_role(gateproof: Callable[..., tuple[int, str, str]]) -> None:
     _, out, _ = gateproof("list", "agent", "--skip", "agent-1*")
 
-    assert out.splitlines()[-1].startswith("9 rules")
+    assert out.splitlines()[-1].startswith("10 rules")
     assert "REDEEM" not in out
 
 

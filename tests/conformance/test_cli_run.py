@@ -94,9 +94,3 @@ def test_role_of_the_command_has_to_be_the_files(tmp_path: Path) -> None:
 )
 def test_command_line_that_cannot_be_read_is_wrong_usage(arguments: list[str], tmp_path: Path) -> None:
     assert gateproof(tmp_path, *arguments).returncode == 2
-
-
-def test_role_without_any_check_has_no_verdict(tmp_path: Path) -> None:
-    done = gateproof(tmp_path, "run", "agent")
-    assert done.returncode == 3
-    assert "no check exists for this rule yet" in done.stdout

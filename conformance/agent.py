@@ -1,0 +1,167 @@
+"""An agent under test: installs of it, each in a world of its own, and what they did there."""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from urllib.parse import unquote_plus
+
+from conformance.claims import expect, require
+from conformance.run.agent_browser import BrowserCommand
+from conformance.run.agent_launch import Ended, Run, run_once
+from conformance.run.agent_visits import Deliver, Visits, honest
+from conformance.run.agent_world import SCOPES, AgentWorld, Heard
+from conformance.target.model import Launch
+from fakes.gateway.desk import fields
+from fakes.gateway.script import Endpoint
+
+_CA_VARIABLES = ("GATEPROOF_CA_FILE", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attempt:
+    """One authorization of one run: what the agent drew for it, where the exchange has shown the verifier."""
+
+    state: str | None = field(repr=False)
+    challenge: str | None = field(repr=False)
+    verifier: str | None = field(repr=False)
+
+
+@dataclass(kw_only=True)
+class Install:
+    """One install: its state folder and callback address stay the same from run to run."""
+
+    world: AgentWorld
+    spec: Launch
+    browser: BrowserCommand
+    folder: Path
+    callback_url: str
+    ca_file: Path
+    certificate: tuple[Path, Path]
+    ran: Callable[[Install, Run], None]
+    runs: list[Run] = field(default_factory=list)
+
+    def launch(self, deliver: Deliver = honest) -> Run:
+        """One run of the agent, with a user who approves, and a browser that delivers like this."""
+        run = run_once(
+            self.spec,
+            told=self.environment(),
+            world=self.world,
+            browser=self.browser,
+            visits=Visits(self.world, deliver),
+            output_file=self.folder / f"output-{len(self.runs) + 1}",
+        )
+        self.runs.append(run)
+        self.ran(self, run)
+        return run
+
+    def environment(self) -> Mapping[str, str]:
+        """What the agent finds in its environment."""
+        certificate, key = self.certificate
+        return {
+            **dict.fromkeys(_CA_VARIABLES, str(self.ca_file)),
+            "GATEPROOF_SERVICE_URL": self.world.service.url,
+            "GATEPROOF_STATE_DIR": str(self.folder / "state"),
+            "GATEPROOF_TLS_CERT_FILE": str(certificate),
+            "GATEPROOF_TLS_KEY_FILE": str(key),
+            "GATEPROOF_CALLBACK_URL": self.callback_url,
+            "GATEPROOF_SCOPES": " ".join(SCOPES),
+            "BROWSER": str(self.browser.path),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agents:
+    """Installs of the agent: fresh ones, and one whose normal runs all checks share.
+
+    Agents may take long to start. What a normal run shows is shown once, and looked at by every check that is
+    about it; only a check that changes the world launches an agent of its own.
+    """
+
+    new_install: Callable[..., Install]
+    shared: Callable[[], Install]
+    attempts: list[Attempt]
+    log: Callable[[], bytes]
+
+    def install(self, *, metadata_apart: bool = False, wrong: Mapping[str, str] | None = None) -> Install:
+        """A fresh install in a world of its own; both are gone after the check."""
+        return self.new_install(metadata_apart=metadata_apart, wrong=wrong or {})
+
+    def normal(self) -> Run:
+        """The first run of the shared install, in which nothing goes wrong."""
+        return self.story(1)
+
+    def story(self, number: int) -> Run:
+        """A run of the shared install: the first, one more, then some after the end of tokens."""
+        install = self.shared()
+        while len(install.runs) < number:
+            if len(install.runs) >= 2:
+                end_tokens(install.world)
+            install.launch()
+        return install.runs[number - 1]
+
+
+def end_tokens(world: AgentWorld) -> None:
+    """The agent's access tokens have expired, and its refresh tokens are worth nothing."""
+    world.desk.end_access_tokens()
+    world.desk.end_refresh_tokens()
+
+
+def works(run: Run) -> Run:
+    """The normal run ends well: without it, nothing that does not happen means anything."""
+    require.that(run.done, "the normal run", expected="exit code 0 and the orders read", got=run.said())
+    return run
+
+
+def ended(run: Run, what: str) -> Run:
+    """The run has not been stopped at its time limit: such a run proves nothing."""
+    require.that(
+        run.ended is not Ended.AT_LIMIT,
+        what,
+        expected="a run that ends by itself: see timeout_s under [launch]",
+        got=run.said(),
+    )
+    return run
+
+
+def carried_out(run: Run, what: str) -> None:
+    """The rule wants the operation to be done in the end."""
+    expect.that(run.done, what, expected="exit code 0 and the orders read", got=run.said())
+
+
+def exchanges(run: Run) -> list[Heard]:
+    """What the agent sent to a token endpoint, but for what it renewed without its user."""
+    return [
+        each for each in run.calls(Endpoint.TOKEN) if fields(each.call).get("grant_type") != "refresh_token"
+    ]
+
+
+def exchanged_with(run: Run, code: str) -> list[Heard]:
+    """The token requests in which this code stands, in whatever form."""
+    return [each for each in run.calls(Endpoint.TOKEN) if code in unquote_plus(each.call.text())]
+
+
+def attempts_of(run: Run) -> list[Attempt]:
+    """The authorizations of a run, with the verifiers that belong to their codes.
+
+    An address that is opened twice, by two ways to open a browser, is one authorization.
+    """
+    visits = {visit.url: visit for visit in reversed(run.visits)}
+    forms = [fields(each.call) for each in exchanges(run)]
+    verifiers = {form.get("code", ""): form.get("code_verifier") for form in forms}
+    return [
+        Attempt(
+            state=visit.value("state"),
+            challenge=visit.value("code_challenge"),
+            verifier=next((verifiers[code] for code in visit.codes() if code in verifiers), None),
+        )
+        for visit in reversed(visits.values())
+    ]
+
+
+def s256(verifier: str) -> str:
+    """The challenge that belongs to a verifier (RFC 7636 section 4.2)."""
+    return urlsafe_b64encode(sha256(verifier.encode()).digest()).rstrip(b"=").decode()

@@ -1,0 +1,225 @@
+"""The way of an agent from a challenge to the orders, when nothing goes wrong.
+
+All of these but the first look at the same runs.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from conformance.agent import Agents, carried_out, ended, exchanges, s256, works
+from conformance.check import check
+from conformance.claims import expect, observe, require
+from conformance.run.agent_launch import Run
+from conformance.run.agent_visits import Visit
+from conformance.run.agent_world import SCOPES, Heard
+from conformance.wire.exchange import Exchange
+from fakes.gateway.script import Endpoint
+
+_CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
+_REQUIRED = (
+    "response_type",
+    "client_id",
+    "redirect_uri",
+    "scope",
+    "state",
+    "code_challenge",
+    "code_challenge_method",
+)
+
+
+@check("AGENT-01")
+def operation_is_carried_out(agents: Agents) -> None:
+    """The agent finds endpoints that stand nowhere but in the documents, and ends with the orders."""
+    run = ended(agents.normal(), "the normal run")
+
+    observe(requests=len(run.calls()), seconds=run.took_s)
+    carried_out(run, "the normal run")
+
+
+@check("AGENT-01", cases=("metadata elsewhere", "more in the redirect"))
+def operation_is_carried_out_at_other_gateways(agents: Agents, case: str) -> None:
+    """Metadata are where the challenge points, and a redirect may carry more than code and state."""
+    works(agents.normal())
+    install = agents.install(metadata_apart=case == "metadata elsewhere")
+    if case == "more in the redirect":
+        install.world.desk.beside_code = {"iss": install.world.desk.issuer, "scope": "openid", "x": "a b"}
+
+    carried_out(ended(install.launch(), f"a run with {case}"), f"a run with {case}")
+
+
+@check("AGENT-02")
+def redirect_uris_are_https(agents: Agents) -> None:
+    """Every redirect URI that the agent registers is HTTPS."""
+    for uris, exchange in _registered(agents, "redirect_uris"):
+        found = uris if isinstance(uris, list) else [uris]
+        expect.that(
+            bool(found) and all(str(uri).lower().startswith("https://") for uri in found),
+            "redirect_uris of the registration",
+            expected="HTTPS addresses",
+            got=", ".join(str(uri).partition("?")[0] for uri in found) or "none",
+            exchange=exchange,
+        )
+
+
+@check("AGENT-02")
+def authentication_method_is_client_secret_post(agents: Agents) -> None:
+    """The agent registers the one method by which agents authenticate."""
+    for method, exchange in _registered(agents, "token_endpoint_auth_method"):
+        expect.that(
+            method == "client_secret_post",
+            "token_endpoint_auth_method of the registration",
+            expected="client_secret_post",
+            got="nothing" if method is None else method,
+            exchange=exchange,
+        )
+
+
+@check("AGENT-02")
+def no_scope_of_the_resource_is_registered(agents: Agents) -> None:
+    """Scopes are asked for in the authorization, where the user sees them, and nowhere else."""
+    for scope, exchange in _registered(agents, "scope"):
+        named = scope if isinstance(scope, list) else str(scope or "").split()
+        expect.that(
+            not set(SCOPES).intersection(map(str, named)),
+            "scope of the registration",
+            expected="no scope of the Resource",
+            got=" ".join(map(str, named)),
+            exchange=exchange,
+        )
+
+
+@check("AGENT-03")
+def authorization_request_is_complete(agents: Agents) -> None:
+    """Each required parameter is there once, with a value that fits what was registered."""
+    run = ended(agents.normal(), "the normal run")
+    registered = {uri for uris, _ in _registered(agents, "redirect_uris") for uri in uris or ()}
+    for visit in _visits(run):
+        for name in _REQUIRED:
+            found = visit.query.get(name, [])
+            expect.equal(len(found), 1, f"how often {name} is in the authorization request")
+        expect.equal(visit.value("response_type"), "code", "response_type")
+        expect.equal(visit.value("code_challenge_method"), "S256", "code_challenge_method")
+        expect.text(visit.value("state"), "state")
+        expect.that(
+            _CHALLENGE.fullmatch(visit.value("code_challenge") or "") is not None,
+            "code_challenge",
+            expected="the 43 characters of a SHA-256 in base64url",
+            got=f"{len(visit.value('code_challenge') or '')} characters that are none",
+        )
+        expect.that(
+            visit.value("redirect_uri") in registered,
+            "redirect_uri",
+            expected="one of those that were registered",
+            got=(visit.value("redirect_uri") or "").partition("?")[0],
+        )
+
+
+@check("AGENT-03")
+def scope_holds_openid_and_one_of_the_resource(agents: Agents) -> None:
+    """Without `openid` there is no sign-in, and without a scope of the Resource nothing to approve."""
+    for visit in _visits(ended(agents.normal(), "the normal run")):
+        asked = (visit.value("scope") or "").split(" ")
+        expect.that(
+            "openid" in asked and bool(set(SCOPES).intersection(asked)),
+            "scope of the authorization request",
+            expected=f"openid and {' or '.join(SCOPES)}",
+            got=" ".join(asked),
+        )
+
+
+@check("AGENT-03")
+def spaces_are_written_percent_20(agents: Agents) -> None:
+    """A space in the scope is %20: a plus sign is a plus sign to some."""
+    for visit in _visits(ended(agents.normal(), "the normal run")):
+        pairs = visit.url.partition("?")[2].partition("#")[0].split("&")
+        raw = [value for name, _, value in (pair.partition("=") for pair in pairs) if name == "scope"]
+        expect.that(
+            bool(raw) and all("%20" in value and "+" not in value and " " not in value for value in raw),
+            "scope as it is written in the address",
+            expected="scopes with %20 between them",
+            got=" and ".join(raw) or "no scope",
+        )
+
+
+@check("AGENT-06")
+def exchange_is_form_encoded(agents: Agents) -> None:
+    """The token request is a form, and says so."""
+    for each in _exchanged(agents):
+        label = (each.call.header("content-type") or "").partition(";")[0].strip().lower()
+        expect.that(
+            label == "application/x-www-form-urlencoded",
+            "content type of the token request",
+            expected="application/x-www-form-urlencoded",
+            got=label or "none",
+            exchange=each.exchange(),
+        )
+        expect.equal(each.call.form().get("grant_type"), "authorization_code", "grant_type")
+
+
+@check("AGENT-06")
+def credentials_are_in_the_body(agents: Agents) -> None:
+    """Client ID and secret are fields of the form: the other way is not supported for agents."""
+    for each in _exchanged(agents):
+        for name in ("client_id", "client_secret"):
+            expect.that(
+                bool(each.call.form().get(name)),
+                f"{name} in the body of the token request",
+                expected="the client's own",
+                got="nothing",
+                exchange=each.exchange(),
+            )
+        observe(authorization_header=each.call.header("authorization") is not None)
+
+
+@check("AGENT-06")
+def redirect_uri_is_the_one_of_the_authorization(agents: Agents) -> None:
+    """The redirect URI is repeated to the letter."""
+    used = {visit.value("redirect_uri") for visit in _visits(agents.normal())}
+    for each in _exchanged(agents):
+        expect.that(
+            each.call.form().get("redirect_uri") in used,
+            "redirect_uri of the token request",
+            expected="the one of the authorization request",
+            got=each.call.form().get("redirect_uri", "nothing").partition("?")[0],
+            exchange=each.exchange(),
+        )
+
+
+@check("AGENT-06")
+def verifier_matches_the_challenge(agents: Agents) -> None:
+    """The S256 of the verifier is the challenge of the authorization that brought the code."""
+    run = ended(agents.normal(), "the normal run")
+    challenges = {code: visit.value("code_challenge") for visit in run.visits for code in visit.codes()}
+    for each in _exchanged(agents):
+        verifier = each.call.form().get("code_verifier", "")
+        expect.that(
+            bool(verifier) and s256(verifier) == challenges.get(each.call.form().get("code", "")),
+            "code_verifier of the token request",
+            expected="the one whose S256 is the code_challenge",
+            got=f"{len(verifier)} characters that are not it" if verifier else "nothing",
+            exchange=each.exchange(),
+        )
+
+
+def _registered(agents: Agents, member: str) -> list[tuple[Any, Exchange]]:
+    """A member of each registration of the normal run, None where it is not there."""
+    run = ended(agents.normal(), "the normal run")
+    calls = run.calls(Endpoint.REGISTRATION)
+    require.that(bool(calls), "the normal run", expected="a registration", got="none")
+    records = ((each.call.json(), each.exchange()) for each in calls)
+    return [
+        (record.get(member) if isinstance(record, dict) else None, exchange) for record, exchange in records
+    ]
+
+
+def _visits(run: Run) -> list[Visit]:
+    require.that(bool(run.visits), "the normal run", expected="an authorization", got="none")
+    return list(run.visits)
+
+
+def _exchanged(agents: Agents) -> list[Heard]:
+    found = exchanges(ended(agents.normal(), "the normal run"))
+    require.that(bool(found), "the normal run", expected="an exchange of a code", got="none")
+    return found

@@ -1,0 +1,116 @@
+"""Verifiers and states over all authorizations that were seen: how long, how random, how fresh."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+from conformance.agent import Agents, Attempt, works
+from conformance.check import check
+from conformance.claims import expect, observe, require
+from conformance.entropy import apparent_bits, steady_steps
+
+# With so many samples, a position in which nothing varies stands out.
+SAMPLES = 6
+VERIFIER_LENGTHS = range(43, 129)
+# What 32 and 16 random octets look like in a few samples: in some position, letters repeat by chance.
+VERIFIER_BITS, STATE_BITS = 240.0, 118.0
+# So long a part in common is no chance.
+_SHARED = 12
+
+
+@check("AGENT-04")
+def verifier_is_long_and_random(agents: Agents) -> None:
+    """The verifier has 43 to 128 characters, and they carry what 32 random octets carry."""
+    verifiers = [attempt.verifier or "" for attempt in _exchanged(agents)]
+    lengths = sorted(map(len, verifiers))
+    observe(shortest=lengths[0], strict_base64url=all(map(_is_base64url, verifiers)))
+    expect.that(
+        all(length in VERIFIER_LENGTHS for length in lengths),
+        "length of the verifier",
+        expected="43 to 128 characters",
+        got=f"{lengths[0]} to {lengths[-1]}",
+    )
+    _random(verifiers, VERIFIER_BITS, "the verifier")
+
+
+@check("AGENT-04")
+def state_is_long_and_random(agents: Agents) -> None:
+    """The state carries what 16 random octets carry, in whatever form."""
+    states = [attempt.state or "" for attempt in _samples(agents)]
+    observe(shortest=min(map(len, states)))
+    _random(states, STATE_BITS, "the state")
+
+
+@check("AGENT-04")
+def nothing_is_used_twice(agents: Agents) -> None:
+    """Every authorization has a state and a challenge of its own, run after run and install after install."""
+    samples = _samples(agents)
+    kinds: dict[str, list[str | None]] = {
+        "state": [attempt.state for attempt in samples],
+        "code_challenge": [attempt.challenge for attempt in samples],
+        "code_verifier": [attempt.verifier for attempt in samples if attempt.verifier is not None],
+    }
+    for name, values in kinds.items():
+        twice = [value for value, times in Counter(values).items() if times > 1 or not value]
+        expect.that(
+            not twice,
+            f"{name} of {len(values)} authorizations",
+            expected="a new one each time",
+            got=f"{len(set(values))} different ones",
+        )
+
+
+@check("AGENT-04")
+def verifier_and_state_have_nothing_in_common(agents: Agents) -> None:
+    """The state goes through the browser: what stands in it is no part of the verifier."""
+    for attempt in _exchanged(agents):
+        verifier, state = attempt.verifier or "", attempt.state or ""
+        matcher = SequenceMatcher(None, verifier, state, autojunk=False)
+        shared = matcher.find_longest_match().size
+        expect.that(
+            shared < _SHARED,
+            "what verifier and state have in common",
+            expected="nothing",
+            got="all of the state" if shared == len(state) else f"{shared} characters in a row",
+        )
+
+
+def _samples(agents: Agents) -> list[Attempt]:
+    """All authorizations so far, and as many more as are wanting."""
+    works(agents.normal())
+    run = 2
+    while len(agents.attempts) < SAMPLES and run < 2 + 2 * SAMPLES:
+        run += 1
+        works(agents.story(run))
+    require.that(
+        len(agents.attempts) >= SAMPLES,
+        "runs after the end of the tokens",
+        expected=f"{SAMPLES} authorizations",
+        got=f"{len(agents.attempts)}",
+    )
+    return list(agents.attempts)
+
+
+def _exchanged(agents: Agents) -> list[Attempt]:
+    """Those of which the verifier is known."""
+    found = [attempt for attempt in _samples(agents) if attempt.verifier is not None]
+    require.that(
+        len(found) >= SAMPLES // 2, "the runs", expected="exchanges with a verifier", got=f"{len(found)}"
+    )
+    return found
+
+
+def _random(values: Sequence[str], bits: float, what: str) -> None:
+    apparent = apparent_bits(values) if all(values) else 0.0
+    expect.that(
+        apparent >= bits and not steady_steps(values),
+        f"what {what} carries, by {len(values)} samples",
+        expected=f"about {256 if bits > STATE_BITS else 128} random bits",
+        got=f"about {apparent:.0f}" if apparent < bits else "values in steps of one size",
+    )
+
+
+def _is_base64url(text: str) -> bool:
+    return all(char.isascii() and (char.isalnum() or char in "-_") for char in text)

@@ -1,0 +1,142 @@
+"""The workplace of a check of an agent: worlds that can be made, and the record of the check."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+
+from conformance.agent import Agents, Attempt, Install, attempts_of
+from conformance.run.agent_browser import BrowserCommand
+from conformance.run.agent_context import AgentContext
+from conformance.run.agent_launch import Run
+from conformance.run.agent_output import UNSEARCHED, Printed, printed
+from conformance.run.agent_world import AgentWorld
+from conformance.run.ports import free_ports
+from conformance.run.received import Leak, Survey
+from conformance.wire.exchange import Exchange
+from conformance.wire.keyring import Keyring
+from conformance.wire.secret import Secret
+from conformance.wire.show import mention
+from conformance.wire.show import show as show_in_full
+from fakes.gateway.running import Loop
+from reports.exchanges import Shown
+from reports.redaction import Redactor
+
+CALLBACK_PATH = "/callback"
+
+
+class AgentBench:
+    """Everything that stays from check to check, and what is new for each: the record and its installs."""
+
+    def __init__(self, context: AgentContext) -> None:
+        self.context = context
+        self._lasting = ExitStack()
+        self._folder = Path(tempfile.mkdtemp(prefix="agent-", dir=context.folder))
+        self._loop = self._lasting.enter_context(Loop())
+        self._browser = self._lasting.enter_context(BrowserCommand(self._folder))
+        self._of_check = self._lasting.enter_context(ExitStack())
+        self._shared: Install | None = None
+        self._installs = 0
+        self._looked_at: list[tuple[Install, Run]] = []
+        self._attempts: list[Attempt] = []
+        self._check = ""
+        self._survey = Survey()
+        self._secrets: dict[str, set[str]] = {}
+        self._unsearched = 0
+        self.agents = Agents(
+            new_install=self._new, shared=self._share, attempts=self._attempts, log=self._log
+        )
+
+    @property
+    def received(self) -> AgentBench:
+        return self
+
+    def survey(self) -> Survey:
+        """What all runs have printed and logged, whatever went wrong in them."""
+        logged = printed(self._log(), self._secrets)
+        self._survey.leaks += [self._leak("log", each) for each in logged]
+        self._survey.known = {kind: len(values) for kind, values in self._secrets.items()} | {
+            UNSEARCHED: self._unsearched
+        }
+        self._survey.redeemed = len(self._secrets.get("access_token", ()))
+        return self._survey
+
+    def begin(self, check_id: str) -> None:
+        """A new check: the last one's worlds are closed, and nothing is written down yet."""
+        self._check = check_id
+        self._of_check.close()
+        self._looked_at.clear()
+
+    def close(self) -> None:
+        self._lasting.close()
+
+    def redactor(self) -> Redactor:
+        keyring = Keyring()
+        for install, _ in self._looked_at:
+            for kind, values in install.world.secrets().items():
+                for value in values:
+                    keyring.add(Secret(kind, value))
+            for desk in (*install.world.named, install.world.thief):
+                keyring.public(desk.site.resource_id, desk.indicator, *desk.clients)
+        return keyring.redactor()
+
+    def shown(self, redactor: Redactor, /, *, in_full: bool) -> tuple[Shown, ...]:
+        """What the agent sent, as it may be shown: in full, or just that it was."""
+        if not self.context.shows_exchanges:
+            return ()
+        show = show_in_full if in_full else mention
+        return tuple(show(exchange, redactor) for exchange in self._exchanges())
+
+    def _exchanges(self) -> list[Exchange]:
+        return [each.exchange() for _, run in self._looked_at for each in run.heard]
+
+    def _share(self) -> Install:
+        """The install whose runs all checks look at; it is in the record of each that does."""
+        if self._shared is None:
+            self._shared = self._install(self._lasting, metadata_apart=False, wrong={})
+        elif not any(install is self._shared for install, _ in self._looked_at):
+            self._looked_at += [(self._shared, run) for run in self._shared.runs]
+        return self._shared
+
+    def _new(self, *, metadata_apart: bool, wrong: Mapping[str, str]) -> Install:
+        return self._install(self._of_check, metadata_apart=metadata_apart, wrong=wrong)
+
+    def _install(self, stack: ExitStack, *, metadata_apart: bool, wrong: Mapping[str, str]) -> Install:
+        self._installs += 1
+        folder = self._folder / f"install-{self._installs}"
+        (folder / "state").mkdir(mode=0o700, parents=True)
+        context = self.context
+        world = AgentWorld(self._loop, context.certificates, metadata_apart=metadata_apart, wrong=wrong)
+        stack.callback(world.close)
+        return Install(
+            world=world,
+            spec=context.target.launch,
+            browser=self._browser,
+            folder=folder,
+            callback_url=f"https://127.0.0.1:{free_ports(1)[0]}{CALLBACK_PATH}",
+            ca_file=context.certificates.ca_file,
+            certificate=context.agent_certificate,
+            ran=self._ran,
+        )
+
+    def _ran(self, install: Install, run: Run) -> None:
+        self._looked_at.append((install, run))
+        self._attempts += attempts_of(run)
+        secrets = install.world.secrets()
+        for kind, values in secrets.items():
+            self._secrets.setdefault(kind, set()).update(values)
+        self._survey.answers += 1
+        self._unsearched += run.dropped > 0
+        self._survey.leaks += [self._leak("output", each) for each in printed(run.output(), secrets)]
+
+    def _leak(self, part: str, each: Printed) -> Leak:
+        return Leak(
+            kind=each.kind, check=self._check, step="run", party="user", part=part, how=each.how, status=None
+        )
+
+    def _log(self) -> bytes:
+        """What stands in the files that the agent calls its logs."""
+        files = self.context.target.logs.files
+        return b"\n".join(file.read_bytes() for file in files if file.is_file())

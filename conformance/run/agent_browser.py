@@ -1,0 +1,160 @@
+"""The user's browser: a command that agents run, and what happens between it and the agent's callback."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import secrets
+import shlex
+import socket
+import ssl
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+from urllib.parse import urljoin, urlsplit
+
+_CALLER = Path(__file__).with_name("browser_caller.py")
+_MOST_OCTETS = 64 * 1024
+# An agent may open the browser before it listens: a person who signs in takes longer than this.
+_LISTENS_WITHIN_S = 3.0
+_CALLBACK_S = 10.0
+_MOST_HOPS = 3
+_LOOPBACK = {"127.0.0.1", "localhost", "::1"}
+
+Opened = Callable[[str], bool]
+
+
+class BrowserCommand:
+    """An executable without arguments of its own; whoever runs it with an address has the user go there.
+
+    It takes one address and nothing else, and belongs to one launch after the other.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._token = secrets.token_urlsafe(24)
+        self._listening = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self._opened: Opened | None = None
+        self._thread = threading.Thread(target=self._serve, name="browser", daemon=True)
+        place = folder / "browser.json"
+        place.touch(mode=0o600)
+        place.write_text(json.dumps([self._listening.getsockname()[1], self._token]))
+        self.path = folder / "browser"
+        words = shlex.join([sys.executable, "-I", "-S", str(_CALLER), str(place)])
+        self.path.write_text(f'#!/bin/sh\nexec {words} "$@"\n')
+        self.path.chmod(0o700)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with suppress(OSError):
+            # A thread that waits for a connection does not notice that its socket is closed.
+            self._listening.shutdown(socket.SHUT_RDWR)
+        self._listening.close()
+        self._thread.join(2.0)
+
+    def serves(self, opened: Opened | None) -> None:
+        """Whoever runs the command from now on is told what came of it by `opened`."""
+        self._opened = opened
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                connection, _ = self._listening.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._hear, args=(connection,), daemon=True).start()
+
+    def _hear(self, connection: socket.socket) -> None:
+        done = False
+        with connection, suppress(OSError, ValueError):
+            connection.settimeout(5.0)
+            token, addresses = json.loads(_line(connection))
+            opened = self._opened
+            if token == self._token and opened is not None and len(addresses) == 1:
+                done = opened(str(addresses[0]))
+            connection.sendall(b"0" if done else b"1")
+
+
+class Courier:
+    """Brings redirects to the agent's callback, as a browser does that trusts its machine."""
+
+    def __init__(self, over: threading.Event) -> None:
+        self._over = over
+        self._asking_since: float | None = None
+        self._trust = ssl.create_default_context()
+        # The agent may show a certificate that it made for itself.
+        self._trust.check_hostname, self._trust.verify_mode = False, ssl.CERT_NONE
+
+    def bring(self, url: str) -> int | None:
+        """The status of the agent's page; None where nobody took the redirect."""
+        status: int | None = None
+        for _ in range(_MOST_HOPS):
+            parts = urlsplit(url)
+            if parts.scheme not in {"http", "https"} or parts.hostname not in _LOOPBACK:
+                return status
+            answer = self._asked(url)
+            if answer is None:
+                return status
+            status, location = answer
+            if location is None or not 300 <= status < 400:
+                return status
+            url = urljoin(url, location)
+        return status
+
+    def unanswered_s(self) -> float:
+        """For how long the agent has had a redirect at its door without an answer."""
+        since = self._asking_since
+        return 0.0 if since is None else time.monotonic() - since
+
+    def wait(self, seconds: float, until: Callable[[], bool] = bool) -> None:
+        """Waits so long, but not longer than the run goes on, and not when there is nothing to wait for."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and not until() and not self._over.wait(0.02):
+            pass
+
+    def _asked(self, url: str) -> tuple[int, str | None] | None:
+        parts = urlsplit(url)
+        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        until = time.monotonic() + _LISTENS_WITHIN_S
+        while not self._over.is_set():
+            connection = self._connection(parts.scheme, parts.netloc)
+            self._asking_since = time.monotonic()
+            try:
+                connection.request("GET", target, headers={"Accept": "text/html"})
+                response = connection.getresponse()
+                response.read(_MOST_OCTETS)
+                return response.status, response.headers.get("Location")
+            except ConnectionRefusedError:
+                if time.monotonic() > until:
+                    return None
+                self._over.wait(0.05)
+            except (OSError, http.client.HTTPException):
+                return None
+            finally:
+                self._asking_since = None
+                connection.close()
+        return None
+
+    def _connection(self, scheme: str, netloc: str) -> http.client.HTTPConnection:
+        if scheme == "https":
+            return http.client.HTTPSConnection(netloc, timeout=_CALLBACK_S, context=self._trust)
+        return http.client.HTTPConnection(netloc, timeout=_CALLBACK_S)
+
+
+def _line(connection: socket.socket) -> bytes:
+    said = bytearray()
+    while not said.endswith(b"\n") and len(said) < _MOST_OCTETS:
+        more = connection.recv(4096)
+        if not more:
+            break
+        said += more
+    return bytes(said)

@@ -1,0 +1,33 @@
+"""What a run against an agent has to know; each worker makes worlds of its own around it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from conformance.campaign import Campaign
+from conformance.run.agent_world import Certificates
+from conformance.target.model import AgentTarget
+from conformance.wire.pace import Pace
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentContext:
+    """One agent, and what the worlds around its installs are made of."""
+
+    target: AgentTarget
+    certificates: Certificates
+    agent_certificate: tuple[Path, Path]
+    folder: Path
+    capabilities: frozenset[str]
+    missing: Mapping[str, str] = field(default_factory=dict)
+    seed: int
+    run_id: str
+    examples: int = 20
+    # Nothing is generated here, and who sends requests is the agent.
+    pace: Pace | None = None
+    campaign: Campaign | None = None
+    replay: Mapping[str, Any] | None = None
+    shows_exchanges: bool = True

@@ -1,0 +1,183 @@
+"""One launch of an agent is one run: watched, bounded, and stopped with everything that it started."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+
+from conformance.run.agent_browser import BrowserCommand
+from conformance.run.agent_visits import Visit, Visits
+from conformance.run.agent_world import AgentWorld, Heard
+from conformance.target.launch import Running, launch
+from conformance.target.model import Launch
+from fakes.gateway.desk import fields
+from fakes.gateway.script import Endpoint
+
+_POLL_S = 0.02
+# An address for the user stands near the beginning of what an agent prints.
+_READ_FOR_ADDRESSES = 1024 * 1024
+_LINE_IS_OVER_S = 0.5
+_MARK = "GATEPROOF_STATE_DIR"
+_PROCESSES = Path("/proc")
+# Three authorizations are plenty, and ten fail (rule AGENT-15); who gets there is stopped.
+MOST_AUTHORIZATIONS = 10
+# Of calls that change nothing, so many are no bounded number either.
+MOST_CALLS = 200
+
+
+class Ended(StrEnum):
+    """How a run came to its end."""
+
+    BY_ITSELF = "by itself"
+    AT_LIMIT = "at its time limit"
+    STOPPED = "stopped after too many requests"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """All that is known of one run. `output` is a file; beyond its bound, `dropped` bytes were not kept."""
+
+    ended: Ended
+    exit_code: int | None
+    took_s: float
+    limit_s: float
+    heard: tuple[Heard, ...] = field(repr=False)
+    visits: tuple[Visit, ...] = field(repr=False)
+    served: bool
+    output_file: Path
+    dropped: int
+
+    def said(self) -> str:
+        """How it ended, in a few words."""
+        if self.ended is not Ended.BY_ITSELF:
+            return f"a run that was {self.ended.value}" if self.ended is Ended.STOPPED else self._at_limit()
+        return f"exit code {self.exit_code} and {'the orders' if self.served else 'no orders'} read"
+
+    def _at_limit(self) -> str:
+        return f"a run that was stopped {self.ended.value} of {self.limit_s:g} s"
+
+    @property
+    def done(self) -> bool:
+        """The operation was carried out, and the agent ended by itself and said so."""
+        return self.ended is Ended.BY_ITSELF and self.exit_code == 0 and self.served
+
+    def calls(self, *endpoints: Endpoint, party: str | None = None) -> list[Heard]:
+        """What the agent itself asked for."""
+        return [
+            each
+            for each in self.heard
+            if not each.by_browser
+            and (not endpoints or each.call.endpoint in endpoints)
+            and party in (None, each.party)
+        ]
+
+    def authorizations(self) -> int:
+        """How often the user was sent to authorize, or a refresh token was used in place of it."""
+        refreshes = [
+            each
+            for each in self.calls(Endpoint.TOKEN)
+            if fields(each.call).get("grant_type") == "refresh_token"
+        ]
+        return len(self.visits) + len(refreshes)
+
+    def output(self) -> bytes:
+        return self.output_file.read_bytes()
+
+
+def run_once(
+    spec: Launch,
+    *,
+    told: Mapping[str, str],
+    world: AgentWorld,
+    browser: BrowserCommand,
+    visits: Visits,
+    output_file: Path,
+) -> Run:
+    """Launches the agent, plays its user until it ends, and leaves no process of it behind."""
+    command = tuple(part.replace("{service_url}", world.service.url) for part in spec.command)
+    before, served_before, started = _last(world), len(world.service.served), time.monotonic()
+    browser.serves(visits.opened)
+    running = launch(replace(spec, command=command), output_file=output_file, env_extra=told)
+    try:
+        running.end_input()
+        ended = _watched(running, visits, lambda: _too_much(world, before, visits), started + spec.timeout_s)
+        took_s = time.monotonic() - started
+    finally:
+        browser.serves(None)
+        visits.close()
+        running.clear_away() if running.exit_code() is not None else running.stop()
+        _sweep(told[_MARK])
+    return Run(
+        ended=ended,
+        exit_code=running.exit_code() if ended is Ended.BY_ITSELF else None,
+        took_s=round(took_s, 3),
+        limit_s=spec.timeout_s,
+        heard=tuple(world.heard(since=before)),
+        visits=tuple(visits.made),
+        served=len(world.service.served) > served_before,
+        output_file=output_file,
+        dropped=running.dropped,
+    )
+
+
+def _watched(running: Running, visits: Visits, too_much: Callable[[], bool], until: float) -> Ended:
+    reading = _Reading(running, visits)
+    while running.wait(_POLL_S) is None:
+        if too_much():
+            return Ended.STOPPED
+        if time.monotonic() > until:
+            return Ended.AT_LIMIT
+        reading.on()
+        visits.tick()
+    return Ended.BY_ITSELF
+
+
+class _Reading:
+    """The user reads along: whole lines at once, and a line without an end when nothing more comes."""
+
+    def __init__(self, running: Running, visits: Visits) -> None:
+        self._running = running
+        self._visits = visits
+        self._seen = 0
+        self._changed_at = 0.0
+
+    def on(self) -> None:
+        printed, now = self._running.printed, time.monotonic()
+        if printed != self._seen and self._seen <= _READ_FOR_ADDRESSES:
+            self._seen, self._changed_at = printed, now
+            self._visits.read(self._running.output_since(0)[:_READ_FOR_ADDRESSES].rpartition("\n")[0])
+        elif self._changed_at and now - self._changed_at > _LINE_IS_OVER_S:
+            self._changed_at = 0.0
+            self._visits.read(self._running.output_since(0)[:_READ_FOR_ADDRESSES])
+
+
+def _last(world: AgentWorld) -> int:
+    return max((each.call.ordinal for each in world.heard()), default=0)
+
+
+def _too_much(world: AgentWorld, before: int, visits: Visits) -> bool:
+    if len(visits.made) >= MOST_AUTHORIZATIONS:
+        return True
+    heard = [each for each in world.heard(since=before) if not each.by_browser]
+    grants = sum(each.call.endpoint is Endpoint.TOKEN for each in heard)
+    newcomers = sum(each.call.endpoint is Endpoint.REGISTRATION for each in heard)
+    return max(grants, newcomers) >= MOST_AUTHORIZATIONS or len(heard) >= MOST_CALLS
+
+
+def _sweep(state_dir: str) -> None:
+    """Ends what an agent has put out of its group: such processes still have its environment.
+
+    Where processes cannot be read like files, what has left its group is not found.
+    """
+    wanted = f"{_MARK}={state_dir}".encode()
+    for entry in _PROCESSES.iterdir() if _PROCESSES.is_dir() else ():
+        if entry.name.isdecimal() and int(entry.name) != os.getpid():
+            with suppress(OSError):
+                if wanted in (entry / "environ").read_bytes().split(b"\0"):
+                    os.kill(int(entry.name), signal.SIGKILL)

@@ -1,0 +1,39 @@
+"""What an agent prints and logs, searched for what nobody may read there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from conformance.wire import leaks
+
+# A longer text is searched for values as they are, and not for all that can be done to them.
+# Under this name a survey counts runs of which not all that was printed could be kept.
+UNSEARCHED = "unsearched_run"
+_MOST_READ = 2 * 1024 * 1024
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Printed:
+    """A secret that stands in an output, and how it is written there."""
+
+    kind: str
+    how: str
+
+    @property
+    def plain(self) -> bool:
+        return self.how in leaks.PLAIN
+
+    def said(self) -> str:
+        kind = self.kind.replace("_", " ")
+        return kind if self.how == "as it is" else f"{kind}, {self.how}"
+
+
+def printed(output: bytes, secrets: Mapping[str, Iterable[str]]) -> list[Printed]:
+    """Every secret in the output, by kind."""
+    pairs = [(kind, value) for kind, values in secrets.items() for value in values if value]
+    if len(output) > _MOST_READ:
+        return [Printed(kind=kind, how="as it is") for kind, value in pairs if value.encode() in output]
+    hoard = leaks.Hoard(leaks.canary(kind, value) for kind, value in pairs)
+    found = hoard.search(output.decode("utf-8", "replace"))
+    return [Printed(kind=each.kind, how=each.how) for each in found]

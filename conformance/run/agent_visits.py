@@ -1,0 +1,153 @@
+"""What the user's browser did in one launch: where it was sent, and what it brought back."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Literal
+from urllib.parse import parse_qs, urlsplit
+
+from conformance.parties import User
+from conformance.run.agent_browser import Courier
+from conformance.run.agent_world import AgentWorld
+from conformance.signin.forms import FormsSignIn
+from conformance.signin.landing import SignInRequest
+from conformance.target.model import DEFAULT_USERS
+from conformance.wire.client import RateLimited, TargetSilent, Wire
+from conformance.wire.exchange import Exchange, Request
+from conformance.wire.secret import Secret
+
+# An agent that prints the address may be about to open it as well.
+_OPENS_ITSELF_WITHIN_S = 1.5
+_PAGE_S = 10.0
+_POLL_S = 0.01
+_ANSWERS_WITHIN_S = 1.0
+# What ends an address in a line of text.
+_ADDRESS = r"[^\s\"'<>`\x1b]*"
+Deliver = Callable[["Visit", str, Courier], None]
+How = Literal["opened", "printed"]
+
+
+@dataclass(kw_only=True, slots=True)
+class Visit:
+    """One address that the user went to; `brought` are the redirects that went to the agent."""
+
+    number: int
+    url: str = field(repr=False)
+    how: How
+    redirect: str | None = field(default=None, repr=False)
+    brought: list[str] = field(default_factory=list, repr=False)
+    statuses: list[int | None] = field(default_factory=list)
+
+    @property
+    def query(self) -> dict[str, list[str]]:
+        return parse_qs(urlsplit(self.url).query, keep_blank_values=True)
+
+    def codes(self) -> list[str]:
+        """The codes in the redirects that went to the agent."""
+        return [code for url in self.brought for code in codes_in(url)]
+
+    def value(self, name: str) -> str | None:
+        """A parameter of the address that is there once."""
+        found = self.query.get(name, [])
+        return found[0] if len(found) == 1 else None
+
+
+def honest(visit: Visit, redirect: str, courier: Courier) -> None:
+    """The redirect goes to the agent as it came."""
+    bring(visit, redirect, courier)
+
+
+def bring(visit: Visit, redirect: str, courier: Courier) -> None:
+    """One redirect goes to the agent, and is written down."""
+    visit.brought.append(redirect)
+    visit.statuses.append(courier.bring(redirect))
+
+
+def codes_in(url: str) -> list[str]:
+    """The codes in the query of a redirect."""
+    return parse_qs(urlsplit(url).query).get("code", [])
+
+
+class Visits:
+    """The user of one launch: approves whatever is asked, and has the browser deliver it."""
+
+    def __init__(self, world: AgentWorld, deliver: Deliver) -> None:
+        self.made: list[Visit] = []
+        self.over = threading.Event()
+        self._deliver = deliver
+        self._lock = threading.Lock()
+        self._printed: dict[str, float] = {}
+        self._opened_for: set[str] = set()
+        self._wire = Wire((world.place(),), timeout_s=_PAGE_S, record=lambda _: None)
+        self._forms = FormsSignIn(send=self._send, may_visit=self._wire.may_reach)
+        login = DEFAULT_USERS[0].login
+        self._user = User(name=DEFAULT_USERS[0].name, login=login, password=Secret("password", "none"))
+        starts = (re.escape(desk.site.authorization_endpoint) for desk in (*world.named, world.thief))
+        self._address = re.compile(f"(?:{'|'.join(starts)}){_ADDRESS}")
+
+    def close(self) -> None:
+        self.over.set()
+        self._wire.close()
+
+    def opened(self, url: str) -> bool:
+        """The agent ran the browser; an address that the user has typed in already is not opened twice."""
+        with self._lock:
+            if url in self._opened_for:
+                self._opened_for.discard(url)
+                return True
+            self._printed[url] = float("inf")
+        courier, ended = Courier(self.over), threading.Event()
+        outcome: list[bool] = []
+
+        def go() -> None:
+            outcome.append(self._go(url, "opened", courier))
+            ended.set()
+
+        threading.Thread(target=go, daemon=True).start()
+        while not ended.wait(_POLL_S):
+            # An agent may wait for its browser before it looks who is at its door: then it has to be let go.
+            if courier.unanswered_s() > _ANSWERS_WITHIN_S:
+                return True
+        return outcome[0]
+
+    def read(self, text: str) -> None:
+        """What the agent has printed so far: an address in it that nobody opens, the user opens by hand."""
+        plain = text.replace("\\u0026", "&").replace("&amp;", "&").replace("\\/", "/")
+        now = time.monotonic()
+        with self._lock:
+            for found in self._address.findall(plain):
+                self._printed.setdefault(found.rstrip(".,;)]}"), now + _OPENS_ITSELF_WITHIN_S)
+
+    def tick(self) -> None:
+        """The user's patience with printed addresses ends."""
+        now = time.monotonic()
+        with self._lock:
+            due = [url for url, at in self._printed.items() if at <= now]
+            self._printed |= dict.fromkeys(due, float("inf"))
+            self._opened_for.update(due)
+        for url in due:
+            going = (url, "printed", Courier(self.over))
+            threading.Thread(target=self._go, args=going, daemon=True).start()
+
+    def _go(self, url: str, how: How, courier: Courier) -> bool:
+        """Follows the address to its end; False where it does not end in a redirect that was taken."""
+        with self._lock:
+            visit = Visit(number=len(self.made) + 1, url=url, how=how)
+            self.made.append(visit)
+        redirect_uri = visit.value("redirect_uri")
+        if self.over.is_set() or redirect_uri is None or not self._wire.may_reach(url):
+            return False
+        request = SignInRequest(authorization_url=url, redirect_uri=redirect_uri, user=self._user)
+        with suppress(RateLimited, TargetSilent):
+            visit.redirect = self._forms.sign_in(request).sent_to
+        if visit.redirect is not None:
+            self._deliver(visit, visit.redirect, courier)
+        return bool(visit.statuses) and visit.statuses[-1] is not None
+
+    def _send(self, request: Request) -> Exchange:
+        return self._wire.send("browser", request)

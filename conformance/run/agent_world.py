@@ -1,0 +1,218 @@
+"""The world around an agent: a service, a gateway with two hosts, and a thief who would like to be either.
+
+Every install of an agent gets a world of its own, with addresses and paths that no other one has.
+"""
+
+from __future__ import annotations
+
+import secrets
+import ssl
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from starlette.types import ASGIApp
+
+from conformance.run.ports import free_ports
+from conformance.wire.exchange import Answer, Exchange, Request
+from conformance.wire.place import Place, origin
+from fakes.gateway.application import Routes, application
+from fakes.gateway.desk import Desk, odd_site
+from fakes.gateway.journal import Call, Journal
+from fakes.gateway.keys import new_key
+from fakes.gateway.running import Loop
+from fakes.gateway.script import Script
+from fakes.orders_service import OrdersService
+from fakes.serving import Listener, listen, server_tls
+
+INDICATOR = "https://api.merchant.example/v1/orders"
+SCOPES = ("orders:read",)
+# The parties that an agent meets, and those that it must not trust.
+SERVICE, METADATA, GATEWAY, CORE = "service", "metadata host", "gateway", "core"
+THIEF, CLEAR, SECOND, SECOND_CORE = "thief", "plain HTTP", "second gateway", "second core"
+BROWSER_MARK = "x-gateproof-browser"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Certificates:
+    """Files by name: `good`, and what is wrong with the others."""
+
+    ca_file: Path
+    files: Mapping[str, tuple[Path, Path]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Heard:
+    """One request, and which party got it."""
+
+    party: str
+    url: str
+    call: Call
+
+    @property
+    def by_browser(self) -> bool:
+        return self.call.header(BROWSER_MARK) is not None
+
+    def exchange(self) -> Exchange:
+        """The request as it may be shown, with the status that it got."""
+        call = self.call
+        return Exchange(
+            step=f"{self.party}: {call.endpoint.value}",
+            request=Request(method=call.method, url=self.url, headers=call.headers, body=call.body),
+            answer=Answer(status=call.status) if call.status else None,
+            failure=None if call.status else "no answer",
+            at_s=call.at_s,
+        )
+
+
+@dataclass(kw_only=True, slots=True)
+class Party:
+    """Somebody who listens; `came` counts connections, also those on which no request ever came."""
+
+    url: str
+    journal: Journal
+    came: int = 0
+
+
+class AgentWorld:
+    """Everybody whom one install of an agent meets.
+
+    `metadata_apart` puts the metadata on a host of their own; `wrong` names parties with a bad certificate.
+    """
+
+    def __init__(
+        self,
+        loop: Loop,
+        certificates: Certificates,
+        *,
+        metadata_apart: bool = False,
+        wrong: Mapping[str, str] | None = None,
+    ) -> None:
+        self._loop = loop
+        self._certificates = certificates
+        self._wrong = wrong or {}
+        self._listeners: list[Listener] = []
+        self.parties: dict[str, Party] = {}
+        service, metadata, base, core, thief, clear = free_ports(6)
+        self._ports = {
+            SERVICE: service,
+            METADATA: metadata,
+            GATEWAY: base,
+            CORE: core,
+            THIEF: thief,
+            CLEAR: clear,
+        }
+        self.mark = secrets.token_hex(8)
+        key = new_key("ES256")
+        site = odd_site(self.url(GATEWAY), self.url(CORE))
+        self.desk = Desk(site, indicator=INDICATOR, scopes=SCOPES, key=key)
+        self.service = OrdersService(
+            self.url(SERVICE),
+            servers=[site.authorization_server],
+            scopes=SCOPES,
+            accepts=lambda token: any(desk.accepts(token) for desk in self.named),
+        )
+        self.thief = Desk(
+            odd_site(self.url(THIEF), self.url(THIEF)),
+            indicator=INDICATOR,
+            scopes=SCOPES,
+            key=new_key("ES256"),
+        )
+        # Those that the service named; the thief is none of them.
+        self.named: list[Desk] = [self.desk]
+        self.thief.takes_anybody = True
+        if metadata_apart:
+            self.service.metadata_path = f"/about/{secrets.token_hex(4)}/who-authorizes"
+            self.service.pointer = f"{self.url(METADATA)}{self.service.metadata_path}"
+        self._open_all(metadata_apart=metadata_apart)
+
+    def url(self, party: str) -> str:
+        """The thief is on another host than everybody else: the name tells them apart for any client."""
+        host = "localhost" if party == THIEF else "127.0.0.1"
+        return f"{'http' if party == CLEAR else 'https'}://{host}:{self._ports[party]}"
+
+    def add_second_gateway(self) -> Desk:
+        """Another honest gateway, whose tokens the service takes as well."""
+        self._ports |= dict(zip((SECOND, SECOND_CORE), free_ports(2), strict=True))
+        site = odd_site(self.url(SECOND), self.url(SECOND_CORE))
+        desk = Desk(site, indicator=INDICATOR, scopes=SCOPES, key=new_key("ES256"))
+        self._open(SECOND, desk.script, desk.base_journal, desk.base_routes())
+        self._open(SECOND_CORE, desk.script, desk.core_journal, desk.core_routes())
+        self.named.append(desk)
+        return desk
+
+    def heard(self, since: int = 0) -> list[Heard]:
+        """All requests, in the order in which they came, whoever got them."""
+        found = [
+            Heard(party=name, url=f"{party.url}{call.target}", call=call)
+            for name, party in self.parties.items()
+            for call in party.journal.since()
+            if call.ordinal > since
+        ]
+        return sorted(found, key=lambda each: each.call.ordinal)
+
+    def secrets(self) -> dict[str, list[str]]:
+        """All that any gateway gave out so far, by kind."""
+        found: dict[str, list[str]] = {}
+        for desk in (*self.named, self.thief):
+            for kind, values in desk.secrets().items():
+                found.setdefault(kind, []).extend(values)
+        return found
+
+    def place(self) -> Place:
+        """How the harness's browser reaches everybody."""
+        return Place(
+            origins=frozenset(origin(party.url) for party in self.parties.values()),
+            ca_file=str(self._certificates.ca_file),
+            headers={BROWSER_MARK: self.mark},
+        )
+
+    def close(self) -> None:
+        async def shut() -> None:
+            for listener in self._listeners:
+                listener.close()
+
+        self._loop.run(shut())
+
+    def _open_all(self, *, metadata_apart: bool) -> None:
+        desk, service, thief = self.desk, self.service, self.thief
+        everything = application(
+            service.script, service.journal, service.routes(), otherwise=service.elsewhere
+        )
+        self._open_app(SERVICE, service.journal, everything)
+        if metadata_apart:
+            self._open(METADATA, service.script, Journal(), service.metadata_routes())
+        self._open(GATEWAY, desk.script, desk.base_journal, desk.base_routes())
+        self._open(CORE, desk.script, desk.core_journal, desk.core_routes())
+        own = OrdersService(
+            thief.site.base_url,
+            servers=[thief.site.authorization_server],
+            scopes=SCOPES,
+            accepts=thief.accepts,
+        )
+        routes = (thief.base_routes(), thief.core_routes(), own.routes())
+        self._open(THIEF, thief.script, thief.base_journal, *routes)
+        # Whoever goes there in the clear is served like everywhere else: what it sends is what counts.
+        self._open(CLEAR, desk.script, Journal(), desk.base_routes(), desk.core_routes())
+
+    def _open(self, name: str, script: Script, journal: Journal, *routes: Routes) -> None:
+        self._open_app(name, journal, application(script, journal, *routes))
+
+    def _open_app(self, name: str, journal: Journal, app: ASGIApp) -> None:
+        party = self.parties[name] = Party(url=self.url(name), journal=journal)
+
+        def came() -> None:
+            party.came += 1
+
+        tls = None if name == CLEAR else self._tls(self._wrong.get(name, "good"))
+        opening = partial(_listen, app, self._ports[name], tls, came)
+        self._listeners.append(self._loop.run(opening()))
+
+    def _tls(self, kind: str) -> ssl.SSLContext:
+        certificate, key = self._certificates.files[kind]
+        return server_tls(certificate, key)
+
+
+async def _listen(app: ASGIApp, port: int, tls: ssl.SSLContext | None, came: Callable[[], None]) -> Listener:
+    return await listen(lambda _: app, host="127.0.0.1", port=port, tls=tls, came=came)

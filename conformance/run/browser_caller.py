@@ -1,0 +1,27 @@
+"""Hands an address to the harness, and ends when the user's browser is done with it.
+
+It is run as a file, without site-packages: agents in any language start it as they start a browser. Where the
+harness listens stands in a file beside the command that starts this, and in no argument.
+"""
+
+import json
+import socket
+import sys
+
+_PATIENCE_S = 60.0
+
+
+def main() -> int:
+    place, *addresses = sys.argv[1:]
+    try:
+        with open(place, encoding="utf-8") as file:  # noqa: PTH123 - pathlib takes longer to load than all the rest
+            port, token = json.load(file)
+        with socket.create_connection(("127.0.0.1", port), timeout=_PATIENCE_S) as harness:
+            harness.sendall(json.dumps([token, addresses]).encode() + b"\n")
+            return 0 if harness.recv(1) == b"0" else 1
+    except (OSError, ValueError):
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

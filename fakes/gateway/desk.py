@@ -1,0 +1,353 @@
+"""The side of a scripted gateway that agents meet: registration, authorization, tokens.
+
+It takes what it is asked as it comes wherever a request can be understood, and writes everything down: what
+an agent must send is for others to judge, and who is wrong in one thing can be judged in all the others.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import secrets
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
+
+from fakes.gateway.application import Routes
+from fakes.gateway.gateway import ACCESS_TOKEN_S, REDEMPTION_SCOPE, Replied
+from fakes.gateway.journal import Call, Journal
+from fakes.gateway.keys import SigningKey, key_set, signed
+from fakes.gateway.script import Endpoint, Script
+
+INVALID_GRANT = Replied(status=400, document={"error": "invalid_grant"})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Site:
+    """Where a gateway answers agents; of the paths, only that of discovery is known beforehand."""
+
+    base_url: str
+    core_url: str
+    resource_id: str
+    registration_path: str
+    authorization_path: str
+    consent_path: str
+    token_path: str
+
+    @property
+    def authorization_server(self) -> str:
+        return f"{self.base_url}/{self.resource_id}"
+
+    @property
+    def token_endpoint(self) -> str:
+        return f"{self.core_url}{self.token_path}"
+
+    @property
+    def authorization_endpoint(self) -> str:
+        return f"{self.base_url}{self.authorization_path}"
+
+
+def odd_site(base_url: str, core_url: str) -> Site:
+    """Paths that nobody can have built in."""
+
+    def path(*words: str) -> str:
+        return "/" + "/".join(f"{word}-{secrets.token_hex(3)}" for word in words)
+
+    return Site(
+        base_url=base_url,
+        core_url=core_url,
+        resource_id=f"res_{secrets.token_hex(6)}",
+        registration_path=path("newcomers", "sign-on"),
+        authorization_path=path("ask", "the-user"),
+        consent_path=path("answer"),
+        token_path=path("counter", "change"),
+    )
+
+
+@dataclass(kw_only=True, slots=True)
+class AgentClient:
+    """An agent that has registered."""
+
+    client_id: str
+    secret: str = field(repr=False)
+    redirect_uris: tuple[str, ...]
+    pending: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asked:
+    """An authorization request, for the exchange to be compared with."""
+
+    client_id: str
+    redirect_uri: str
+    state: str | None = field(repr=False)
+    scope: str
+
+
+@dataclass(kw_only=True, slots=True)
+class Token:
+    """An access token, or a refresh token, that is good until somebody ends it."""
+
+    value: str = field(repr=False)
+    client_id: str
+    dead: bool = False
+
+
+class Desk:
+    """Remembers every client, code and token that it ever gave out."""
+
+    def __init__(self, site: Site, *, indicator: str, scopes: tuple[str, ...], key: SigningKey) -> None:
+        self.site = site
+        self.indicator = indicator
+        self.scopes = scopes
+        self.script = Script()
+        self.base_journal, self.core_journal = Journal(), Journal()
+        self.clients: dict[str, AgentClient] = {}
+        self.codes: dict[str, Asked] = {}
+        self.used_codes: set[str] = set()
+        self.access_tokens: dict[str, Token] = {}
+        self.refresh_tokens: dict[str, Token] = {}
+        self.id_tokens: list[str] = []
+        # Theirs, and not ours: what proved that a code is in the right hands.
+        self.verifiers: list[str] = []
+        # New agents wait for somebody's approval.
+        self.holds = False
+        # So many exchanges are refused before one is accepted; their codes are lost.
+        self.refusals = 0
+        # Any client is taken for one of ours, as somebody does who collects what clients bring.
+        self.takes_anybody = False
+        # What the redirect carries beside code and state.
+        self.beside_code: Mapping[str, str] = {}
+        self._key = key
+        self._tickets: dict[str, Asked] = {}
+
+    def base_routes(self) -> Routes:
+        """The API host."""
+        where = self.site
+        discovery = f"{_path(where.authorization_server)}/.well-known/openid-configuration"
+        return {
+            ("GET", discovery): (Endpoint.DISCOVERY, lambda _: self.discovery()),
+            ("POST", _path(where.base_url) + where.registration_path): (Endpoint.REGISTRATION, self.register),
+            ("GET", _path(where.base_url) + where.authorization_path): (
+                Endpoint.AUTHORIZATION,
+                self.authorize,
+            ),
+            ("POST", _path(where.base_url) + where.consent_path): (Endpoint.CONSENT, self.consent),
+        }
+
+    def core_routes(self) -> Routes:
+        """The core host."""
+        return {
+            ("POST", _path(self.site.token_endpoint)): (Endpoint.TOKEN, self.token),
+            ("GET", _path(self._jwks_uri)): (
+                Endpoint.CORE_KEYS,
+                lambda _: Replied(status=200, document=key_set(self._key)),
+            ),
+        }
+
+    def approve_all(self) -> None:
+        """What somebody does in the Console; agents to come need no approval either."""
+        self.holds = False
+        for client in self.clients.values():
+            client.pending = False
+
+    def end_access_tokens(self) -> None:
+        """Every access token so far is as good as expired."""
+        for token in self.access_tokens.values():
+            token.dead = True
+
+    def end_refresh_tokens(self) -> None:
+        for token in self.refresh_tokens.values():
+            token.dead = True
+
+    def accepts(self, access_token: str) -> bool:
+        token = self.access_tokens.get(access_token)
+        return token is not None and not token.dead
+
+    def secrets(self) -> dict[str, list[str]]:
+        """All that was given out so far, by kind."""
+        return {
+            "client_secret": [client.secret for client in self.clients.values()],
+            "code": list(self.codes),
+            "access_token": list(self.access_tokens),
+            "refresh_token": list(self.refresh_tokens),
+            "id_token": list(self.id_tokens),
+            "code_verifier": list(self.verifiers),
+        }
+
+    @property
+    def issuer(self) -> str:
+        return self.site.core_url
+
+    @property
+    def _jwks_uri(self) -> str:
+        return f"{self.site.core_url}/keys"
+
+    def discovery(self) -> Replied:
+        where = self.site
+        document = {
+            "issuer": self.issuer,
+            "authorization_endpoint": where.authorization_endpoint,
+            "token_endpoint": where.token_endpoint,
+            "registration_endpoint": f"{where.base_url}{where.registration_path}",
+            "jwks_uri": self._jwks_uri,
+            "response_types_supported": ["code"],
+            # OpenID Connect wants these two at this address, and clients that go by it insist.
+            "subject_types_supported": ["public"],
+            "id_token_signing_alg_values_supported": ["ES256"],
+            "grant_types_supported": ["authorization_code", "refresh_token"],
+            "code_challenge_methods_supported": ["S256"],
+            "token_endpoint_auth_methods_supported": ["client_secret_post"],
+            "scopes_supported": ["openid", *self.scopes],
+        }
+        return Replied(status=200, document=document)
+
+    def register(self, call: Call) -> Replied:
+        record = call.json()
+        uris = record.get("redirect_uris") if isinstance(record, dict) else None
+        if not isinstance(uris, list) or not uris or not all(isinstance(uri, str) for uri in uris):
+            return Replied(status=400, document={"error": "invalid_redirect_uri"})
+        client = AgentClient(
+            client_id=f"agent_{secrets.token_hex(10)}",
+            secret=secrets.token_urlsafe(36),
+            redirect_uris=tuple(uris),
+            pending=self.holds,
+        )
+        self.clients[client.client_id] = client
+        document = {
+            "client_id": client.client_id,
+            "client_secret": client.secret,
+            "client_secret_expires_at": 0,
+            "redirect_uris": list(uris),
+            "token_endpoint_auth_method": record.get("token_endpoint_auth_method", "client_secret_post"),
+            "verification_method": "none",
+        }
+        return Replied(status=201, document=document)
+
+    def authorize(self, call: Call) -> Replied:
+        """The page on which the user approves; of an unknown agent, one that says so."""
+        query = dict(parse_qsl(urlsplit(call.target).query, keep_blank_values=True))
+        client, redirect_uri = self._client(query.get("client_id", ""), query), query.get("redirect_uri", "")
+        if client is None or redirect_uri not in client.redirect_uris:
+            return Replied(status=400, page=_page("Unknown agent", "<p>This agent is not known here.</p>"))
+        asked = Asked(
+            client_id=client.client_id,
+            redirect_uri=redirect_uri,
+            state=query.get("state"),
+            scope=query.get("scope", ""),
+        )
+        ticket = secrets.token_urlsafe(24)
+        self._tickets[ticket] = asked
+        action = html.escape(f"{self.site.base_url}{self.site.consent_path}")
+        form = (
+            f'<form method="post" action="{action}"><input type="hidden" name="ticket" value="{ticket}">'
+            '<button name="decision" value="approve">Approve</button></form>'
+        )
+        return Replied(status=200, page=_page("Approve the agent", form))
+
+    def consent(self, call: Call) -> Replied:
+        asked = self._tickets.pop(call.form().get("ticket", ""), None)
+        if asked is None:
+            return Replied(status=400, page=_page("Too late", "<p>This page has been sent before.</p>"))
+        if self.clients[asked.client_id].pending:
+            return Replied(status=200, page=_page("Pending", "<p>An operator has to approve this agent.</p>"))
+        code = self.new_code(asked)
+        answer = {"code": code, **({"state": asked.state} if asked.state is not None else {})}
+        joint = "&" if urlsplit(asked.redirect_uri).query else "?"
+        query = urlencode({**answer, **self.beside_code}, quote_via=quote)
+        return Replied(status=302, page="", headers={"location": f"{asked.redirect_uri}{joint}{query}"})
+
+    def new_code(self, asked: Asked) -> str:
+        code = secrets.token_urlsafe(32)
+        self.codes[code] = asked
+        return code
+
+    def token(self, call: Call) -> Replied:
+        """Tokens for a code or a refresh token that this gateway gave to that very client."""
+        form = fields(call)
+        self.verifiers += [form["code_verifier"]] if form.get("code_verifier") else []
+        client = self._client(form.get("client_id", ""), form)
+        if client is None or not (self.takes_anybody or form.get("client_secret") == client.secret):
+            return Replied(status=401, document={"error": "invalid_client"})
+        match form.get("grant_type"):
+            case "authorization_code":
+                return self._exchanged(client, form.get("code", ""))
+            case "refresh_token":
+                return self._refreshed(client, form.get("refresh_token", ""))
+            case _:
+                return Replied(status=400, document={"error": "unsupported_grant_type"})
+
+    def _client(self, client_id: str, asked: Mapping[str, str]) -> AgentClient | None:
+        if self.takes_anybody and client_id not in self.clients:
+            uris = (asked.get("redirect_uri", ""),)
+            self.clients[client_id] = AgentClient(
+                client_id=client_id, secret="", redirect_uris=uris, pending=False
+            )
+        return self.clients.get(client_id)
+
+    def _exchanged(self, client: AgentClient, code: str) -> Replied:
+        asked = self.codes.get(code)
+        if asked is None or asked.client_id != client.client_id or code in self.used_codes:
+            return INVALID_GRANT
+        self.used_codes.add(code)
+        if self.refusals > 0:
+            self.refusals -= 1
+            return INVALID_GRANT
+        return self._issued(client, asked.scope)
+
+    def _refreshed(self, client: AgentClient, value: str) -> Replied:
+        token = self.refresh_tokens.get(value)
+        if token is None or token.dead or token.client_id != client.client_id:
+            return INVALID_GRANT
+        token.dead = True
+        return self._issued(client, " ".join(("openid", *self.scopes)))
+
+    def _issued(self, client: AgentClient, scope: str) -> Replied:
+        now = int(time.time())
+        both = {"iss": self.issuer, "sub": "sub_alice", "iat": now, "exp": now + ACCESS_TOKEN_S}
+        granted = " ".join(dict.fromkeys((*scope.split(), REDEMPTION_SCOPE)))
+        agent = {"client_id": client.client_id, "domain": "agent.example", "name": "", "verifications": []}
+        ext = {"acr": "<gateway:al2>", "amr": ["mfa", "kba"], "agent": agent, "project_id": "prj_1"}
+        unique: dict[str, Any] = {"jti": secrets.token_urlsafe(12), "aud": [self.indicator]}
+        access = signed({**both, **unique, "scope": granted, "ext": ext}, self._key)
+        person = {"aud": [client.client_id], "email": "alice@merchant.example", "jti": secrets.token_hex(8)}
+        identity = signed({**both, **person}, self._key)
+        refresh = f"rt_{secrets.token_urlsafe(36)}"
+        self.access_tokens[access] = Token(value=access, client_id=client.client_id)
+        self.refresh_tokens[refresh] = Token(value=refresh, client_id=client.client_id)
+        self.id_tokens.append(identity)
+        document = {
+            "access_token": access,
+            "id_token": identity,
+            "refresh_token": refresh,
+            "scope": granted,
+            "token_type": "Bearer",
+            "expires_in": ACCESS_TOKEN_S,
+        }
+        return Replied(status=200, document=document)
+
+
+def fields(call: Call) -> dict[str, str]:
+    """The members of a token request, also where they are JSON, in the query or in a Basic header."""
+    document = call.json()
+    found = dict(parse_qsl(urlsplit(call.target).query, keep_blank_values=True))
+    found |= (
+        {name: str(value) for name, value in document.items()} if isinstance(document, dict) else call.form()
+    )
+    scheme, _, encoded = (call.header("authorization") or "").partition(" ")
+    if scheme.lower() == "basic":
+        with suppress(ValueError):
+            client_id, _, secret = base64.b64decode(encoded.strip()).decode().partition(":")
+            found = {"client_id": unquote(client_id), "client_secret": unquote(secret), **found}
+    return found
+
+
+def _page(title: str, body: str) -> str:
+    return f"<!doctype html><html lang=en><head><title>{title}</title></head><body>{body}</body></html>"
+
+
+def _path(url: str) -> str:
+    return urlsplit(url).path

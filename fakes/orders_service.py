@@ -1,0 +1,171 @@
+"""An operator's service for agents under test: orders over plain HTTP and over MCP, behind a challenge."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from fakes.gateway.application import Routes
+from fakes.gateway.gateway import Replied
+from fakes.gateway.journal import Call, Journal
+from fakes.gateway.script import Endpoint, Script
+
+WELL_KNOWN = "/.well-known/oauth-protected-resource"
+PROTOCOLS = ("2025-06-18", "2025-03-26", "2024-11-05")
+SESSION = "mcp-session-id"
+TOOL = {
+    "name": "list_orders",
+    "description": "Lists the user's orders.",
+    "inputSchema": {"type": "object", "properties": {}, "additionalProperties": False},
+}
+
+
+class OrdersService:
+    """Honest unless it is told to refuse; everything that is asked of it is in its journal."""
+
+    def __init__(
+        self, url: str, *, servers: Sequence[str], scopes: Sequence[str], accepts: Callable[[str], bool]
+    ) -> None:
+        self.url = url
+        self.servers = list(servers)
+        self.scopes = list(scopes)
+        self.metadata_path = WELL_KNOWN
+        # Where the challenge points; None: to its own metadata.
+        self.pointer: str | None = None
+        self.script = Script()
+        self.journal = Journal()
+        self.orders = [{"id": f"order-{secrets.token_hex(6)}", "item": item} for item in ("lamp", "kettle")]
+        # Whatever the token, it is refused.
+        self.refuses_all = False
+        # The next time that the orders themselves are asked for, the token is refused.
+        self.refuses_next = 0
+        # Where calls that are accepted are sent on to.
+        self.sends_to: str | None = None
+        self.served: list[int] = []
+        self._accepts = accepts
+        self._sessions: set[str] = set()
+
+    def routes(self) -> Routes:
+        path = urlsplit(self.url).path
+        orders = (Endpoint.OPERATION, self.plain)
+        return {
+            ("GET", f"{path}/orders"): orders,
+            ("POST", f"{path}/orders"): orders,
+            ("GET", f"{path}/mcp"): (Endpoint.OPERATION, self.stream),
+            ("POST", f"{path}/mcp"): (Endpoint.OPERATION, self.mcp),
+            ("DELETE", f"{path}/mcp"): (Endpoint.OPERATION, self.farewell),
+            **self.metadata_routes(),
+        }
+
+    def metadata_routes(self) -> Routes:
+        """The metadata alone: they may be on a host of their own."""
+        path = urlsplit(self.url).path if self.metadata_path == WELL_KNOWN else ""
+        return {("GET", f"{path}{self.metadata_path}"): (Endpoint.METADATA, lambda _: self.metadata())}
+
+    def elsewhere(self, call: Call) -> Replied:
+        """Behind the challenge there is nothing else; what is well known is behind none."""
+        nothing = Replied(status=404, document={"error": "not_found"})
+        if "/.well-known/" in call.target:
+            return nothing
+        return self._turned_away(call, counts=False) or nothing
+
+    def metadata(self) -> Replied:
+        document = {
+            "resource": self.url,
+            "authorization_servers": self.servers,
+            "scopes_supported": ["openid", *self.scopes],
+            "bearer_methods_supported": ["header"],
+        }
+        return Replied(status=200, document=document)
+
+    def plain(self, call: Call) -> Replied:
+        """The operation over plain HTTP."""
+        return self._turned_away(call, counts=True) or self._orders(call)
+
+    def mcp(self, call: Call) -> Replied:
+        """One message of an MCP client."""
+        message = call.json()
+        method = message.get("method") if isinstance(message, dict) else None
+        refused = self._turned_away(call, counts=method == "tools/call")
+        if refused is not None:
+            return refused
+        if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+            return Replied(status=400, document=_failed(None, -32700, "expected one JSON-RPC message"))
+        if method == "initialize":
+            return self._met(message)
+        if message.get("id") is None:
+            return Replied(status=202, page="")
+        if call.header(SESSION) not in self._sessions:
+            return Replied(status=404, document=_failed(message["id"], -32001, "no such session"))
+        return self._done(call, message)
+
+    def stream(self, call: Call) -> Replied:
+        return self._turned_away(call, counts=False) or Replied(status=405, headers={"allow": "POST, DELETE"})
+
+    def farewell(self, call: Call) -> Replied:
+        self._sessions.discard(call.header(SESSION) or "")
+        return Replied(status=200)
+
+    def _turned_away(self, call: Call, *, counts: bool) -> Replied | None:
+        """What is answered in place of the orders, unless the call carries a token that is accepted."""
+        scheme, _, token = (call.header("authorization") or "").partition(" ")
+        given = scheme.lower() == "bearer" and bool(token.strip())
+        if given and self._accepts(token.strip()) and not self.refuses_all:
+            if self.sends_to is not None:
+                return Replied(status=307, headers={"location": self.sends_to})
+            if not (counts and self.refuses_next > 0):
+                return None
+            self.refuses_next -= 1
+        pointer = self.pointer or f"{self.url}{self.metadata_path}"
+        error = ', error="invalid_token"' if given else ""
+        challenge = f'Bearer resource_metadata="{pointer}"{error}'
+        return Replied(
+            status=401, document={"error": "unauthorized"}, headers={"www-authenticate": challenge}
+        )
+
+    def _orders(self, call: Call) -> Replied:
+        self.served.append(call.ordinal)
+        return Replied(status=200, document={"orders": self.orders})
+
+    def _met(self, message: dict[str, Any]) -> Replied:
+        params = message.get("params")
+        wanted = params.get("protocolVersion") if isinstance(params, dict) else None
+        session = secrets.token_urlsafe(24)
+        self._sessions.add(session)
+        result: dict[str, Any] = {
+            "protocolVersion": wanted if wanted in PROTOCOLS else PROTOCOLS[0],
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "orders", "version": "1"},
+        }
+        met = _result(message.get("id"), result)
+        return Replied(status=200, document=met.document, headers={SESSION: session})
+
+    def _done(self, call: Call, message: dict[str, Any]) -> Replied:
+        number = message["id"]
+        match message.get("method"):
+            case "ping":
+                return _result(number, {})
+            case "tools/list":
+                return _result(number, {"tools": [TOOL]})
+            case "tools/call":
+                return self._called(call, number, message.get("params"))
+            case _:
+                return Replied(status=200, document=_failed(number, -32601, "no such method"))
+
+    def _called(self, call: Call, number: Any, params: Any) -> Replied:
+        if not isinstance(params, dict) or params.get("name") != TOOL["name"]:
+            return Replied(status=200, document=_failed(number, -32602, "no such tool"))
+        self.served.append(call.ordinal)
+        text = json.dumps({"orders": self.orders})
+        return _result(number, {"content": [{"type": "text", "text": text}], "isError": False})
+
+
+def _result(number: Any, result: dict[str, Any]) -> Replied:
+    return Replied(status=200, document={"jsonrpc": "2.0", "id": number, "result": result})
+
+
+def _failed(number: Any, code: int, what: str) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": what}}

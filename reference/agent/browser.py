@@ -1,0 +1,21 @@
+"""The user's browser, opened as any desktop program opens it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+
+from reference.agent.wire import Failed
+
+
+def open_browser(command: str | None, url: str, say: Callable[[str], None]) -> Callable[[], bool]:
+    """Sends the user to the address; what comes back tells whether the browser is done."""
+    if command is None:
+        say(f"open this address in your browser: {url}")
+        return lambda: False
+    try:
+        process = subprocess.Popen([command, url], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    except OSError as problem:
+        raise Failed(f"the browser cannot be started: {os.strerror(problem.errno or 0)}") from None
+    return lambda: process.poll() is not None

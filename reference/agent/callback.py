@@ -1,0 +1,89 @@
+"""The HTTPS address to which the user's browser comes back."""
+
+from __future__ import annotations
+
+import queue
+import ssl
+import threading
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Self
+from urllib.parse import parse_qs, urlsplit
+
+from reference.agent.policy.authorization import Query
+from reference.agent.settings import Settings
+from reference.agent.wire import Failed
+
+# A redirect may be on its way while the browser is already done with its work.
+AFTER_BROWSER_S = 2.0
+_POLL_S = 0.05
+
+
+class Callback:
+    """Listens while its context lasts, and hands out the redirects in the order in which they come."""
+
+    def __init__(self, settings: Settings, log: Callable[[str], None] = lambda _line: None) -> None:
+        where = urlsplit(settings.callback_url)
+        self._path = where.path or "/"
+        self._log = log
+        self._came: queue.Queue[Query] = queue.Queue()
+        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        try:
+            tls.load_cert_chain(settings.tls_cert_file, settings.tls_key_file)
+            self._server = ThreadingHTTPServer((where.hostname or "", where.port or 443), self._handler())
+        except OSError as problem:
+            raise Failed(f"cannot listen for the redirect: {problem.strerror}") from None
+        self._server.daemon_threads = True
+        # A connection that never shakes hands must not hold up the next one.
+        self._server.socket = tls.wrap_socket(
+            self._server.socket, server_side=True, do_handshake_on_connect=False
+        )
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(_POLL_S,), daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def next(self, browser_is_done: Callable[[], bool], patience_s: float) -> Query | None:
+        """The next redirect; None when the user's patience ends, or the browser's work, before one comes."""
+        left, left_alone = patience_s, AFTER_BROWSER_S
+        while left > 0 and left_alone > 0:
+            try:
+                return self._came.get(timeout=_POLL_S)
+            except queue.Empty:
+                left -= _POLL_S
+                left_alone -= _POLL_S if browser_is_done() else 0
+        return None
+
+    def _handler(callback) -> type[BaseHTTPRequestHandler]:  # noqa: N805 - `self` is the handler's, inside
+        class Handler(BaseHTTPRequestHandler):
+            timeout = 10
+
+            def do_GET(self) -> None:
+                parts = urlsplit(self.path)
+                found = parts.path == callback._path
+                body = b"You may close this window." if found else b"Nothing is here."
+                self.send_response(200 if found else 404)
+                for name, value in (
+                    ("Content-Type", "text/plain; charset=utf-8"),
+                    ("Content-Length", str(len(body))),
+                    ("Referrer-Policy", "no-referrer"),
+                ):
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(body)
+                if found:
+                    callback._log(self.path)
+                    callback._came.put(parse_qs(parts.query, keep_blank_values=True))
+
+            def log_message(self, *arguments: object) -> None:
+                """Says nothing: what it would print has the code in it."""
+
+        return Handler

@@ -1,0 +1,50 @@
+"""The exchange of a code for tokens, and what is done when it is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from reference.agent.policy.authorization import Attempt
+from reference.agent.policy.discovery import Endpoints
+from reference.agent.policy.registration import Client
+from reference.agent.settings import Settings
+from reference.agent.wire import Answer, Outgoing, form
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ExchangeFacts:
+    """All that an exchange is made of."""
+
+    settings: Settings
+    endpoints: Endpoints
+    client: Client
+    attempt: Attempt
+    code: str = field(repr=False)
+    # What else came with the redirect.
+    query: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+
+def token_request(facts: ExchangeFacts) -> Outgoing:
+    """A form with the credentials in its body, at the endpoint that discovery named."""
+    fields = {
+        "grant_type": "authorization_code",
+        "code": facts.code,
+        "redirect_uri": facts.settings.callback_url,
+        "client_id": facts.client.client_id,
+        "client_secret": facts.client.client_secret,
+        "code_verifier": facts.attempt.verifier,
+    }
+    return form(facts.endpoints.token, fields)
+
+
+def tokens_in(answer: Answer) -> dict[str, Any] | None:
+    """The token response, if it is one with an access token."""
+    document = answer.document()
+    return document if answer.status == 200 and isinstance(document.get("access_token"), str) else None
+
+
+def starts_over(answer: Answer) -> bool:
+    """A code that was refused is worth nothing any more: another authorization may do better."""
+    return answer.document().get("error") == "invalid_grant"

@@ -1,0 +1,45 @@
+"""How the agent registers, once for every install."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from reference.agent.policy.discovery import Endpoints
+from reference.agent.settings import Settings
+from reference.agent.wire import Answer, Failed, Outgoing
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Client:
+    """What this install is to one authorization server; the secret is in no representation of it."""
+
+    client_id: str
+    client_secret: str = field(repr=False)
+
+
+def registration_record(settings: Settings) -> dict[str, Any]:
+    """No scopes: they belong into the authorization request, where the user sees them."""
+    return {
+        "client_name": "Reference agent",
+        "redirect_uris": [settings.callback_url],
+        "grant_types": ["authorization_code"],
+        "response_types": ["code"],
+        "token_endpoint_auth_method": "client_secret_post",
+    }
+
+
+def registration_request(endpoints: Endpoints, record: dict[str, Any]) -> Outgoing:
+    headers = {"Content-Type": "application/json", "Accept": "application/json"}
+    body = json.dumps(record).encode()
+    return Outgoing(method="POST", url=endpoints.registration, headers=headers, body=body)
+
+
+def registered(answer: Answer) -> Client:
+    """The client that a registration brought."""
+    document = answer.document()
+    client_id, secret = document.get("client_id"), document.get("client_secret")
+    if answer.status != 201 or not (isinstance(client_id, str) and isinstance(secret, str)):
+        raise Failed(f"the gateway refuses the registration: status {answer.status}")
+    return Client(client_id=client_id, client_secret=secret)

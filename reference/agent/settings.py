@@ -1,0 +1,42 @@
+"""What the agent is told by its environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from reference.agent.wire import Failed
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Settings:
+    """Where the service is, where this install keeps its state, and how the user's browser comes back."""
+
+    service_url: str
+    state_dir: Path
+    callback_url: str
+    scopes: tuple[str, ...]
+    tls_cert_file: str
+    tls_key_file: str
+    ca_file: str | None = None
+    browser: str | None = None
+
+
+def read_settings(environ: Mapping[str, str]) -> Settings:
+    """All that is missing is named at once."""
+    needed = ("SERVICE_URL", "STATE_DIR", "CALLBACK_URL", "SCOPES", "TLS_CERT_FILE", "TLS_KEY_FILE")
+    told = {name: environ.get(f"GATEPROOF_{name}", "") for name in needed}
+    missing = [f"GATEPROOF_{name}" for name, value in told.items() if not value]
+    if missing:
+        raise Failed(f"not set: {', '.join(missing)}")
+    return Settings(
+        service_url=told["SERVICE_URL"].rstrip("/"),
+        state_dir=Path(told["STATE_DIR"]),
+        callback_url=told["CALLBACK_URL"],
+        scopes=tuple(told["SCOPES"].split()),
+        tls_cert_file=told["TLS_CERT_FILE"],
+        tls_key_file=told["TLS_KEY_FILE"],
+        ca_file=environ.get("GATEPROOF_CA_FILE") or None,
+        browser=environ.get("BROWSER") or None,
+    )

@@ -1,0 +1,180 @@
+"""Agents whose authorization requests lack something, or can be guessed, or are not told apart."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from reference.agent.policy import authorization
+from reference.agent.policy.authorization import Attempt, Octets, Query
+from reference.agent.policy.discovery import Endpoints
+from reference.agent.policy.registration import Client
+from reference.agent.settings import Settings
+from reference.defects.agent_defect import AgentDefect, defect
+
+HALF = "orders-agent-verifier-"
+
+
+def lacking(*names: str) -> dict[str, Any]:
+    def parameters(settings: Settings, client: Client, attempt: Attempt) -> dict[str, str]:
+        whole = authorization.authorization_parameters(settings, client, attempt)
+        return {name: value for name, value in whole.items() if name not in names}
+
+    return {"authorization_parameters": parameters}
+
+
+def having(**members: Any) -> dict[str, Any]:
+    """Each of these parameters is made from settings, client and attempt."""
+
+    def parameters(settings: Settings, client: Client, attempt: Attempt) -> dict[str, str]:
+        whole = authorization.authorization_parameters(settings, client, attempt)
+        return whole | {name: make(settings, client, attempt) for name, make in members.items()}
+
+    return {"authorization_parameters": parameters}
+
+
+def with_plus(endpoints: Endpoints, parameters: Mapping[str, str]) -> str:
+    return f"{endpoints.authorization}?{urlencode(parameters)}"
+
+
+def attempt_by(make: Any) -> dict[str, Any]:
+    """Verifier and state are changed after they were drawn."""
+
+    def fresh(octets: Octets) -> Attempt:
+        return Attempt(**make(authorization.fresh_attempt(octets)))
+
+    return {"fresh_attempt": fresh}
+
+
+def encoded(octets: bytes) -> str:
+    return base64.urlsafe_b64encode(octets).rstrip(b"=").decode()
+
+
+def install_seed() -> bytes:
+    """The same in every run of an install."""
+    return hashlib.sha256(os.environ.get("GATEPROOF_STATE_DIR", "").encode()).digest()
+
+
+def of_the_clock(drawn: Attempt) -> dict[str, str]:
+    return {"verifier": drawn.verifier, "state": f"{time.time_ns() // 1000:032d}"}
+
+
+def any_of_ours(query: Query, attempt: Attempt) -> bool:
+    """Every state that this install ever sent is a good one."""
+    file = Path(os.environ["GATEPROOF_STATE_DIR"]) / "states"
+    known = [*(file.read_text().split() if file.is_file() else ()), attempt.state]
+    file.write_text("\n".join(known))
+    return any(state in known for state in query.get("state", ()))
+
+
+def there_and_wrong(query: Query, attempt: Attempt) -> bool:
+    """A state that is missing is not compared."""
+    return not any(query.get("state", ())) or authorization.is_ours(query, attempt)
+
+
+AUTHORIZATION: tuple[AgentDefect, ...] = (
+    defect("plus-for-spaces", "Spaces are written as plus signs.", "AGENT-03", authorization_url=with_plus),
+    defect(
+        "openid-left-out",
+        "The scope lacks openid.",
+        "AGENT-03",
+        **having(scope=lambda settings, *_: " ".join(("profile", *settings.scopes))),
+    ),
+    defect(
+        "scopes-left-out",
+        "The scope has none of the Resource.",
+        "AGENT-03",
+        **having(scope=lambda *_: "openid profile"),
+    ),
+    defect(
+        "state-left-out",
+        "There is no state, and none is waited for.",
+        "AGENT-03 AGENT-04 AGENT-05",
+        **lacking("state"),
+        is_ours=lambda *_: True,
+    ),
+    defect(
+        "method-of-pkce-left-out",
+        "The challenge comes without its method.",
+        "AGENT-03",
+        **lacking("code_challenge_method"),
+    ),
+    defect(
+        "plain-pkce",
+        "The challenge is the verifier itself.",
+        "AGENT-03 AGENT-06 AGENT-14",
+        **having(
+            code_challenge=lambda _s, _c, attempt: attempt.verifier, code_challenge_method=lambda *_: "plain"
+        ),
+    ),
+    defect(
+        "challenge-in-hexadecimal",
+        "The challenge is written in hexadecimal.",
+        "AGENT-03 AGENT-06",
+        **having(code_challenge=lambda _s, _c, a: hashlib.sha256(a.verifier.encode()).hexdigest()),
+    ),
+    defect(
+        "implicit-asked-for",
+        "The response type asks for a token as well.",
+        "AGENT-03",
+        **having(response_type=lambda *_: "code token"),
+    ),
+    defect(
+        "another-redirect-uri",
+        "The redirect URI is not the registered one.",
+        "AGENT-03 AGENT-01",
+        **having(redirect_uri=lambda settings, *_: f"{settings.callback_url}/"),
+    ),
+    defect(
+        "verifier-short",
+        "The verifier has 16 random octets.",
+        "AGENT-04",
+        **attempt_by(lambda drawn: {"verifier": encoded(os.urandom(16)), "state": drawn.state}),
+    ),
+    defect(
+        "verifier-half-constant",
+        "Half of the verifier is the same for everybody.",
+        "AGENT-04",
+        **attempt_by(lambda drawn: {"verifier": HALF + drawn.verifier[:24], "state": drawn.state}),
+    ),
+    defect(
+        "verifier-of-the-install",
+        "The verifier is drawn once for an install.",
+        "AGENT-04 AGENT-10",
+        **attempt_by(lambda drawn: {"verifier": encoded(install_seed()), "state": drawn.state}),
+    ),
+    defect("state-of-the-clock", "The state is what the clock says.", "AGENT-04", **attempt_by(of_the_clock)),
+    defect(
+        "state-short",
+        "The state has four random octets.",
+        "AGENT-04",
+        **attempt_by(lambda drawn: {"verifier": drawn.verifier, "state": encoded(os.urandom(4))}),
+    ),
+    defect(
+        "state-fixed",
+        "The state is always the same.",
+        "AGENT-04 AGENT-05",
+        **attempt_by(lambda drawn: {"verifier": drawn.verifier, "state": "orders-agent-is-waiting"}),
+    ),
+    defect(
+        "state-of-the-verifier",
+        "The state is the beginning of the verifier.",
+        "AGENT-04 AGENT-14",
+        **attempt_by(lambda drawn: {"verifier": drawn.verifier, "state": drawn.verifier[:24]}),
+    ),
+    defect("state-not-compared", "Any state will do.", "AGENT-05", is_ours=lambda *_: True),
+    defect("state-compared-if-there", "No state will do.", "AGENT-05", is_ours=there_and_wrong),
+    defect(
+        "state-by-its-beginning",
+        "The beginning of the state will do.",
+        "AGENT-05",
+        is_ours=lambda query, attempt: any(attempt.state.startswith(each) for each in query.get("state", ())),
+    ),
+    defect("state-of-any-run", "The state of an earlier run will do.", "AGENT-05", is_ours=any_of_ours),
+)

@@ -1,0 +1,164 @@
+"""Agents whose exchanges are made in another way, or made again."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import ssl
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+from urllib.error import HTTPError
+from urllib.parse import parse_qsl
+from urllib.request import urlopen
+
+from reference.agent.policy import authorization, exchange
+from reference.agent.policy.authorization import Attempt, Octets
+from reference.agent.policy.exchange import ExchangeFacts
+from reference.agent.wire import Answer, Outgoing, form, with_query
+from reference.defects.agent_defect import AgentDefect, defect
+
+_ANOTHER_COMES_WITHIN_S = 0.5
+
+
+def fields_of(facts: ExchangeFacts) -> dict[str, str]:
+    return dict(parse_qsl(exchange.token_request(facts).body.decode()))
+
+
+def changed(change: Callable[[ExchangeFacts, dict[str, str]], dict[str, str]]) -> dict[str, Any]:
+    """The same request with other fields; an empty one is left out."""
+
+    def request(facts: ExchangeFacts) -> Outgoing:
+        fields = {name: value for name, value in change(facts, fields_of(facts)).items() if value}
+        return form(facts.endpoints.token, fields)
+
+    return {"token_request": request}
+
+
+def as_json(facts: ExchangeFacts) -> Outgoing:
+    body = json.dumps(fields_of(facts)).encode()
+    headers = {"Content-Type": "application/json"}
+    return Outgoing(method="POST", url=facts.endpoints.token, headers=headers, body=body)
+
+
+def with_basic(facts: ExchangeFacts) -> Outgoing:
+    fields = fields_of(facts)
+    pair = f"{fields.pop('client_id')}:{fields.pop('client_secret')}"
+    header = f"Basic {base64.b64encode(pair.encode()).decode()}"
+    return form(facts.endpoints.token, fields, Authorization=header)
+
+
+def in_the_query(facts: ExchangeFacts) -> Outgoing:
+    fields = fields_of(facts)
+    secret = {name: fields.pop(name) for name in ("client_id", "client_secret")}
+    return replace(form(facts.endpoints.token, fields), url=with_query(facts.endpoints.token, secret))
+
+
+def once_for_all() -> Callable[[Octets], Attempt]:
+    """Verifier and state are drawn at the start of a run, and kept for all of it."""
+    drawn: list[Attempt] = []
+
+    def fresh(octets: Octets) -> Attempt:
+        drawn[:] = drawn or [authorization.fresh_attempt(octets)]
+        return drawn[0]
+
+    return fresh
+
+
+def one_verifier() -> Callable[[Octets], Attempt]:
+    """The state is fresh, the verifier is that of the first authorization."""
+    first = once_for_all()
+    return lambda octets: replace(authorization.fresh_attempt(octets), verifier=first(octets).verifier)
+
+
+def again_if_refused(asked: Outgoing, answer: Answer) -> Outgoing | None:
+    return asked if answer.status == 400 else None
+
+
+def for_every_redirect() -> dict[str, Any]:
+    """Whoever comes to the callback starts an exchange, also with what has come before."""
+    came: list[str] = []
+    made: list[Outgoing] = []
+
+    def request(facts: ExchangeFacts) -> Outgoing:
+        made.append(exchange.token_request(facts))
+        return made[-1]
+
+    def told(step: str, facts: Mapping[str, Any]) -> None:
+        if step == "redirect":
+            came.append(facts["path"])
+        if step == "exchange":
+            time.sleep(_ANOTHER_COMES_WITHIN_S)
+            if len(came) > len(set(came)):
+                trust = ssl.create_default_context(cafile=os.environ["GATEPROOF_CA_FILE"])
+                with suppress(HTTPError):
+                    urlopen(made[-1].url, made[-1].body, 10, context=trust).close()  # noqa: S310
+
+    return {"token_request": request, "told": told}
+
+
+EXCHANGE: tuple[AgentDefect, ...] = (
+    defect("exchange-as-json", "The exchange is JSON.", "AGENT-06", token_request=as_json),
+    defect(
+        "exchange-with-basic", "The credentials are in a Basic header.", "AGENT-06", token_request=with_basic
+    ),
+    defect(
+        "credentials-in-the-query",
+        "The credentials are in the query.",
+        "AGENT-06",
+        token_request=in_the_query,
+    ),
+    defect(
+        "redirect-uri-tidied",
+        "The exchange has the redirect URI with a slash at its end.",
+        "AGENT-06",
+        **changed(lambda _, fields: fields | {"redirect_uri": f"{fields['redirect_uri']}/"}),
+    ),
+    defect(
+        "redirect-uri-not-repeated",
+        "The exchange has no redirect URI.",
+        "AGENT-06",
+        **changed(lambda _, fields: fields | {"redirect_uri": ""}),
+    ),
+    defect(
+        "challenge-for-a-verifier",
+        "The challenge is sent in place of the verifier.",
+        "AGENT-06 AGENT-14",
+        **changed(
+            lambda facts, fields: (
+                fields | {"code_verifier": authorization.challenge_of(facts.attempt.verifier)}
+            )
+        ),
+    ),
+    defect(
+        "verifier-cut-short",
+        "The verifier lacks its last character.",
+        "AGENT-06 AGENT-04",
+        **changed(lambda _, fields: fields | {"code_verifier": fields["code_verifier"][:-1]}),
+    ),
+    defect(
+        "verifier-not-sent",
+        "The exchange has no verifier.",
+        "AGENT-06 AGENT-10",
+        **changed(lambda _, fields: fields | {"code_verifier": ""}),
+    ),
+    defect(
+        "refused-code-sent-again", "A refused code is sent again.", "AGENT-10", sent_again=again_if_refused
+    ),
+    defect(
+        "verifier-kept-for-the-restart",
+        "After a refusal the verifier stays.",
+        "AGENT-10 AGENT-04",
+        fresh_attempt=one_verifier(),
+    ),
+    defect(
+        "every-redirect-exchanged",
+        "A redirect that comes twice is exchanged twice.",
+        "AGENT-10",
+        **for_every_redirect(),
+    ),
+    defect("gives-up-at-a-refused-code", "A refused code is the end.", "AGENT-10", exchanges_refused=1),
+)

@@ -1,0 +1,84 @@
+"""Agents that keep too little between runs, or what they had better not keep."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from reference.agent.policy import mcp
+from reference.agent.policy.discovery import Endpoints
+from reference.agent.policy.operation import Ask, Tokens
+from reference.agent.policy.registration import Client
+from reference.agent.settings import Settings
+from reference.agent.wire import Answer, Failed
+from reference.defects.agent_defect import AgentDefect, defect
+
+
+def marker(name: str) -> Path:
+    return Path(os.environ["GATEPROOF_STATE_DIR"]) / name
+
+
+def whatever_came(answer: Answer) -> Client:
+    """What the registration brought is not looked at."""
+    document = answer.document()
+    return Client(client_id=str(document.get("client_id")), client_secret=str(document.get("client_secret")))
+
+
+def once_failed(run: Callable[[], int]) -> int:
+    """A lock is taken, and given back by whoever gets to the end."""
+    lock = marker("lock")
+    if lock.exists():
+        print("another run is under way")
+        return 1
+    lock.touch()
+    code = run()
+    if code == 0:
+        lock.unlink()
+    return code
+
+
+def never_again(step: str, facts: Mapping[str, Any]) -> None:
+    """An agent that got no code once believes for ever that it will get none."""
+    refused = marker("refused")
+    if step == "authorization":
+        if refused.exists():
+            raise Failed("this agent was not approved")
+        refused.touch()
+    if step == "redirect" and "code=" in facts["path"]:
+        refused.unlink(missing_ok=True)
+
+
+def expired(_ask: Ask, _endpoints: Endpoints, _client: Client, _tokens: Tokens) -> dict[str, Any] | None:
+    raise Failed("the token has expired")
+
+
+def one_session(settings: Settings, ask: Ask, authorization: Mapping[str, str]) -> Answer:
+    """A 401 in the midst of a session is a broken session."""
+    answer = mcp.call_tool(settings, ask, authorization)
+    if authorization and answer.status == 401:
+        raise Failed("the session is broken")
+    return answer
+
+
+KEEPING: tuple[AgentDefect, ...] = (
+    defect("registers-every-time", "Every run that authorizes registers.", "AGENT-11", keeps_client=False),
+    defect(
+        "expired-token-is-the-end",
+        "A kept token that is refused is not replaced.",
+        "AGENT-09 AGENT-11",
+        renewed=expired,
+    ),
+    defect(
+        "session-broken-by-expiry",
+        "A token that expires between two calls is not replaced.",
+        "AGENT-09 AGENT-11 AGENT-04 AGENT-15",
+        operate=one_session,
+    ),
+    defect("never-again-after-pending", "It never asks for a code again.", "AGENT-08", told=never_again),
+    defect(
+        "useless-client-kept", "A registration that failed is kept.", "ROBUST-02", registered=whatever_came
+    ),
+    defect("lock-left-behind", "A run that fails leaves its lock.", "ROBUST-02 AGENT-08", around=once_failed),
+)

@@ -1,0 +1,71 @@
+"""Agents that register something else than the specification wants."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reference.agent.policy import registration
+from reference.agent.settings import Settings
+from reference.defects.agent_defect import AgentDefect, defect
+
+
+def with_http(settings: Settings) -> dict[str, Any]:
+    record = registration.registration_record(settings)
+    return {**record, "redirect_uris": [*record["redirect_uris"], "http://localhost:3000/callback"]}
+
+
+def with_scheme_of_its_own(settings: Settings) -> dict[str, Any]:
+    record = registration.registration_record(settings)
+    return {**record, "redirect_uris": [*record["redirect_uris"], "orders-agent://callback"]}
+
+
+def without_method(settings: Settings) -> dict[str, Any]:
+    record = registration.registration_record(settings)
+    del record["token_endpoint_auth_method"]
+    return record
+
+
+def having(**members: Any) -> Any:
+    return lambda settings: {**registration.registration_record(settings), **members}
+
+
+def with_scopes(settings: Settings) -> dict[str, Any]:
+    scope = " ".join(("openid", *settings.scopes))
+    return {**registration.registration_record(settings), "scope": scope}
+
+
+REGISTRATION: tuple[AgentDefect, ...] = (
+    defect(
+        "http-redirect-uri", "An http address is registered, too.", "AGENT-02", registration_record=with_http
+    ),
+    defect(
+        "own-scheme-redirect-uri",
+        "An address with a scheme of its own is registered, too.",
+        "AGENT-02",
+        registration_record=with_scheme_of_its_own,
+    ),
+    defect(
+        "basic-registered",
+        "It registers client_secret_basic.",
+        "AGENT-02",
+        registration_record=having(token_endpoint_auth_method="client_secret_basic"),  # noqa: S106 - a method
+    ),
+    defect(
+        "public-client-registered",
+        "It registers as a client without authentication.",
+        "AGENT-02",
+        registration_record=having(token_endpoint_auth_method="none"),  # noqa: S106 - a method
+    ),
+    defect(
+        "method-left-out",
+        "It leaves the method to the gateway.",
+        "AGENT-02",
+        registration_record=without_method,
+    ),
+    defect(
+        "scopes-registered",
+        "It registers the Resource's scopes.",
+        "AGENT-02",
+        registration_record=with_scopes,
+    ),
+)

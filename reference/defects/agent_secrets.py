@@ -1,0 +1,159 @@
+"""Agents that put credentials where they do not belong."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from reference.agent.policy import operation
+from reference.agent.policy.operation import Ask, Tokens
+from reference.agent.settings import Settings
+from reference.agent.wire import Answer, Outgoing, with_query
+from reference.defects.agent_authorization import having
+from reference.defects.agent_defect import AgentDefect, defect
+
+Facts = Mapping[str, Any]
+
+
+def also(header: str, kind: str) -> Callable[[Tokens | None], dict[str, str]]:
+    """Another token goes along in a header of its own."""
+    return lambda tokens: (
+        operation.bearer(tokens) | ({header: tokens[kind]} if tokens and kind in tokens else {})
+    )
+
+
+def everything(tokens: Tokens) -> dict[str, Any]:
+    return dict(tokens)
+
+
+def token_in_the_query(settings: Settings, ask: Ask, authorization: Mapping[str, str]) -> Answer:
+    token = authorization.get("Authorization", "").removeprefix("Bearer ")
+
+    def tell(asked: Outgoing) -> Answer:
+        return ask(replace(asked, url=with_query(asked.url, {"access_token": token})) if token else asked)
+
+    return operation.operate(settings, tell, authorization)
+
+
+def id_token_as_bearer(tokens: Tokens | None) -> dict[str, str]:
+    return {"Authorization": f"Bearer {tokens.get('id_token', '')}"} if tokens else {}
+
+
+def at(step: str, say: Callable[[Facts], str | None]) -> dict[str, Any]:
+    """Something is printed at one step of the way."""
+    return {"told": lambda where, facts: say(facts) if where == step else None}
+
+
+def token_of_second_call() -> Callable[[str, Facts], str | None]:
+    """When a token does not work, it is printed for whoever has to find out why."""
+    calls = 0
+
+    def told(step: str, facts: Facts) -> str | None:
+        nonlocal calls
+        calls += step == "operation" and bool(facts["tokens"])
+        return (
+            f"trying again with {facts['tokens']['access_token']}"
+            if calls > 1 and step == "operation"
+            else None
+        )
+
+    return told
+
+
+def refused_exchange(facts: Facts) -> str | None:
+    made = facts["facts"]
+    return (
+        None
+        if facts["answer"].status == 200
+        else f"code {made.code} with {made.attempt.verifier} was refused"
+    )
+
+
+SECRETS: tuple[AgentDefect, ...] = (
+    defect("token-in-the-query", "The token is in the query, too.", "AGENT-07", operate=token_in_the_query),
+    defect(
+        "id-token-sent-along",
+        "The ID token goes to the service, too.",
+        "AGENT-07",
+        bearer=also("X-Id-Token", "id_token"),
+        worth_keeping=everything,
+    ),
+    defect(
+        "refresh-token-sent-along",
+        "The refresh token goes to the service, too.",
+        "AGENT-07 AGENT-14",
+        bearer=also("Cookie", "refresh_token"),
+        worth_keeping=everything,
+    ),
+    defect(
+        "id-token-as-bearer",
+        "The ID token takes the place of the access token.",
+        "AGENT-07 AGENT-01",
+        bearer=id_token_as_bearer,
+    ),
+    defect(
+        "access-token-printed",
+        "The access token is printed.",
+        "AGENT-12",
+        **at("exchange", lambda facts: f"token: {facts['tokens'].get('access_token')}"),
+    ),
+    defect(
+        "token-answer-printed",
+        "The whole token answer is printed.",
+        "AGENT-12 AGENT-14",
+        **at("exchange", lambda facts: repr(facts["tokens"])),
+    ),
+    defect(
+        "id-token-printed",
+        "The ID token is printed.",
+        "AGENT-12",
+        **at("exchange", lambda facts: f"you are {facts['tokens'].get('id_token')}"),
+    ),
+    defect(
+        "token-printed-when-refused",
+        "A token that does not work is printed.",
+        "AGENT-12",
+        told=token_of_second_call(),
+    ),
+    defect(
+        "redirect-printed",
+        "The redirect is printed as a web server prints what it is asked.",
+        "AGENT-14",
+        **at("redirect", lambda facts: f'127.0.0.1 - - "GET {facts["path"]} HTTP/1.1" 200'),
+    ),
+    defect(
+        "client-secret-printed",
+        "The client secret is printed after the registration.",
+        "AGENT-14",
+        **at("registration", lambda facts: f"registered: {facts['client'].client_secret}"),
+    ),
+    defect(
+        "verifier-printed-in-base64",
+        "Debug output has the verifier in base64.",
+        "AGENT-14",
+        **at(
+            "authorization",
+            lambda facts: f"debug: {base64.b64encode(facts['attempt'].verifier.encode()).decode()}",
+        ),
+    ),
+    defect(
+        "refused-exchange-printed",
+        "An exchange that was refused is printed.",
+        "AGENT-14 AGENT-10 ROBUST-02",
+        **at("exchange", refused_exchange),
+    ),
+    defect(
+        "secret-in-the-address",
+        "The client secret is in the authorization request.",
+        "AGENT-14",
+        **having(client_secret=lambda _s, client, _a: client.client_secret),
+    ),
+    defect(
+        "verifier-in-the-address",
+        "The verifier is in the authorization request.",
+        "AGENT-14",
+        **having(code_verifier=lambda _s, _c, attempt: attempt.verifier),
+    ),
+)

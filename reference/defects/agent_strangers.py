@@ -1,0 +1,157 @@
+"""Agents that bring credentials to strangers, or do not look whom they talk to."""
+
+from __future__ import annotations
+
+import json
+import os
+import ssl
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+from urllib.request import urlopen
+
+from reference.agent.policy import authorization, discovery, exchange
+from reference.agent.policy.authorization import Query
+from reference.agent.policy.discovery import Endpoints
+from reference.agent.policy.exchange import ExchangeFacts
+from reference.agent.wire import Answer, Outgoing, redirected
+from reference.defects.agent_defect import AgentDefect, defect
+
+# OpenSSL's X509_V_FLAG_NO_CHECK_TIME, for which Python has no name.
+_NO_CHECK_TIME = 0x200000
+_WELL_KNOWN = ".well-known"
+
+
+def follows(asked: Outgoing, answer: Answer) -> Outgoing | None:
+    """A redirect is followed with all that was sent."""
+    url = redirected(asked, answer)
+    return replace(asked, url=url) if url else None
+
+
+def follows_reading(asked: Outgoing, answer: Answer) -> Outgoing | None:
+    return follows(asked, answer) if asked.method == "GET" else None
+
+
+def follows_posting(asked: Outgoing, answer: Answer) -> Outgoing | None:
+    return follows(asked, answer) if asked.method == "POST" else None
+
+
+def any_issuer(query: Query, endpoints: Endpoints) -> str:
+    return authorization.code_in({**query, "iss": ()}, endpoints)
+
+
+def where_the_redirect_says(facts: ExchangeFacts) -> Outgoing:
+    named = facts.query.get("token_endpoint", ())
+    return replace(exchange.token_request(facts), url=named[0] if named else facts.endpoints.token)
+
+
+def last_server() -> dict[str, Any]:
+    """The user authorizes at the first gateway that is named, and the code goes to the last one."""
+    servers: list[str] = []
+
+    def first(metadata: Mapping[str, Any]) -> str:
+        servers[:] = metadata["authorization_servers"]
+        return discovery.authorization_server(metadata)
+
+    def at_the_last(facts: ExchangeFacts) -> Outgoing:
+        trust = ssl.create_default_context(cafile=os.environ["GATEPROOF_CA_FILE"])
+        with urlopen(discovery.discovery_url(servers[-1]), context=trust, timeout=10) as answer:  # noqa: S310
+            endpoint = json.load(answer)["token_endpoint"]
+        return replace(exchange.token_request(facts), url=endpoint)
+
+    return {"authorization_server": first, "token_request": at_the_last}
+
+
+def trusting(change: Callable[[ssl.SSLContext], None], where: Callable[[str], bool]) -> dict[str, Any]:
+    """Certificates are looked at less closely at these addresses."""
+
+    def trusted(url: str, trust: ssl.SSLContext) -> ssl.SSLContext:
+        if not where(url):
+            return trust
+        lax = ssl.create_default_context(cafile=os.environ["GATEPROOF_CA_FILE"])
+        change(lax)
+        return lax
+
+    return {"trusted": trusted}
+
+
+def anybody(context: ssl.SSLContext) -> None:
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+
+
+def any_host(context: ssl.SSLContext) -> None:
+    context.check_hostname = False
+
+
+def any_time(context: ssl.SSLContext) -> None:
+    context.verify_flags |= _NO_CHECK_TIME
+
+
+STRANGERS: tuple[AgentDefect, ...] = (
+    defect(
+        "redirects-followed", "Redirects are followed, with all that was sent.", "AGENT-13", followed=follows
+    ),
+    defect(
+        "redirects-followed-with-the-token",
+        "The service may send the token anywhere.",
+        "AGENT-13",
+        followed=follows_reading,
+    ),
+    defect(
+        "redirects-followed-with-the-code",
+        "The token endpoint may send the code anywhere.",
+        "AGENT-13",
+        followed=follows_posting,
+    ),
+    defect(
+        "plain-http-taken", "An endpoint in plain HTTP is as good as any.", "AGENT-13", may_ask=lambda _: True
+    ),
+    defect(
+        "one-client-for-all",
+        "The client of one gateway is shown to every other, whoever's metadata name it.",
+        "AGENT-13",
+        client_of=lambda _: "every gateway",
+        is_about=lambda *_: True,
+    ),
+    defect(
+        "token-endpoint-by-redirect",
+        "The redirect says where the code goes.",
+        "AGENT-13",
+        code_in=any_issuer,
+        token_request=where_the_redirect_says,
+    ),
+    defect("code-to-the-last-gateway", "Two gateways are mixed up.", "AGENT-13", **last_server()),
+    defect(
+        "certificates-not-verified",
+        "No certificate is verified.",
+        "AGENT-16",
+        **trusting(anybody, lambda _: True),
+    ),
+    defect(
+        "host-names-not-verified",
+        "A certificate may be anybody's.",
+        "AGENT-16",
+        **trusting(any_host, lambda _: True),
+    ),
+    defect(
+        "dates-not-verified", "A certificate may be old.", "AGENT-16", **trusting(any_time, lambda _: True)
+    ),
+    defect(
+        "service-not-verified",
+        "The service's certificate is not verified.",
+        "AGENT-16",
+        **trusting(anybody, lambda url: url.endswith("/orders")),
+    ),
+    defect(
+        "documents-not-verified",
+        "Whoever serves a document may show any certificate.",
+        "AGENT-16",
+        **trusting(anybody, lambda url: _WELL_KNOWN in url),
+    ),
+    defect(
+        "gateway-not-verified",
+        "The certificates of registration and exchange are not verified.",
+        "AGENT-16",
+        **trusting(anybody, lambda url: _WELL_KNOWN not in url and not url.endswith("/orders")),
+    ),
+)

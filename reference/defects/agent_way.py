@@ -1,0 +1,64 @@
+"""Agents that lose their way between the challenge and the orders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from reference.agent.policy import authorization
+from reference.agent.policy.authorization import Query
+from reference.agent.policy.discovery import Endpoints
+from reference.agent.wire import Failed
+from reference.defects.agent_defect import AgentDefect, defect
+
+
+def guessed(_challenges: Sequence[str], service_url: str) -> str:
+    """The metadata are where they usually are."""
+    return f"{service_url}/.well-known/oauth-protected-resource"
+
+
+def built_in(server: str, document: Mapping[str, Any]) -> Endpoints:
+    """The endpoints have the paths that they have elsewhere."""
+    parts = urlsplit(server)
+    base = f"{parts.scheme}://{parts.netloc}"
+    return Endpoints(
+        authorization_server=server,
+        issuer=str(document.get("issuer")),
+        registration=f"{base}/api/register",
+        authorization=f"{server}/oauth2/auth",
+        token=f"{document.get('issuer')}/oauth2/token",
+    )
+
+
+def nothing_else(query: Query, endpoints: Endpoints) -> str:
+    """A redirect with more than code and state is none."""
+    if set(query) - {"code", "state"}:
+        raise Failed("the redirect has parameters that nobody knows")
+    return authorization.code_in(query, endpoints)
+
+
+def broken_report(orders: Sequence[Any]) -> str:
+    """The last line of the program has a mistake in it."""
+    return str(orders[len(orders)])
+
+
+WAY: tuple[AgentDefect, ...] = (
+    defect("metadata-guessed", "The pointer in the challenge is not read.", "AGENT-01", metadata_url=guessed),
+    defect(
+        "endpoints-built-in", "The endpoints are not read from discovery.", "AGENT-01", endpoints=built_in
+    ),
+    defect("more-parameters-refused", "A redirect with `iss` is refused.", "AGENT-01", code_in=nothing_else),
+    defect("gives-up-at-the-challenge", "A 401 is the end.", "AGENT-01", fresh_tokens=0),
+    defect(
+        "crashes-at-the-end", "The orders are read, and then it crashes.", "AGENT-01", report=broken_report
+    ),
+    defect(
+        "discovery-of-rfc-8414",
+        "The gateway's document is looked for at the path of RFC 8414 alone.",
+        "AGENT-01",
+        discovery_url=lambda server: server.replace(
+            urlsplit(server).path, f"/.well-known/oauth-authorization-server{urlsplit(server).path}"
+        ),
+    ),
+)

@@ -1,0 +1,10 @@
+"""All legal variants of the agent, by name."""
+
+from __future__ import annotations
+
+from reference.variants.agent_asking import ASKING
+from reference.variants.agent_running import RUNNING
+from reference.variants.variant import Variant
+
+FAMILIES = (ASKING, RUNNING)
+VARIANTS: dict[str, Variant] = {variant.name: variant for family in FAMILIES for variant in family}

@@ -1,0 +1,144 @@
+"""Other legal ways for an agent to ask for what it needs."""
+
+from __future__ import annotations
+
+import random
+import secrets
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+from urllib.parse import parse_qsl
+
+from reference.agent.policy import authorization, discovery, exchange, mcp, operation, registration
+from reference.agent.policy.authorization import Attempt, Octets
+from reference.agent.policy.discovery import Endpoints
+from reference.agent.policy.exchange import ExchangeFacts
+from reference.agent.policy.operation import Ask, Tokens
+from reference.agent.policy.registration import Client
+from reference.agent.settings import Settings
+from reference.agent.wire import Answer, Outgoing, form
+from reference.variants.variant import variant
+
+UNRESERVED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+
+
+def _posted(settings: Settings, ask: Ask, given: Mapping[str, str]) -> Answer:
+    headers = {"Content-Type": "application/json", **given}
+    return ask(Outgoing(method="POST", url=f"{settings.service_url}/orders", headers=headers, body=b"{}"))
+
+
+def _metadata_first(settings: Settings, ask: Ask, given: Mapping[str, str]) -> Answer:
+    """The usual address of the metadata is tried before the service is asked anything."""
+    ask(Outgoing(method="GET", url=f"{settings.service_url}/.well-known/oauth-protected-resource"))
+    return operation.operate(settings, ask, given)
+
+
+def _registers_more(settings: Settings) -> dict[str, Any]:
+    return registration.registration_record(settings) | {
+        "grant_types": ["authorization_code", "refresh_token"],
+        "client_uri": "https://agent.example",
+        "application_type": "web",
+        "scope": "openid",
+        "software_id": "orders-agent",
+    }
+
+
+def _asks_for_more(settings: Settings, client: Client, attempt: Attempt) -> dict[str, str]:
+    more = {"resource": settings.service_url, "nonce": secrets.token_urlsafe(16), "prompt": "consent"}
+    return more | authorization.authorization_parameters(settings, client, attempt)
+
+
+def _other_order(settings: Settings, client: Client, attempt: Attempt) -> dict[str, str]:
+    whole = authorization.authorization_parameters(settings, client, attempt)
+    scope = " ".join((*settings.scopes, "profile", "openid"))
+    return dict(sorted((whole | {"scope": scope}).items(), reverse=True))
+
+
+def _exchanges_more(facts: ExchangeFacts) -> Outgoing:
+    fields = dict(parse_qsl(exchange.token_request(facts).body.decode()))
+    return form(facts.endpoints.token, fields | {"resource": facts.settings.service_url, "scope": "openid"})
+
+
+def _in_hexadecimal(octets: Octets) -> Attempt:
+    return Attempt(verifier=octets(32).hex(), state=octets(16).hex())
+
+
+def _of_unreserved(_octets: Octets) -> Attempt:
+    chance = random.SystemRandom()
+    verifier = "".join(chance.choice(UNRESERVED) for _ in range(128))
+    return Attempt(verifier=verifier, state="".join(chance.choice(UNRESERVED) for _ in range(48)))
+
+
+def _state_with_a_place(octets: Octets) -> Attempt:
+    attempt = authorization.fresh_attempt(octets)
+    return replace(attempt, state=f"orders/list.{attempt.state}")
+
+
+def _refreshed(ask: Ask, endpoints: Endpoints, client: Client, tokens: Tokens) -> dict[str, Any] | None:
+    """As RFC 6749 has it; where that is refused, the user is asked."""
+    if "refresh_token" not in tokens:
+        return None
+    fields = {
+        "grant_type": "refresh_token",
+        "refresh_token": tokens["refresh_token"],
+        "client_id": client.client_id,
+        "client_secret": client.client_secret,
+    }
+    return exchange.tokens_in(ask(form(endpoints.token, fields)))
+
+
+def _again_if_it_fails(asked: Outgoing, answer: Answer) -> Outgoing | None:
+    """A server that failed may not have seen the code."""
+    return asked if answer.status >= 500 else None
+
+
+ASKING = (
+    variant("over-mcp", "the operation is an MCP tool call", operate=mcp.call_tool),
+    variant("by-post", "the operation is a POST", operate=_posted),
+    variant("metadata-first", "the usual address of the metadata is tried first", operate=_metadata_first),
+    variant(
+        "bearer-in-lower-case",
+        "the scheme of the token is written in other letters",
+        bearer=lambda tokens: {"authorization": f"bearer {tokens['access_token']}"} if tokens else {},
+    ),
+    variant("registers-more", "the registration says more", registration_record=_registers_more),
+    variant(
+        "asks-for-more",
+        "the authorization request has more parameters",
+        authorization_parameters=_asks_for_more,
+    ),
+    variant(
+        "in-another-order",
+        "parameters and scopes are in another order",
+        authorization_parameters=_other_order,
+    ),
+    variant("exchanges-more", "the exchange has more fields", token_request=_exchanges_more),
+    variant("in-hexadecimal", "verifier and state are written in hexadecimal", fresh_attempt=_in_hexadecimal),
+    variant(
+        "of-unreserved-characters", "verifier and state use all that is allowed", fresh_attempt=_of_unreserved
+    ),
+    variant("state-with-a-place", "the state has a constant part as well", fresh_attempt=_state_with_a_place),
+    variant(
+        "refreshes",
+        "a refused token is renewed with the refresh token first",
+        renewed=_refreshed,
+        worth_keeping=dict,
+    ),
+    variant(
+        "exchanges-again-on-failure",
+        "an exchange that fails is tried once more",
+        sent_again=_again_if_it_fails,
+    ),
+    variant(
+        "takes-the-last-gateway",
+        "of several gateways it takes the last",
+        authorization_server=lambda metadata: discovery.authorization_server(
+            {"authorization_servers": metadata.get("authorization_servers", [])[-1:]}
+        ),
+    ),
+    variant(
+        "issuer-not-compared",
+        "the redirect's `iss` is passed over",
+        code_in=lambda query, endpoints: authorization.code_in({**query, "iss": ()}, endpoints),
+    ),
+)

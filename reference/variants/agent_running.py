@@ -1,0 +1,70 @@
+"""Other legal ways for an agent to run, to keep what it has, and to talk to its user."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from reference.agent.browser import open_browser
+from reference.variants.variant import variant
+
+_SLOW_S = 0.8
+
+
+def _printed(_command: str | None, url: str, say: Callable[[str], None]) -> Callable[[], bool]:
+    return open_browser(None, url, say)
+
+
+def _printed_and_opened(command: str | None, url: str, say: Callable[[str], None]) -> Callable[[], bool]:
+    say(f'if no browser opens, go to "{url}".')
+    return open_browser(command, url, say)
+
+
+def _without_end_of_line(_command: str | None, url: str, _say: Callable[[str], None]) -> Callable[[], bool]:
+    print(f"Please open {url} and come back: ", end="", file=sys.stderr, flush=True)
+    return lambda: False
+
+
+def _talks(step: str, facts: Mapping[str, Any]) -> str | None:
+    """What anybody may read: where it is, and what it opened."""
+    shown = {"authorization": facts.get("url", ""), "operation": "asking the service"}
+    return f'{{"step": "{step}", "at": {time.time():.3f}, "about": "{shown.get(step, "")}"}}'
+
+
+def _slow(run: Callable[[], int]) -> int:
+    time.sleep(_SLOW_S)
+    return run()
+
+
+def _in_a_child(run: Callable[[], int]) -> int:
+    """The work is done by a process that the first one waits for."""
+    child = os.fork()
+    if child == 0:
+        code = run()
+        sys.stdout.flush()
+        os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+RUNNING = (
+    variant("keeps-no-tokens", "every run gets a token of its own", keeps_tokens=False),
+    variant("keeps-all-tokens", "the state folder holds all tokens", worth_keeping=dict),
+    variant(
+        "waits-for-its-own-redirect", "a redirect that is not its own is passed over", waits_for_ours=True
+    ),
+    variant("one-fresh-token", "it gives up when the first fresh token is refused", fresh_tokens=1),
+    variant("three-fresh-tokens", "it gives up when three fresh tokens are refused", fresh_tokens=3),
+    variant("asks-twice-for-a-code", "without a code it asks once more", authorizations_without_code=2),
+    variant("address-printed", "it opens no browser and prints the address", open_browser=_printed),
+    variant("address-printed-in-a-prompt", "the address is in a prompt", open_browser=_without_end_of_line),
+    variant("address-printed-and-opened", "it does both", open_browser=_printed_and_opened),
+    variant("talks-a-lot", "it prints what it does", told=_talks),
+    variant("says-nothing", "it prints nothing but an empty line", report=lambda _: ""),
+    variant("prints-the-orders", "it prints the orders as they came", report=repr),
+    variant("another-exit-code", "its failures have an exit code of their own", exit_code_of_failure=75),
+    variant("starts-slowly", "it takes its time to start", around=_slow),
+    variant("works-in-a-child", "its work is done by a child process", around=_in_a_child),
+)

@@ -1,0 +1,117 @@
+"""Wrong agents are caught by the right rule, and legal ones are left alone in whatever language."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance import rules
+from conformance.run.embedded import Embedded, embedded_reference
+from conformance.run.options import RunOptions
+from conformance.run.session import carry_out
+from conformance.run.subjects import combinations, subjects
+from conformance.target.file import load
+from conformance.target.model import Target
+from reports.verdicts import RunResult
+
+HERE = Path(__file__).parent
+COMMAND = [sys.executable, "-m", "conformance", "prove", "agent", "--workers", "1", "--no-color"]
+# A walk through a run, and what agents in other languages stumble over.
+WALK = ("AGENT-0[1236789]", "AGENT-1[124]")
+
+
+def judged(asked: Target | Embedded, folder: Path, *only: str) -> RunResult:
+    selected = rules.select(rules.load().for_role("agent"), only)
+    options = RunOptions(role="agent", seed=5, only=only)
+    return carry_out(asked, selected, options, lambda _: None, folder / "report")
+
+
+def subject(kind: str, name: str) -> Embedded:
+    return Embedded(name=name, program=(sys.executable, "-m", f"reference.{kind}s", "agent", name))
+
+
+def verdicts(result: RunResult) -> dict[str, Any]:
+    return {rule.id: (rule.verdict.value, rule.reason) for rule in result.rules}
+
+
+@pytest.mark.parametrize(
+    ("name", "rule", "said"),
+    [
+        ("endpoints-built-in", "AGENT-01", "exit code 1 and no orders read"),
+        ("method-left-out", "AGENT-02", "expected client_secret_post, got nothing"),
+        ("plus-for-spaces", "AGENT-03", "%20"),
+        ("verifier-half-constant", "AGENT-04", "random bits"),
+        ("exchange-with-basic", "AGENT-06", "client_id in the body"),
+        ("id-token-sent-along", "AGENT-07", "no id token in them"),
+        ("registers-every-time", "AGENT-11", "registrations of run 3"),
+        ("access-token-printed", "AGENT-12", "access token in the output"),
+        ("redirect-printed", "AGENT-14", "code in the output"),
+        ("authorizes-without-end", "AGENT-15", "stopped after too many requests"),
+    ],
+)
+def test_defect_is_named_for_what_it_is(name: str, rule: str, said: str, tmp_path: Path) -> None:
+    result = judged(subject("defect", name), tmp_path, rule)
+
+    found = [
+        check.message for each in result.rules for check in each.checks if check.verdict.value == "failed"
+    ]
+    assert any(said in message for message in found), found or verdicts(result)
+
+
+@pytest.mark.parametrize("name", ["over-mcp", "address-printed", "refreshes", "keeps-no-tokens"])
+def test_legal_choice_is_left_alone(name: str, tmp_path: Path) -> None:
+    result = judged(subject("variant", name), tmp_path, "AGENT-01", "AGENT-03", "AGENT-09", "AGENT-11")
+
+    assert {verdict for verdict, _ in verdicts(result).values()} == {"passed"}, verdicts(result)
+
+
+def test_reference_is_conformant(tmp_path: Path) -> None:
+    result = judged(embedded_reference("agent"), tmp_path, *WALK)
+
+    assert {verdict for verdict, _ in verdicts(result).values()} == {"passed"}, verdicts(result)
+
+
+@pytest.mark.parametrize(
+    ("program", "file"), [("node", "orders_agent.mjs"), ("curl", "orders_agent.sh")], ids=["Node", "sh"]
+)
+def test_agent_in_another_language_is_conformant(program: str, file: str, tmp_path: Path) -> None:
+    if shutil.which(program) is None or (program == "curl" and shutil.which("openssl") is None):
+        pytest.skip(f"needs {program}")
+    command = json.dumps(["node" if program == "node" else "sh", str(HERE / file)])
+    target = tmp_path / "agent.toml"
+    target.write_text(f'[target]\nrole = "agent"\nname = "orders"\n[launch]\ncommand = {command}\n')
+
+    result = judged(load(target), tmp_path, *WALK)
+
+    assert {verdict for verdict, _ in verdicts(result).values()} == {"passed"}, verdicts(result)
+
+
+def test_proof_of_agents_is_a_command(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [*COMMAND, "--quick", "--only", "openid-left-out"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    kept = json.loads((tmp_path / "gateproof-proof" / "prove.json").read_text())
+    assert kept["role"] == "agent"
+    assert kept["figures"]["caught"] == kept["figures"]["defects"] == 1
+
+
+def test_variants_of_agents_go_together() -> None:
+    variants = [each for each in subjects("agent") if each.kind == "variant"]
+
+    for drawn in combinations(variants, 30, seed=1):
+        names = drawn.name.split("+")
+        decided = [part for each in variants if each.name in names for part in each.decides]
+        assert len(decided) == len(set(decided))

@@ -1,0 +1,127 @@
+"""Agents that do nothing pass nothing, and agents that will not stop are stopped."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from conformance import rules
+from conformance.run.options import RunOptions
+from conformance.run.session import carry_out
+from conformance.target.file import load
+from conformance.target.model import Target
+from reports.verdicts import RunResult
+
+# Each is a whole agent, in Python.
+NOTHING = {
+    "ends at once": "",
+    "says that all is well": "print('read 2 orders')",
+    "crashes": "raise SystemExit('no such thing')",
+    "is killed": "import os, signal; os.kill(os.getpid(), signal.SIGKILL)",
+    "hangs": "import time; time.sleep(600)",
+    "hangs and listens to nobody": (
+        "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
+    ),
+    "opens the service's front page": (
+        "import os, subprocess; subprocess.run([os.environ['BROWSER'], os.environ['GATEPROOF_SERVICE_URL']])"
+    ),
+    "floods its output": ("import sys; [sys.stdout.buffer.write(b'x' * 1_000_000) for _ in range(100)]"),
+    "writes binary": "import os, sys; sys.stdout.buffer.write(os.urandom(300_000))",
+}
+DAEMON = """
+import os, sys, time
+for _ in range(3):
+    if os.fork() == 0:
+        if os.fork() == 0:
+            os.setsid()
+            open(sys.argv[1] + f"/{os.getpid()}", "w").close()
+            time.sleep(600)
+        os._exit(0)
+time.sleep(0.5)
+"""
+
+# Its callback is open, and nobody answers there until the browser has returned.
+ONE_THREAD = """
+import subprocess, sys
+from reference.agent import callback
+from reference.agent.command import main
+from reference.agent.policies import Policies
+
+late = callback.Callback.next
+def answering(self, *arguments):
+    self._thread.start()
+    return late(self, *arguments)
+callback.Callback.__enter__, callback.Callback.next = lambda self: self, answering
+def waited_for(command, url, say):
+    subprocess.run([command, url])
+    return lambda: True
+sys.exit(main([], Policies(open_browser=waited_for)))
+"""
+
+
+def target(folder: Path, program: str, *arguments: str, timeout_s: float = 1.5) -> Target:
+    command = json.dumps([sys.executable, "-c", program, *arguments])
+    file = folder / "agent.toml"
+    file.write_text(
+        f'[target]\nrole = "agent"\nname = "odd"\n[launch]\ncommand = {command}\ntimeout_s = {timeout_s}\n'
+    )
+    return load(file)
+
+
+def judged(asked: Target, folder: Path, *only: str) -> RunResult:
+    selected = rules.select(rules.load().for_role("agent"), only)
+    options = RunOptions(role="agent", seed=5, only=only)
+    return carry_out(asked, selected, options, lambda _: None, folder / "report")
+
+
+@pytest.mark.parametrize("name", list(NOTHING))
+def test_nothing_passes(name: str, tmp_path: Path) -> None:
+    result = judged(target(tmp_path, NOTHING[name]), tmp_path)
+
+    verdicts = {rule.id: rule.verdict.value for rule in result.rules}
+    assert set(verdicts.values()) <= {"failed", "not-testable"}, verdicts
+    # A run that was stopped at its time limit proves nothing, not even that the agent is wrong.
+    assert verdicts["AGENT-01"] == ("not-testable" if name.startswith("hangs") else "failed")
+    assert (tmp_path / "report" / "evidence.jsonl").is_file()
+
+
+def test_nothing_is_left_running(tmp_path: Path) -> None:
+    judged(target(tmp_path, DAEMON, str(tmp_path)), tmp_path, "AGENT-01")
+
+    started = [int(path.name) for path in tmp_path.iterdir() if path.name.isdecimal()]
+    until = time.monotonic() + 5
+    while any(map(alive, started)) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert len(started) == 3
+    assert not any(map(alive, started))
+
+
+def alive(process: int) -> bool:
+    """True for a process that runs; one that nobody has waited for is as dead as any."""
+    try:
+        os.kill(process, 0)
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+    return state != "Z"
+
+
+def test_agent_that_waits_for_its_browser_before_it_answers_gets_through(tmp_path: Path) -> None:
+    result = judged(target(tmp_path, ONE_THREAD, timeout_s=30), tmp_path, "AGENT-01", "AGENT-06")
+
+    assert {rule.verdict.value for rule in result.rules} == {"passed"}
+
+
+def test_program_that_is_not_there_has_no_verdict(tmp_path: Path) -> None:
+    file = tmp_path / "agent.toml"
+    file.write_text('[target]\nrole = "agent"\nname = "odd"\n[launch]\ncommand = ["no-such-agent"]\n')
+
+    result = judged(load(file), tmp_path, "AGENT-01")
+
+    assert result.verdict.value == "no-verdict"
+    assert "no program no-such-agent" in result.reason

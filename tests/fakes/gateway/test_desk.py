@@ -1,0 +1,143 @@
+"""The scripted gateway's side for agents remembers what it gave to whom, and holds everybody to it."""
+
+from __future__ import annotations
+
+import json
+import re
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import pytest
+
+from fakes.gateway.desk import Desk, fields, odd_site
+from fakes.gateway.gateway import Replied
+from fakes.gateway.journal import Call
+from fakes.gateway.keys import new_key
+from fakes.gateway.script import Endpoint
+
+CALLBACK = "https://127.0.0.1:9/callback"
+
+
+@pytest.fixture
+def desk() -> Desk:
+    site = odd_site("https://127.0.0.1:1", "https://127.0.0.1:2")
+    return Desk(site, indicator="https://api.example", scopes=("orders:read",), key=new_key("ES256"))
+
+
+def call(
+    body: bytes = b"", target: str = "/", headers: tuple[tuple[str, str], ...] = (), method: str = "POST"
+) -> Call:
+    return Call(
+        ordinal=1, endpoint=Endpoint.TOKEN, method=method, target=target, headers=headers, body=body, at_s=0.0
+    )
+
+
+def form(**members: str) -> Call:
+    return call(urlencode(members).encode())
+
+
+def registered(desk: Desk) -> dict[str, str]:
+    document = desk.register(call(json.dumps({"redirect_uris": [CALLBACK]}).encode())).document
+    return {name: document[name] for name in ("client_id", "client_secret")}
+
+
+def consented(desk: Desk, client_id: str, **more: str) -> Replied:
+    query = urlencode({"client_id": client_id, "redirect_uri": CALLBACK, "scope": "openid", **more})
+    page = desk.authorize(call(target=f"{desk.site.authorization_path}?{query}", method="GET")).page or ""
+    ticket = re.search(r'name="ticket" value="([^"]+)"', page)
+    return desk.consent(form(ticket=ticket[1] if ticket else ""))
+
+
+def code_of(answer: Replied) -> str:
+    return parse_qs(urlsplit(answer.headers["location"]).query)["code"][0]
+
+
+def test_code_is_worth_tokens_once(desk: Desk) -> None:
+    client = registered(desk)
+    answer = consented(desk, client["client_id"], state="a b")
+    exchange = form(grant_type="authorization_code", code=code_of(answer), **client)
+
+    assert parse_qs(urlsplit(answer.headers["location"]).query)["state"] == ["a b"]
+    tokens = desk.token(exchange)
+    assert tokens.status == 200
+    assert {"access_token", "id_token", "refresh_token", "scope"} <= set(tokens.document)
+    assert desk.accepts(tokens.document["access_token"])
+    assert desk.token(exchange).document["error"] == "invalid_grant"
+
+
+def test_code_is_for_the_client_that_asked(desk: Desk) -> None:
+    client, other = registered(desk), registered(desk)
+    code = code_of(consented(desk, client["client_id"]))
+
+    assert desk.token(form(grant_type="authorization_code", code=code, **other)).status == 400
+    wrong = {**client, "client_secret": other["client_secret"]}
+    assert desk.token(form(grant_type="authorization_code", code=code, **wrong)).status == 401
+    assert desk.token(form(grant_type="authorization_code", code=code, **client)).status == 200
+
+
+def test_pending_agent_gets_a_page_until_it_is_approved(desk: Desk) -> None:
+    desk.holds = True
+    client = registered(desk)
+
+    assert consented(desk, client["client_id"]).status == 200
+    desk.approve_all()
+    assert consented(desk, client["client_id"]).status == 302
+
+
+def test_unknown_agent_and_unknown_redirect_get_a_page(desk: Desk) -> None:
+    client = registered(desk)
+
+    assert consented(desk, "nobody").status == 400
+    assert consented(desk, client["client_id"], redirect_uri="https://elsewhere.example").status == 400
+
+
+def test_refused_exchange_loses_its_code(desk: Desk) -> None:
+    client = registered(desk)
+    desk.refusals = 1
+    exchange = form(
+        grant_type="authorization_code", code=code_of(consented(desk, client["client_id"])), **client
+    )
+
+    assert desk.token(exchange).document["error"] == "invalid_grant"
+    assert desk.token(exchange).document["error"] == "invalid_grant"
+
+
+def test_refresh_token_is_rotated_and_can_be_ended(desk: Desk) -> None:
+    client = registered(desk)
+    code = code_of(consented(desk, client["client_id"]))
+    first = desk.token(form(grant_type="authorization_code", code=code, **client)).document["refresh_token"]
+    second = desk.token(form(grant_type="refresh_token", refresh_token=first, **client)).document
+
+    assert desk.token(form(grant_type="refresh_token", refresh_token=first, **client)).status == 400
+    desk.end_refresh_tokens()
+    ended = form(grant_type="refresh_token", refresh_token=second["refresh_token"], **client)
+    assert desk.token(ended).status == 400
+
+
+def test_gateway_that_takes_anybody_knows_every_client(desk: Desk) -> None:
+    desk.takes_anybody = True
+    code = code_of(consented(desk, "a stranger's client"))
+
+    answer = desk.token(
+        form(grant_type="authorization_code", code=code, client_id="a stranger's client", client_secret="s")
+    )
+    assert answer.status == 200
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        call(b'{"client_id": "a", "client_secret": "b c"}'),
+        call(b"client_id=a&client_secret=b+c"),
+        call(target="/token?client_id=a&client_secret=b%20c"),
+        call(b"grant_type=x", headers=(("authorization", "Basic YTpiJTIwYw=="),)),
+    ],
+)
+def test_credentials_are_found_wherever_they_are(request_: Call) -> None:
+    found = fields(request_)
+    assert (found["client_id"], found["client_secret"]) == ("a", "b c")
+
+
+def test_no_two_sites_have_a_path_in_common() -> None:
+    one, two = (odd_site("https://127.0.0.1:1", "https://127.0.0.1:2") for _ in range(2))
+    names = ("resource_id", "registration_path", "authorization_path", "consent_path", "token_path")
+    assert all(getattr(one, name) != getattr(two, name) for name in names)

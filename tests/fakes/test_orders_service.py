@@ -1,0 +1,92 @@
+"""The scripted service turns away whoever has no good token, and serves the others over HTTP and MCP."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from fakes.gateway.gateway import Replied
+from fakes.gateway.journal import Call
+from fakes.gateway.script import Endpoint
+from fakes.orders_service import OrdersService
+
+GOOD = ("authorization", "Bearer good")
+
+
+@pytest.fixture
+def service() -> OrdersService:
+    return OrdersService(
+        "https://127.0.0.1:1",
+        servers=["https://127.0.0.1:2/res_1"],
+        scopes=["orders:read"],
+        accepts=lambda token: token == "good",
+    )
+
+
+def call(*headers: tuple[str, str], body: bytes = b"") -> Call:
+    return Call(
+        ordinal=7, endpoint=Endpoint.OPERATION, method="POST", target="/", headers=headers, body=body, at_s=0
+    )
+
+
+def message(method: str, *headers: tuple[str, str], **more: Any) -> Call:
+    body = json.dumps({"jsonrpc": "2.0", "method": method, **more}).encode()
+    return call(GOOD, *headers, body=body)
+
+
+@pytest.mark.parametrize("headers", [(), (("authorization", "Bearer bad"),), (("authorization", "good"),)])
+def test_no_good_token_gets_the_challenge(
+    service: OrdersService, headers: tuple[tuple[str, str], ...]
+) -> None:
+    answer = service.plain(call(*headers))
+
+    assert answer.status == 401
+    assert 'resource_metadata="https://127.0.0.1:1/.well-known/' in answer.headers["www-authenticate"]
+    assert service.served == []
+
+
+def test_good_token_gets_the_orders(service: OrdersService) -> None:
+    assert service.plain(call(GOOD)).document["orders"] == service.orders
+    assert service.served == [7]
+
+
+def test_metadata_name_the_service_and_its_gateway(service: OrdersService) -> None:
+    document = service.metadata().document
+    assert document["resource"] == "https://127.0.0.1:1"
+    assert document["authorization_servers"] == ["https://127.0.0.1:2/res_1"]
+
+
+def test_tool_call_needs_a_session(service: OrdersService) -> None:
+    asked = {"id": 2, "params": {"name": "list_orders", "arguments": {}}}
+    met = service.mcp(message("initialize", id=1, params={"protocolVersion": "2025-03-26"}))
+    session = ("mcp-session-id", met.headers["mcp-session-id"])
+
+    assert met.document["result"]["protocolVersion"] == "2025-03-26"
+    assert service.mcp(message("tools/call", **asked)).status == 404
+    assert service.mcp(message("notifications/initialized", session)).status == 202
+    assert service.mcp(message("tools/list", session, id=3)).document["result"]["tools"]
+    called: Replied = service.mcp(message("tools/call", session, **asked))
+    assert service.orders[0]["id"] in called.document["result"]["content"][0]["text"]
+    assert service.mcp(call(body=b"{}")).status == 401
+
+
+def test_next_token_is_refused_where_the_orders_are_asked_for(service: OrdersService) -> None:
+    service.refuses_next = 1
+    met = service.mcp(message("initialize", id=1, params={}))
+    session = ("mcp-session-id", met.headers["mcp-session-id"])
+    asked = message("tools/call", session, id=2, params={"name": "list_orders"})
+
+    assert [service.mcp(asked).status for _ in range(2)] == [401, 200]
+
+
+def test_service_that_refuses_all_serves_nobody(service: OrdersService) -> None:
+    service.refuses_all = True
+    assert service.plain(call(GOOD)).status == 401
+
+
+def test_accepted_call_may_be_sent_elsewhere(service: OrdersService) -> None:
+    service.sends_to = "https://localhost:9/orders"
+    assert service.plain(call(GOOD)).headers["location"] == "https://localhost:9/orders"
+    assert service.plain(call()).status == 401
