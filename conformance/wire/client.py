@@ -209,8 +209,8 @@ class Wire:
             if place is None:
                 raise ValueError(f"{origin(request.url)} is neither the target nor one of the fakes")
             entries.append((replace(place, pace=None), replace(request, alone=not kept)))
-        if (place := self._place(requests[0].url)) is not None:
-            place.go_ahead(len(entries))
+        if requests and (ahead := self._place(requests[0].url)) is not None:
+            ahead.go_ahead(len(requests))
         runs = self._track.run(entries)
         if any(run.answer is not None or not run.too_late for run in runs):
             self._heard()

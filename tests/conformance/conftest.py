@@ -32,8 +32,9 @@ def judged() -> Iterator[Judged]:
         assert process.stdin is not None
         assert process.stdout is not None
 
-        def judge(target: Path, *only: str) -> dict[str, Any]:
-            print(json.dumps({"target": str(target), "only": only}), file=process.stdin, flush=True)
+        def judge(target: Path, *only: str, faults: bool = True) -> dict[str, Any]:
+            asked = {"target": str(target), "only": only, "faults": faults}
+            print(json.dumps(asked), file=process.stdin, flush=True)
             answer: dict[str, Any] = json.loads(process.stdout.readline())
             return answer
 

@@ -30,7 +30,7 @@ def main() -> None:
             file = Path(asked["target"])
             target = load(file)
             role = target.role
-            options = RunOptions(role=role, seed=SEED, only=tuple(asked["only"]))
+            options = RunOptions(role=role, seed=SEED, only=tuple(asked["only"]), faults=asked["faults"])
             result = carry_out(
                 target,
                 rules.select(everything.for_role(role), options.only),

@@ -78,7 +78,7 @@ def served() -> Iterator[dict[str, Any]]:
 
 
 def test_embedded_reference_is_conformant(tmp_path: Path) -> None:
-    code, report = run(tmp_path, "--seed", "7", "--workers", "2", "--shuffle")
+    code, report = run(tmp_path, "--seed", "7", "--workers", "2", "--shuffle", "--examples", "5")
     assert (code, report["verdict"]) == (0, "conformant")
     assert set(verdicts(report).values()) <= {"passed", "observed"} | NOT_HERE
 
