@@ -16,11 +16,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from conformance.wire.exchange import Answer, Exchange, Request
 from conformance.wire.place import Place, origin
 from fakes.gateway.application import Routes, application
-from fakes.gateway.desk import Desk, odd_site
+from fakes.gateway.desk import Desk
 from fakes.gateway.journal import Call, Journal
 from fakes.gateway.keys import new_key
 from fakes.gateway.running import Loop
 from fakes.gateway.script import Script
+from fakes.gateway.site import odd_site
 from fakes.orders_service import OrdersService
 from fakes.serving import Listener, listen, server_tls
 
