@@ -13,7 +13,7 @@ from conformance.run.agent_context import AgentContext
 from conformance.run.agent_launch import Run
 from conformance.run.agent_output import UNSEARCHED, Printed, printed
 from conformance.run.agent_world import AgentWorld
-from conformance.run.ports import free_ports
+from conformance.run.ports import kept_port
 from conformance.run.received import Leak, Survey
 from conformance.wire.exchange import Exchange
 from conformance.wire.keyring import Keyring
@@ -115,7 +115,7 @@ class AgentBench:
             spec=context.target.launch,
             browser=self._browser,
             folder=folder,
-            callback_url=f"https://127.0.0.1:{free_ports(1)[0]}{CALLBACK_PATH}",
+            callback_url=f"https://127.0.0.1:{kept_port(stack)}{CALLBACK_PATH}",
             ca_file=context.certificates.ca_file,
             certificate=context.agent_certificate,
             ran=self._ran,

@@ -105,15 +105,17 @@ class Visits:
         outcome: list[bool] = []
 
         def go() -> None:
-            outcome.append(self._go(url, "opened", courier))
-            ended.set()
+            try:
+                outcome.append(self._go(url, "opened", courier))
+            finally:
+                ended.set()
 
         threading.Thread(target=go, daemon=True).start()
         while not ended.wait(_POLL_S):
             # An agent may wait for its browser before it looks who is at its door: then it has to be let go.
             if courier.unanswered_s() > _ANSWERS_WITHIN_S:
                 return True
-        return outcome[0]
+        return any(outcome)
 
     def read(self, text: str) -> None:
         """What the agent has printed so far: an address in it that nobody opens, the user opens by hand."""

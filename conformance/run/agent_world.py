@@ -7,22 +7,21 @@ from __future__ import annotations
 
 import secrets
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from conformance.run.ports import free_ports
 from conformance.wire.exchange import Answer, Exchange, Request
 from conformance.wire.place import Place, origin
 from fakes.gateway.application import Routes, application
-from fakes.gateway.desk import Desk, odd_site
+from fakes.gateway.desk import Desk
 from fakes.gateway.journal import Call, Journal
 from fakes.gateway.keys import new_key
 from fakes.gateway.running import Loop
 from fakes.gateway.script import Script
+from fakes.gateway.site import odd_site
 from fakes.orders_service import OrdersService
 from fakes.serving import Listener, listen, server_tls
 
@@ -67,12 +66,33 @@ class Heard:
 
 
 @dataclass(kw_only=True, slots=True)
+class _Door:
+    """An open port: what is behind it is known a little later than its number."""
+
+    port: int = 0
+    came: int = 0
+    app: ASGIApp | None = None
+
+    def knock(self) -> None:
+        self.came += 1
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self.app is not None:
+            await self.app(scope, receive, send)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Party:
-    """Somebody who listens; `came` counts connections, also those on which no request ever came."""
+    """Somebody who listens."""
 
     url: str
     journal: Journal
-    came: int = 0
+    door: _Door
+
+    @property
+    def came(self) -> int:
+        """How many connections were made, also those on which no request ever came."""
+        return self.door.came
 
 
 class AgentWorld:
@@ -94,15 +114,9 @@ class AgentWorld:
         self._wrong = wrong or {}
         self._listeners: list[Listener] = []
         self.parties: dict[str, Party] = {}
-        service, metadata, base, core, thief, clear = free_ports(6)
-        self._ports = {
-            SERVICE: service,
-            METADATA: metadata,
-            GATEWAY: base,
-            CORE: core,
-            THIEF: thief,
-            CLEAR: clear,
-        }
+        self._doors: dict[str, _Door] = {}
+        for name in (SERVICE, METADATA, GATEWAY, CORE, THIEF, CLEAR):
+            self._open(name)
         self.mark = secrets.token_hex(8)
         key = new_key("ES256")
         site = odd_site(self.url(GATEWAY), self.url(CORE))
@@ -125,20 +139,21 @@ class AgentWorld:
         if metadata_apart:
             self.service.metadata_path = f"/about/{secrets.token_hex(4)}/who-authorizes"
             self.service.pointer = f"{self.url(METADATA)}{self.service.metadata_path}"
-        self._open_all(metadata_apart=metadata_apart)
+        self._serve_all(metadata_apart=metadata_apart)
 
     def url(self, party: str) -> str:
         """The thief is on another host than everybody else: the name tells them apart for any client."""
         host = "localhost" if party == THIEF else "127.0.0.1"
-        return f"{'http' if party == CLEAR else 'https'}://{host}:{self._ports[party]}"
+        return f"{'http' if party == CLEAR else 'https'}://{host}:{self._doors[party].port}"
 
     def add_second_gateway(self) -> Desk:
         """Another honest gateway, whose tokens the service takes as well."""
-        self._ports |= dict(zip((SECOND, SECOND_CORE), free_ports(2), strict=True))
+        for name in (SECOND, SECOND_CORE):
+            self._open(name)
         site = odd_site(self.url(SECOND), self.url(SECOND_CORE))
         desk = Desk(site, indicator=INDICATOR, scopes=SCOPES, key=new_key("ES256"))
-        self._open(SECOND, desk.script, desk.base_journal, desk.base_routes())
-        self._open(SECOND_CORE, desk.script, desk.core_journal, desk.core_routes())
+        self._serve(SECOND, desk.script, desk.base_journal, desk.base_routes())
+        self._serve(SECOND_CORE, desk.script, desk.core_journal, desk.core_routes())
         self.named.append(desk)
         return desk
 
@@ -175,16 +190,16 @@ class AgentWorld:
 
         self._loop.run(shut())
 
-    def _open_all(self, *, metadata_apart: bool) -> None:
+    def _serve_all(self, *, metadata_apart: bool) -> None:
         desk, service, thief = self.desk, self.service, self.thief
         everything = application(
             service.script, service.journal, service.routes(), otherwise=service.elsewhere
         )
-        self._open_app(SERVICE, service.journal, everything)
+        self._let_in(SERVICE, service.journal, everything)
         if metadata_apart:
-            self._open(METADATA, service.script, Journal(), service.metadata_routes())
-        self._open(GATEWAY, desk.script, desk.base_journal, desk.base_routes())
-        self._open(CORE, desk.script, desk.core_journal, desk.core_routes())
+            self._serve(METADATA, service.script, Journal(), service.metadata_routes())
+        self._serve(GATEWAY, desk.script, desk.base_journal, desk.base_routes())
+        self._serve(CORE, desk.script, desk.core_journal, desk.core_routes())
         own = OrdersService(
             thief.site.base_url,
             servers=[thief.site.authorization_server],
@@ -192,27 +207,26 @@ class AgentWorld:
             accepts=thief.accepts,
         )
         routes = (thief.base_routes(), thief.core_routes(), own.routes())
-        self._open(THIEF, thief.script, thief.base_journal, *routes)
+        self._serve(THIEF, thief.script, thief.base_journal, *routes)
         # Whoever goes there in the clear is served like everywhere else: what it sends is what counts.
-        self._open(CLEAR, desk.script, Journal(), desk.base_routes(), desk.core_routes())
+        self._serve(CLEAR, desk.script, Journal(), desk.base_routes(), desk.core_routes())
 
-    def _open(self, name: str, script: Script, journal: Journal, *routes: Routes) -> None:
-        self._open_app(name, journal, application(script, journal, *routes))
+    def _serve(self, name: str, script: Script, journal: Journal, *routes: Routes) -> None:
+        self._let_in(name, journal, application(script, journal, *routes))
 
-    def _open_app(self, name: str, journal: Journal, app: ASGIApp) -> None:
-        party = self.parties[name] = Party(url=self.url(name), journal=journal)
+    def _let_in(self, name: str, journal: Journal, app: ASGIApp) -> None:
+        door = self._doors[name]
+        self.parties[name] = Party(url=self.url(name), journal=journal, door=door)
+        door.app = app
 
-        def came() -> None:
-            party.came += 1
-
+    def _open(self, name: str) -> None:
+        """A port that the system chooses: whoever looks for a free one first may find it taken afterwards."""
+        door = self._doors[name] = _Door()
         tls = None if name == CLEAR else self._tls(self._wrong.get(name, "good"))
-        opening = partial(_listen, app, self._ports[name], tls, came)
-        self._listeners.append(self._loop.run(opening()))
+        listener = self._loop.run(listen(lambda _: door, host="127.0.0.1", port=0, tls=tls, came=door.knock))
+        door.port = int(listener.netloc.rpartition(":")[2])
+        self._listeners.append(listener)
 
     def _tls(self, kind: str) -> ssl.SSLContext:
         certificate, key = self._certificates.files[kind]
         return server_tls(certificate, key)
-
-
-async def _listen(app: ASGIApp, port: int, tls: ssl.SSLContext | None, came: Callable[[], None]) -> Listener:
-    return await listen(lambda _: app, host="127.0.0.1", port=port, tls=tls, came=came)

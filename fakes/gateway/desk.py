@@ -21,50 +21,9 @@ from fakes.gateway.gateway import ACCESS_TOKEN_S, REDEMPTION_SCOPE, Replied
 from fakes.gateway.journal import Call, Journal
 from fakes.gateway.keys import SigningKey, key_set, signed
 from fakes.gateway.script import Endpoint, Script
+from fakes.gateway.site import Site
 
 INVALID_GRANT = Replied(status=400, document={"error": "invalid_grant"})
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Site:
-    """Where a gateway answers agents; of the paths, only that of discovery is known beforehand."""
-
-    base_url: str
-    core_url: str
-    resource_id: str
-    registration_path: str
-    authorization_path: str
-    consent_path: str
-    token_path: str
-
-    @property
-    def authorization_server(self) -> str:
-        return f"{self.base_url}/{self.resource_id}"
-
-    @property
-    def token_endpoint(self) -> str:
-        return f"{self.core_url}{self.token_path}"
-
-    @property
-    def authorization_endpoint(self) -> str:
-        return f"{self.base_url}{self.authorization_path}"
-
-
-def odd_site(base_url: str, core_url: str) -> Site:
-    """Paths that nobody can have built in."""
-
-    def path(*words: str) -> str:
-        return "/" + "/".join(f"{word}-{secrets.token_hex(3)}" for word in words)
-
-    return Site(
-        base_url=base_url,
-        core_url=core_url,
-        resource_id=f"res_{secrets.token_hex(6)}",
-        registration_path=path("newcomers", "sign-on"),
-        authorization_path=path("ask", "the-user"),
-        consent_path=path("answer"),
-        token_path=path("counter", "change"),
-    )
 
 
 @dataclass(kw_only=True, slots=True)

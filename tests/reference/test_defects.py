@@ -76,7 +76,7 @@ def test_the_list_is_json(capsys: pytest.CaptureFixture[str]) -> None:
     ("argv", "said"),
     [
         ([], "usage:"),
-        (["agent", "--list"], "usage:"),
+        (["nobody", "--list"], "usage:"),
         (["gateway", "issuer-per-resources"], "did you mean issuer-per-resource?"),
         (["service", "issuer-unred"], "did you mean issuer-unread?"),
     ],

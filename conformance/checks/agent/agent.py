@@ -1,6 +1,6 @@
 """The way of an agent from a challenge to the orders, when nothing goes wrong.
 
-All of these but the first look at the same runs.
+All of these but one look at the same runs.
 """
 
 from __future__ import annotations

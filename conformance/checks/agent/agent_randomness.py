@@ -25,7 +25,7 @@ def verifier_is_long_and_random(agents: Agents) -> None:
     """The verifier has 43 to 128 characters, and they carry what 32 random octets carry."""
     verifiers = [attempt.verifier or "" for attempt in _exchanged(agents)]
     lengths = sorted(map(len, verifiers))
-    observe(shortest=lengths[0], strict_base64url=all(map(_is_base64url, verifiers)))
+    observe(shortest=lengths[0], written_as_the_spec_has_it=all(map(_is_base64url, verifiers)))
     expect.that(
         all(length in VERIFIER_LENGTHS for length in lengths),
         "length of the verifier",

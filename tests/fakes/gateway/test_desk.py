@@ -8,11 +8,12 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
-from fakes.gateway.desk import Desk, fields, odd_site
+from fakes.gateway.desk import Desk, fields
 from fakes.gateway.gateway import Replied
 from fakes.gateway.journal import Call
 from fakes.gateway.keys import new_key
 from fakes.gateway.script import Endpoint
+from fakes.gateway.site import odd_site
 
 CALLBACK = "https://127.0.0.1:9/callback"
 
