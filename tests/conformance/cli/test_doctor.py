@@ -46,13 +46,6 @@ listen = "127.0.0.1:{port}"
 proxy_client_id = "proxy_1"
 proxy_client_secret_env = "PROXY_1_SECRET"
 """
-AGENT = """
-[target]
-role = "agent"
-name = "acme-shopper"
-[launch]
-command = ["acme-shopper"]
-"""
 
 
 class Refusing(BaseHTTPRequestHandler):
@@ -133,14 +126,6 @@ def test_nobody_answers_gets_a_next_step(target: Path, capsys: pytest.CaptureFix
     target.write_text(target.read_text().replace("http://127.0.0.1:", "http://127.0.0.9:"))
     assert main(["doctor", "--target", str(target)]) == 3
     assert "is it running, and is base_url right in acme.toml?" in capsys.readouterr().err
-
-
-def test_a_target_that_nothing_is_asked_of_is_not_said_to_answer(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "acme.toml").write_text(AGENT)
-    assert main(["doctor", "--target", str(tmp_path / "acme.toml")]) == 0
-    assert capsys.readouterr().out.startswith("acme-shopper was not asked")
 
 
 def test_operator_learns_what_to_tell_the_service_before_it_runs(
