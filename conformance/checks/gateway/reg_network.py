@@ -45,6 +45,12 @@ def registration_written_in_pieces_answers_201(gateway: Gateway, world: World) -
     written: list[int] = []
     (answer,) = gateway.wire.pipelined("registration", [request], piece=PIECE, wrote=written.append)
 
+    require.that(
+        bool(written),
+        "connection for a registration in pieces",
+        expected="one that can be written to",
+        got=answer.failure or "none",
+    )
     fired(IN_WRITES, max(len(written) - 1, 0))
     expect(answer).status(201)
     world.agent_of(answer)
