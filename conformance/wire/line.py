@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import io
 import socket
-import ssl
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -18,6 +17,7 @@ from conformance.wire.connections import MAX_BODY
 from conformance.wire.exchange import Answer, Request
 from conformance.wire.place import Place, trust
 from conformance.wire.tls import address
+from conformance.wire.two_way import TwoWay
 
 _CONNECT_S = 10.0
 # Long enough for a party on the same machine to have read one piece before the next is there.
@@ -61,16 +61,16 @@ def answers_in_a_row(
     with ExitStack() as stack, suppress(OSError, http.client.HTTPException, ValueError):
         place.go_ahead(len(requests))
         line = opened(replace(place, pace=None), requests[0].url, stack)
-        line.settimeout(timeout_s)
+        both = TwoWay(line, timeout_s=timeout_s)
         # Whoever answers early need not read on: sending may take as long as reading.
         octets = b"".join(octets_of(request, place) for request in requests)
         size = piece or len(octets)
         pieces = [octets[start : start + size] for start in range(0, len(octets), size)]
-        sending = threading.Thread(target=_send, args=(line, pieces, wrote), daemon=True)
+        sending = threading.Thread(target=_send, args=(both, pieces, wrote), daemon=True)
         sending.start()
         stack.callback(sending.join, timeout_s)
         stack.callback(_shut, line)
-        shared = _Shared(line, stack)
+        shared = _Shared(both)
         for request in requests:
             found.append(_answer(shared, request.method))  # noqa: PERF401 - a close keeps what came before
     return found
@@ -86,10 +86,8 @@ class _Kept(io.BufferedReader):
 class _Shared:
     """What an HTTP response takes for a socket: always the same reader."""
 
-    def __init__(self, line: socket.socket, stack: ExitStack) -> None:
-        raw = line.makefile("rb", buffering=0)
-        stack.callback(raw.close)
-        self._reader = _Kept(cast("io.RawIOBase", raw))
+    def __init__(self, both: TwoWay) -> None:
+        self._reader = _Kept(both)
 
     def makefile(self, *_: Any) -> io.BufferedReader:
         return self._reader
@@ -109,12 +107,12 @@ def _answer(shared: _Shared, method: str) -> Answer:
     )
 
 
-def _send(line: socket.socket, pieces: Sequence[bytes], wrote: Callable[[int], None]) -> None:
-    with suppress(OSError, ssl.SSLError):
+def _send(both: TwoWay, pieces: Sequence[bytes], wrote: Callable[[int], None]) -> None:
+    with suppress(OSError):
         for number, piece in enumerate(pieces):
             if number:
                 time.sleep(_BETWEEN_S)
-            line.sendall(piece)
+            both.sendall(piece)
             wrote(len(piece))
 
 
