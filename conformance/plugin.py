@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import pickle
 import random
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -89,6 +90,20 @@ def _asks_afterwards(config: pytest.Config) -> bool:
 def pytest_unconfigure(config: pytest.Config) -> None:
     if _BENCH in config.stash:
         config.stash[_BENCH].close()
+
+
+class _Planned(pytest.Directory):
+    """The folder of a role's checks, of which only what the plan takes is opened."""
+
+    def collect(self) -> Iterator[pytest.Module]:
+        config = self.config
+        for name in config.stash[PLAN].modules(config.stash[CONTEXT].target.role):
+            yield pytest.Module.from_parent(self, path=self.path / f"{name.rpartition('.')[2]}.py")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collect_directory(path: Path, parent: pytest.Collector) -> pytest.Collector:
+    return _Planned.from_parent(parent, path=path)
 
 
 @pytest.hookimpl(tryfirst=True)

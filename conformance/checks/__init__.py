@@ -33,6 +33,10 @@ def races(role: str) -> list[Check]:
 
 def modules(role: str) -> list[str]:
     """The modules that hold a role's checks."""
-    place = Path(__file__).parent / role
-    found = (module.name for module in pkgutil.iter_modules([str(place)]))
+    found = (module.name for module in pkgutil.iter_modules([str(place(role))]))
     return [f"{__name__}.{role}.{name}" for name in found if not name.startswith("_")]
+
+
+def place(role: str) -> Path:
+    """The folder of a role's checks."""
+    return Path(__file__).parent / role

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from conformance.checks import index
+from conformance.checks import index, place
 from conformance.plugin import CONTEXT, INTERRUPTION, PLAN, SURVEY
 from conformance.run.contexts import Context
 from conformance.run.interruption import Interruption
@@ -20,7 +20,6 @@ from conformance.run.received import Survey
 from reports.verdicts import CheckResult, Reason, Verdict
 from reports.wireform import check_result_from_dict
 
-_PACKAGE = Path(__file__).parents[1]
 # What pytest offers besides running tests, none of which a run wants: its output, its caches, its captures.
 _WITHOUT = (
     "terminal",
@@ -35,6 +34,18 @@ _WITHOUT = (
     # These collect garbage five times at the end of a phase, to print what nobody is to see.
     "unraisableexception",
     "threadexception",
+    # Every fixture and hook of these is looked at again for each phase, and a proof has a thousand.
+    "capture",
+    "debugging",
+    "legacypath",
+    "monkeypatch",
+    "recwarn",
+    "setuponly",
+    "setupplan",
+    "skipping",
+    "stepwise",
+    "subtests",
+    "tmpdir",
 )
 Sink = Callable[[CheckResult], None]
 
@@ -100,24 +111,26 @@ class _Controller:
 
 def run_phase(plan: Plan, context: Context, sink: Sink, *, workers: int) -> Survey:
     """Runs the checks of one phase; every result goes to the sink as soon as it is there."""
-    modules = plan.modules(context.target.role)
-    if not modules:
+    if not plan.modules(context.target.role):
         return Survey()
+    checks = str(place(context.target.role))
     controller = _Controller(plan, context, sink)
     arguments = [
         *(
             "-c",
             os.devnull,
             "--rootdir",
-            str(_PACKAGE.parent),
+            checks,
+            "--confcutdir",
+            checks,
             "--noconftest",
             "--assert=plain",
         ),
-        *("-o", "python_files=*.py", "-o", "python_functions=*", "-p", "conformance.plugin"),
+        *("-o", "python_functions=*", "-p", "conformance.plugin"),
         *(part for name in _WITHOUT for part in ("-p", f"no:{name}")),
         *(["--maxfail=1"] if plan.fatal else []),
         *(["-p", "xdist.plugin", "-n", str(workers), "--maxprocesses", str(workers)] if workers > 1 else []),
-        *("--pyargs", *modules),
+        checks,
     ]
     # With workers there is no check in this process, and pytest can be interrupted anywhere.
     with _own_pytest(), nullcontext() if workers > 1 else controller.interruption.held_back():

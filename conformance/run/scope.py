@@ -21,7 +21,7 @@ SMOKE = {
 # In these cases a party lets others wait until their patience ends: nobody is put under them by chance.
 _LONG = "hang"
 # So many checks beside the smoke set does a variant meet in a quick proof, others for every seed.
-_SAMPLE = 6
+_SAMPLE = 4
 
 
 class Effort(StrEnum):
