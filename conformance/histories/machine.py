@@ -15,7 +15,7 @@ from conformance.generating import Draw
 from conformance.histories.hearing import Ear
 from conformance.histories.offers import Offer, less, narrowed, seeded
 from conformance.histories.planning import Memory
-from conformance.histories.player import Player
+from conformance.histories.player import Impossible, Player
 from conformance.histories.playing import Play, Surprise, repeat, wander
 from conformance.histories.shrinking import shortest
 from conformance.histories.state import Ground, State
@@ -189,7 +189,11 @@ def _settled(world: World, *, timed: bool) -> Setting:
     play = _begin(world, setting, PROVISIONED_S)
     provisioned, lasts_s = False, 0.0
     for step in USUAL:
-        seen, surprise = play.take(step)
+        try:
+            seen, surprise = play.take(step)
+        except Impossible as without:
+            require.that(False, f"{type(step).__name__} on the usual way", expected="a way", got=str(without))
+            raise
         provisioned |= any(heard.grant == "provisioning" for heard in seen.heard)
         if isinstance(step, Exchange):
             lasts_s = seen.until - seen.at

@@ -264,7 +264,7 @@ REGISTRATION: tuple[Defect, ...] = (
     defect(
         "same-metadata-same-client",
         "Registering the same metadata again gives the same client.",
-        "REG-09 REG-10 REG-12 AUTHZ-07 CODE-07 CODE-08",
+        "REG-09 REG-10 REG-12 AUTHZ-07 CODE-07 CODE-08 ROBUST-04",
         new_agent=client_by_name,
     ),
     defect(
