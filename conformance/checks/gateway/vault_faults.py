@@ -165,6 +165,8 @@ class _SigningIn:
 
 
 def _signing_in(world: World, what: MerchantFault) -> _SigningIn:
+    # With a merchant that is well, a sign-in ends with tokens.
+    world.grant()
     alone = secluded(world)
     attempt = world.attempt(world.agent(), resource=alone.resource, user=alone.user)
     alone.script(provisioning=what.scripted(), rotate_refresh_tokens=what.rotates)

@@ -37,6 +37,7 @@ def intercepted_refresh_is_no_rejection(world: World, intercept: Kept, case: Htt
 @check("VAULT-10", needs=NEEDS, alone=True, cases={**http_between.LOST, **http_between.ALTERED})
 def intercepted_provisioning_stops_no_sign_in(world: World, intercept: Kept, case: HttpFault) -> None:
     """A user whose merchant token gets lost on its way signs in all the same."""
+    world.grant()
     with behind_an_interceptor(world, intercept) as between:
         alone = between.alone
         between.proxy.arm(replace(case.rule, body=http_between.PROVISIONING))
