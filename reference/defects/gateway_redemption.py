@@ -94,7 +94,7 @@ REDEMPTION: tuple[Defect, ...] = (
     defect(
         "refresh-token-in-place-of-the-access-token",
         "Redemption hands out the merchant refresh token.",
-        "REDEEM-01 SECRET-01 VAULT-01 VAULT-04 VAULT-09",
+        "REDEEM-01 SECRET-01 VAULT-01 VAULT-04 VAULT-07 VAULT-09",
         redemption_answer=answering(lambda entry: {"access_token": entry.refresh_token or ""}),
     ),
     defect(
