@@ -237,7 +237,7 @@ SECRETS: tuple[Defect, ...] = (
     defect(
         "token-requests-sent-away",
         "The token endpoint hands requests that it cannot serve on to another host.",
-        "SECRET-07 CODE-02 CODE-03 CODE-04 CODE-05 CODE-06 CODE-08 CODE-11 CODE-15",
+        "SECRET-07 CODE-02 CODE-03 CODE-04 CODE-05 CODE-06 CODE-08 CODE-11 CODE-15 ROBUST-04",
         around=meddling(token_requests_sent_away),
     ),
     defect(
