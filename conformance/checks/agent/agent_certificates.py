@@ -30,7 +30,7 @@ def bad_certificate_gets_no_request(agents: Agents, case: tuple[str, str]) -> No
     party, kind = case
     works(agents.normal())
     install = agents.install(metadata_apart=party == METADATA, wrong={party: kind})
-    run = ended(install.launch(), f"a run in which the {party} shows a certificate {kind}")
+    run = ended(install.launch(f"a run in which the {party} shows a certificate {kind}"))
     require.that(
         install.world.parties[party].came > 0,
         "the run",

@@ -16,7 +16,7 @@ def pending_agent_stops_and_works_once_approved(agents: Agents) -> None:
     works(agents.normal())
     install = agents.install()
     install.world.desk.holds = True
-    held = ended(install.launch(), "a run that is held as Pending")
+    held = ended(install.launch("a run that is held as Pending"))
     require.that(bool(held.visits), "a run that is held as Pending", expected="an authorization", got="none")
     observe(authorizations=len(held.visits), registrations=len(held.calls(Endpoint.REGISTRATION)))
     expect.that(
@@ -24,10 +24,11 @@ def pending_agent_stops_and_works_once_approved(agents: Agents) -> None:
         "authorizations of a run that is held as Pending",
         expected="a few, and then an end",
         got=f"{held.authorizations()}, {held.ended.value}",
+        exchange=held.request_of(held.visits[-1]),
     )
     install.world.desk.approve_all()
 
-    carried_out(ended(install.launch(), "a run after the approval"), "a run after the approval")
+    carried_out(ended(install.launch("a run after the approval")))
 
 
 @check("AGENT-10")
@@ -36,7 +37,7 @@ def refused_code_leads_to_a_fresh_authorization(agents: Agents) -> None:
     works(agents.normal())
     install = agents.install()
     install.world.desk.refusals = 1
-    run = ended(install.launch(), "a run whose first code is refused")
+    run = ended(install.launch("a run whose first code is refused"))
     first = next(iter(run.visits), None)
     require.that(
         first is not None and bool(exchanges(run)), "the run", expected="an exchange of a code", got="none"
@@ -58,7 +59,7 @@ def refused_code_leads_to_a_fresh_authorization(agents: Agents) -> None:
         expected="a fresh one each time",
         got=f"{len(set(verifiers))} for {len(verifiers)} exchanges",
     )
-    carried_out(run, "a run whose first code is refused")
+    carried_out(run)
 
 
 @check("AGENT-15")
@@ -67,7 +68,7 @@ def service_that_refuses_fresh_tokens_ends_in_an_error(agents: Agents) -> None:
     works(agents.normal())
     install = agents.install()
     install.world.service.refuses_all = True
-    run = ended(install.launch(), "a run whose tokens are all refused")
+    run = ended(install.launch("a run whose tokens are all refused"))
     refused = [
         each for each in run.calls(Endpoint.OPERATION) if (each.call.header("authorization") or "") != ""
     ]
@@ -78,10 +79,12 @@ def service_that_refuses_fresh_tokens_ends_in_an_error(agents: Agents) -> None:
         "authorizations until the agent gives up",
         expected=f"fewer than {MOST_AUTHORIZATIONS}",
         got=f"{run.authorizations()} with {len(refused)} calls refused, {run.ended.value}",
+        exchange=run.last(),
     )
     expect.that(
         run.exit_code != 0,
         "the end of a run whose tokens are all refused",
         expected="an error: an exit code that is not 0",
         got=run.said(),
+        exchange=run.last(),
     )

@@ -30,7 +30,7 @@ def run_after_a_fault_works(agents: Agents, case: str) -> None:
     install = agents.install()
     script = _script(install.world, endpoint)
     script.always(endpoint, answer)
-    run = ended(install.launch(), f"a run in which {case}")
+    run = ended(install.launch(f"a run in which {case}"))
     script.clear()
     struck = len(run.calls(endpoint))
     require.that(
@@ -38,7 +38,7 @@ def run_after_a_fault_works(agents: Agents, case: str) -> None:
     )
     fired(_fault(case), struck)
 
-    carried_out(ended(install.launch(), f"the run after one in which {case}"), f"the run after {case}")
+    carried_out(ended(install.launch(f"the run after one in which {case}")))
 
 
 def _fault(case: str) -> Fault:
