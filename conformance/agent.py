@@ -94,6 +94,8 @@ class Agents:
 
     new_install: Callable[..., Install]
     shared: Callable[[], Install]
+    # Under a name, an install in which something was played once; looked at again, it stays as it was.
+    scene: Callable[[str, Callable[[Install], None]], Install]
     attempts: list[Attempt]
     log: Callable[[], bytes]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from itertools import groupby
 from pathlib import Path
@@ -40,6 +40,7 @@ class AgentBench:
         self._browser = self._lasting.enter_context(BrowserCommand(self._folder))
         self._of_check = self._lasting.enter_context(ExitStack())
         self._shared: Install | None = None
+        self._scenes: dict[str, Install] = {}
         self._installs = 0
         self._looked_at: list[tuple[Install, Run]] = []
         self._attempts: list[Attempt] = []
@@ -48,7 +49,11 @@ class AgentBench:
         self._secrets: dict[str, set[str]] = {}
         self._unsearched = 0
         self.agents = Agents(
-            new_install=self._new, shared=self._share, attempts=self._attempts, log=self._log
+            new_install=self._new,
+            shared=self._share,
+            scene=self._scene,
+            attempts=self._attempts,
+            log=self._log,
         )
 
     @property
@@ -112,9 +117,21 @@ class AgentBench:
         """The install whose runs all checks look at; it is in the record of each that does."""
         if self._shared is None:
             self._shared = self._install(self._lasting, metadata_apart=False, wrong={})
-        elif not any(install is self._shared for install, _ in self._looked_at):
-            self._looked_at += [(self._shared, run) for run in self._shared.runs]
-        return self._shared
+        return self._seen(self._shared)
+
+    def _scene(self, name: str, play: Callable[[Install], None]) -> Install:
+        """An install of which nobody launches anything more once it was played."""
+        if name not in self._scenes:
+            install = self._install(self._lasting, metadata_apart=False, wrong={})
+            play(install)
+            self._scenes[name] = install
+        return self._seen(self._scenes[name])
+
+    def _seen(self, kept: Install) -> Install:
+        """What an install did in an earlier check is in the record of this one, too."""
+        if not any(install is kept for install, _ in self._looked_at):
+            self._looked_at += [(kept, run) for run in kept.runs]
+        return kept
 
     def _new(self, *, metadata_apart: bool, wrong: Mapping[str, str]) -> Install:
         return self._install(self._of_check, metadata_apart=metadata_apart, wrong=wrong)

@@ -62,6 +62,10 @@ def token_of_second_call() -> Callable[[str, Facts], str | None]:
     return told
 
 
+def in_base64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
 def refused_exchange(facts: Facts) -> str | None:
     made = facts["facts"]
     return (
@@ -110,6 +114,18 @@ SECRETS: tuple[AgentDefect, ...] = (
         "The ID token is printed.",
         "AGENT-12",
         **at("exchange", lambda facts: f"you are {facts['tokens'].get('id_token')}"),
+    ),
+    defect(
+        "id-token-printed-in-base64",
+        "The ID token is printed in base64.",
+        "AGENT-12",
+        **at("exchange", lambda facts: f"session: {in_base64(facts['tokens'].get('id_token', ''))}"),
+    ),
+    defect(
+        "claims-printed-as-they-came",
+        "The middle of the ID token is printed: who can decode base64url reads who the user is.",
+        "AGENT-12",
+        **at("exchange", lambda facts: f"claims={facts['tokens'].get('id_token', '..').split('.')[1]}"),
     ),
     defect(
         "token-printed-when-refused",

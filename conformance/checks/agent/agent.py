@@ -172,13 +172,18 @@ def exchange_is_form_encoded(agents: Agents) -> None:
 @check("AGENT-06")
 def credentials_are_in_the_body(agents: Agents) -> None:
     """Client ID and secret are fields of the form: the other way is not supported for agents."""
-    for each in _exchanged(agents):
-        for name in ("client_id", "client_secret"):
+    made = _exchanged(agents)
+    own = {client.client_id: client.secret for client in agents.shared().world.desk.clients.values()}
+    for each in made:
+        given = {name: each.call.form().get(name, "") for name in ("client_id", "client_secret")}
+        secret = own.get(given["client_id"])
+        rights = {"client_id": secret is not None, "client_secret": given["client_secret"] == secret}
+        for name, right in rights.items():
             expect.that(
-                bool(each.call.form().get(name)),
+                right,
                 f"{name} in the body of the token request",
-                expected="the client's own",
-                got="nothing",
+                expected="the client's own, with everything encoded that means something else in a form",
+                got="another one" if given[name] else "nothing",
                 exchange=each.exchange(),
             )
         observe(authorization_header=each.call.header("authorization") is not None)

@@ -8,19 +8,11 @@ from conformance.claims import expect, require
 from conformance.run.agent_world import CORE, GATEWAY, METADATA, SERVICE
 from conformance.run.prepare_agent import ELSEWHERE, EXPIRED, STRANGER
 
-# Each party shows one by an unknown authority, and each of the others is shown by some party.
+# An agent may look at one party less closely than at another, and at each in another way.
 SHOWN = {
     f"{party}, {kind}": (party, kind)
-    for party, kind in (
-        (SERVICE, STRANGER),
-        (METADATA, STRANGER),
-        (GATEWAY, STRANGER),
-        (CORE, STRANGER),
-        (SERVICE, EXPIRED),
-        (CORE, EXPIRED),
-        (GATEWAY, ELSEWHERE),
-        (CORE, ELSEWHERE),
-    )
+    for kind in (STRANGER, EXPIRED, ELSEWHERE)
+    for party in (SERVICE, METADATA, GATEWAY, CORE)
 }
 
 

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from conformance.agent import Agents, carried_out, ended, works
+from collections.abc import Callable, Mapping
+
+from conformance.agent import Agents, Install, carried_out, ended, works
 from conformance.check import check
+from conformance.checks.agent._scenes import TOKEN_ENDPOINT_FAILS, held, recovered, refused
 from conformance.claims import LeftOut, expect, observe, require
 from conformance.run.agent_launch import Run
 from fakes.gateway.script import Endpoint
+
+TROUBLES: Mapping[str, Callable[[Agents], Install]] = {
+    "no code came": held,
+    "a code was refused": refused,
+    TOKEN_ENDPOINT_FAILS: lambda agents: recovered(agents, TOKEN_ENDPOINT_FAILS),
+}
 
 
 @check("AGENT-11")
@@ -26,6 +35,24 @@ def one_install_registers_once(agents: Agents) -> None:
         expected="the one that was registered in run 1",
         got="another one",
         exchange=last.request_of(foreign[0]) if foreign else None,
+    )
+
+
+@check("AGENT-11", needs=["faults"], cases=tuple(TROUBLES))
+def trouble_makes_no_new_client(agents: Agents, case: str) -> None:
+    """What goes wrong after the registration is no reason for another one, in that run or in the next."""
+    works(agents.normal())
+    runs = TROUBLES[case](agents).runs
+    for run in runs:
+        ended(run)
+    calls = [each for run in runs for each in run.calls(Endpoint.REGISTRATION)]
+    require.that(bool(calls), runs[0].what, expected="a registration", got="none")
+    expect.that(
+        len(calls) == 1,
+        f"registrations of {' and '.join(run.what for run in runs)}",
+        expected="1",
+        got=str(len(calls)),
+        exchange=calls[-1].exchange(),
     )
 
 
