@@ -60,6 +60,8 @@ def _service_has_moved(install: Install) -> None:
     """The agent is a client of the first gateway, and the service names another one from now on."""
     world = install.world
     second = world.add_second_gateway()
+    # One that turned strangers away at its door would never see what else they bring.
+    second.takes_anybody = True
     works(install.launch("a run that makes the agent a client of the first gateway"))
     end_tokens(world)
     world.service.servers[:] = [second.site.authorization_server]
