@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from conformance.agent import Agents, ended
 from conformance.check import check
-from conformance.claims import expect, require
+from conformance.claims import expect, observe, require
 from conformance.run.agent_launch import Run
 from conformance.run.agent_output import REQUESTS, UNSEARCHED, Printed, printed
 from conformance.run.agent_world import METADATA, SERVICE, Heard
@@ -169,11 +169,15 @@ def _unprinted(agents: Agents, kinds: tuple[str, ...], *, parts: tuple[str, ...]
 def _clean(survey: Survey, kinds: tuple[str, ...], *, parts: tuple[str, ...]) -> None:
     require.that(survey.redeemed > 0, "the runs", expected="a token for the agent", got="none")
     unsearched = survey.known.get(UNSEARCHED, 0)
-    found = [
-        f"{Printed(kind=leak.kind, how=leak.how).said()} in the {_place(leak)}"
+    told = [
+        leak
         for leak in survey.leaks
         if leak.kind in kinds and leak.part in parts and _forbidden(leak.kind, leak.how)
     ]
+    found = [f"{Printed(kind=leak.kind, how=leak.how).said()} in the {_place(leak)}" for leak in told]
+    if rules := sorted({leak.check.partition("/")[0] for leak in told}):
+        # A rule by itself makes its own runs only, and the leak may be in another one's.
+        observe(in_runs_of=f"{', '.join(rules)}: to see it again, ask for these with --only, too")
     expect.that(
         not found,
         f"{' and '.join(parts)} of {survey.answers} runs",
