@@ -12,7 +12,7 @@ from conformance.agent import Agents, Attempt, Install, attempts_of
 from conformance.run.agent_browser import BrowserCommand
 from conformance.run.agent_context import AgentContext
 from conformance.run.agent_launch import Run
-from conformance.run.agent_output import REQUESTS, UNSEARCHED, Printed, printed
+from conformance.run.agent_output import PAGES, REQUESTS, UNSEARCHED, Printed, printed
 from conformance.run.agent_world import AgentWorld
 from conformance.run.ports import kept_port
 from conformance.run.received import Leak, Survey
@@ -164,6 +164,8 @@ class AgentBench:
         self._unsearched += run.dropped > 0
         found = printed(run.output(), secrets)
         self._survey.leaks += [self._leak("output", run.what, each) for each in found]
+        pages = printed(b"\n".join(page for visit in run.visits for page in visit.pages), secrets)
+        self._survey.leaks += [self._leak(PAGES, run.what, each) for each in pages]
         self._survey.leaks += _in_requests(run, secrets, self._check)
 
     def _leak(self, part: str, step: str, each: Printed) -> Leak:

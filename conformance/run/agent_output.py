@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from conformance.wire import leaks
 
-# Where a survey has what stood in requests that are none for tokens.
-REQUESTS = "requests"
+# Where a survey has what stood in requests that are none for tokens, and in pages at the callback.
+REQUESTS, PAGES = "requests", "pages"
 # Under this name a survey counts runs of which not all that was printed could be kept.
 UNSEARCHED = "unsearched_run"
 # A longer text is searched for values as they are, and not for all that can be done to them.

@@ -80,6 +80,12 @@ def one_verifier() -> Callable[[Octets], Attempt]:
     return lambda octets: replace(authorization.fresh_attempt(octets), verifier=first(octets).verifier)
 
 
+def one_state() -> Callable[[Octets], Attempt]:
+    """The verifier is fresh, the state is that of the first authorization."""
+    first = once_for_all()
+    return lambda octets: replace(authorization.fresh_attempt(octets), state=first(octets).state)
+
+
 def again_if_refused(asked: Outgoing, answer: Answer) -> Outgoing | None:
     return asked if answer.status == 400 else None
 
@@ -165,6 +171,12 @@ EXCHANGE: tuple[AgentDefect, ...] = (
         "After a refusal the verifier stays.",
         "AGENT-10 AGENT-04",
         fresh_attempt=one_verifier(),
+    ),
+    defect(
+        "state-kept-for-the-restart",
+        "After a refusal the state stays.",
+        "AGENT-04",
+        fresh_attempt=one_state(),
     ),
     defect(
         "every-redirect-exchanged",

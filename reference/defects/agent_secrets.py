@@ -75,6 +75,17 @@ def refused_exchange(facts: Facts) -> str | None:
     )
 
 
+def page_with_everything() -> dict[str, Any]:
+    """The page at the callback is for whoever wrote the agent."""
+    known: list[str] = []
+
+    def told(step: str, facts: Facts) -> None:
+        if step == "authorization":
+            known[:] = [facts["attempt"].verifier]
+
+    return {"told": told, "page": lambda: f"signed in, going on with {known}"}
+
+
 SECRETS: tuple[AgentDefect, ...] = (
     defect("token-in-the-query", "The token is in the query, too.", "AGENT-07", operate=token_in_the_query),
     defect(
@@ -159,6 +170,12 @@ SECRETS: tuple[AgentDefect, ...] = (
         "An exchange that was refused is printed.",
         "AGENT-14 AGENT-10 ROBUST-02",
         **at("exchange", refused_exchange),
+    ),
+    defect(
+        "verifier-on-the-page",
+        "The page that ends the sign-in shows the verifier.",
+        "AGENT-14",
+        **page_with_everything(),
     ),
     defect(
         "secret-in-the-address",

@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 
 from conformance.agent import Agents, Attempt, works
 from conformance.check import check
+from conformance.checks.agent._scenes import refused
 from conformance.claims import expect, observe, require
 from conformance.entropy import apparent_bits, spelled_out, steady_steps
 from conformance.wire.exchange import Exchange
@@ -88,6 +89,8 @@ def verifier_and_state_have_nothing_in_common(agents: Agents) -> None:
 def _samples(agents: Agents) -> list[Attempt]:
     """All authorizations so far, and as many more as are wanting."""
     works(agents.normal())
+    # An authorization after a refused code is one of its own, too.
+    refused(agents)
     run = 2
     while len(agents.attempts) < SAMPLES and run < 2 + 2 * SAMPLES:
         run += 1

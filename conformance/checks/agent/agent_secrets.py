@@ -8,7 +8,7 @@ from conformance.agent import Agents, ended
 from conformance.check import check
 from conformance.claims import expect, observe, require
 from conformance.run.agent_launch import Run
-from conformance.run.agent_output import REQUESTS, UNSEARCHED, Printed, printed
+from conformance.run.agent_output import PAGES, REQUESTS, UNSEARCHED, Printed, printed
 from conformance.run.agent_world import METADATA, SERVICE, Heard
 from conformance.run.received import Leak, Survey
 from conformance.wire import leaks
@@ -102,6 +102,15 @@ def no_run_prints_a_credential(survey: Survey) -> None:
 
 
 @check("AGENT-14", whole_run=True)
+def no_page_shows_a_credential(survey: Survey) -> None:
+    """What the browser is shown at the callback, or sent on to, holds nothing that gets tokens.
+
+    The code is there anyway: it came with the redirect.
+    """
+    _clean(survey, tuple(kind for kind in OF_THE_EXCHANGE if kind != "code"), parts=(PAGES,))
+
+
+@check("AGENT-14", whole_run=True)
 def no_run_brings_a_credential_to_others(survey: Survey) -> None:
     """Whatever goes wrong in it, what gets tokens is in no request that is none for tokens."""
     _clean(survey, OF_THE_EXCHANGE, parts=(REQUESTS,))
@@ -185,7 +194,7 @@ def _clean(survey: Survey, kinds: tuple[str, ...], *, parts: tuple[str, ...]) ->
         got=_some(found),
     )
     require.that(
-        unsearched == 0 or parts == (REQUESTS,),
+        unsearched == 0 or "output" not in parts,
         "what the agent prints",
         expected="so much that it can be searched",
         got=f"more than is kept in {unsearched} runs",
