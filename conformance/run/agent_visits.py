@@ -34,7 +34,7 @@ How = Literal["opened", "printed"]
 
 @dataclass(kw_only=True, slots=True)
 class Visit:
-    """One address that the user went to; `brought` are the redirects that went to the agent, `pages` its own."""
+    """One address that the user went to; `brought` are redirects that went to the agent, `pages` its own."""
 
     number: int
     url: str = field(repr=False)
