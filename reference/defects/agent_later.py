@@ -157,7 +157,7 @@ LATER: tuple[AgentDefect, ...] = (
     defect(
         "failure-told-to-the-service",
         "The service is told which code was refused.",
-        "AGENT-14",
+        "AGENT-14 AGENT-10",
         told=complaint,
     ),
     defect(
