@@ -15,19 +15,26 @@ from conformance.run.agent_launch import Ended, Run, run_once
 from conformance.run.agent_visits import Deliver, Visits, honest
 from conformance.run.agent_world import SCOPES, AgentWorld, Heard
 from conformance.target.model import Launch
+from conformance.wire.exchange import Exchange
 from fakes.gateway.desk import fields
 from fakes.gateway.script import Endpoint
 
+# What the runs of the install are called at which all checks look.
+STORY = ("the normal run", "a second run of the install", "a run after the tokens have expired")
 _CA_VARIABLES = ("GATEPROOF_CA_FILE", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
-    """One authorization of one run: what the agent drew for it, where the exchange has shown the verifier."""
+    """One authorization of one run: what the agent drew for it, where the exchange has shown the verifier.
+
+    Two are alike by what was drawn, whatever the request looked like in which it stood.
+    """
 
     state: str | None = field(repr=False)
     challenge: str | None = field(repr=False)
     verifier: str | None = field(repr=False)
+    request: Exchange | None = field(repr=False, compare=False, default=None)
 
 
 @dataclass(kw_only=True)
@@ -44,10 +51,14 @@ class Install:
     ran: Callable[[Install, Run], None]
     runs: list[Run] = field(default_factory=list)
 
-    def launch(self, deliver: Deliver = honest) -> Run:
-        """One run of the agent, with a user who approves, and a browser that delivers like this."""
+    def launch(self, what: str, deliver: Deliver = honest) -> Run:
+        """One run of the agent, with a user who approves, and a browser that delivers like this.
+
+        `what` it is for is what a reader is told of it.
+        """
         run = run_once(
             self.spec,
+            what=what,
             told=self.environment(),
             world=self.world,
             browser=self.browser,
@@ -83,6 +94,8 @@ class Agents:
 
     new_install: Callable[..., Install]
     shared: Callable[[], Install]
+    # Under a name, an install in which something was played once; looked at again, it stays as it was.
+    scene: Callable[[str, Callable[[Install], None]], Install]
     attempts: list[Attempt]
     log: Callable[[], bytes]
 
@@ -100,8 +113,13 @@ class Agents:
         while len(install.runs) < number:
             if len(install.runs) >= 2:
                 end_tokens(install.world)
-            install.launch()
+            install.launch(STORY[min(len(install.runs), 2)])
         return install.runs[number - 1]
+
+    def runs(self) -> list[Run]:
+        """The normal run, and those after it that came to an end: what holds for one has to hold for all."""
+        later = (self.story(number) for number in (2, 3))
+        return [ended(self.normal()), *(run for run in later if run.ended is not Ended.AT_LIMIT)]
 
 
 def end_tokens(world: AgentWorld) -> None:
@@ -112,24 +130,29 @@ def end_tokens(world: AgentWorld) -> None:
 
 def works(run: Run) -> Run:
     """The normal run ends well: without it, nothing that does not happen means anything."""
-    require.that(run.done, "the normal run", expected="exit code 0 and the orders read", got=run.said())
-    return run
-
-
-def ended(run: Run, what: str) -> Run:
-    """The run has not been stopped at its time limit: such a run proves nothing."""
     require.that(
-        run.ended is not Ended.AT_LIMIT,
-        what,
-        expected="a run that ends by itself: see timeout_s under [launch]",
-        got=run.said(),
+        run.done, run.what, expected="exit code 0 and the orders read", got=run.said(), exchange=run.last()
     )
     return run
 
 
-def carried_out(run: Run, what: str) -> None:
+def ended(run: Run) -> Run:
+    """The run has not been stopped at its time limit: such a run proves nothing."""
+    require.that(
+        run.ended is not Ended.AT_LIMIT,
+        run.what,
+        expected="a run that ends by itself: see timeout_s under [launch]",
+        got=run.said(),
+        exchange=run.last(),
+    )
+    return run
+
+
+def carried_out(run: Run) -> None:
     """The rule wants the operation to be done in the end."""
-    expect.that(run.done, what, expected="exit code 0 and the orders read", got=run.said())
+    expect.that(
+        run.done, run.what, expected="exit code 0 and the orders read", got=run.said(), exchange=run.last()
+    )
 
 
 def exchanges(run: Run) -> list[Heard]:
@@ -157,6 +180,7 @@ def attempts_of(run: Run) -> list[Attempt]:
             state=visit.value("state"),
             challenge=visit.value("code_challenge"),
             verifier=next((verifiers[code] for code in visit.codes() if code in verifiers), None),
+            request=run.request_of(visit),
         )
         for visit in reversed(visits.values())
     ]

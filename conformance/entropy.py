@@ -28,6 +28,18 @@ def apparent_bits(samples: Sequence[str]) -> float:
     return sum(math.log2(alphabet if len(column) >= expected / 2 else len(column)) for column in columns)
 
 
+def spelled_out(samples: Sequence[str]) -> list[str]:
+    """The samples without an encoding that only makes them look longer: base64url of what is text already.
+
+    Random octets are hardly ever text, so where all samples are, text is what somebody encoded.
+    """
+    try:
+        inner = [_octets(sample).decode("ascii") for sample in samples]
+    except ValueError:
+        return list(samples)
+    return inner if all(text and text.isprintable() for text in inner) else list(samples)
+
+
 def steady_steps(samples: Sequence[str]) -> bool:
     """True when the values, read as numbers, follow each other in steps of one and the same size.
 
@@ -58,4 +70,8 @@ def _hexadecimal(text: str) -> int:
 
 
 def _base64url(text: str) -> int:
-    return int.from_bytes(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)), "big")
+    return int.from_bytes(_octets(text), "big")
+
+
+def _octets(text: str) -> bytes:
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))

@@ -209,12 +209,12 @@ def _of_a_check(folder: _Folder, check: CheckResult) -> TestStepResult:
 
 
 def _of_an_exchange(folder: _Folder, check: CheckResult, number: int, shown: Shown) -> TestStepResult:
-    """Of a check that broke, the last exchange is the one that broke it; those before it led there.
+    """Of a check that broke, one exchange is the one that broke it, the last where none is named.
 
     Its text is attached where something has to be found out; all the others are in the record.
     """
     broke = check.verdict in {Verdict.FAILED, Verdict.ERROR}
-    led_there = broke and number + 1 < len(check.exchanges)
+    led_there = broke and number != (len(check.exchanges) - 1 if check.guilty is None else check.guilty)
     answered = f"{shown.status}" if shown.status is not None else one_line(shown.failure) or "no answer"
     start = folder.moment_ms(shown.at_s - folder.zero_s)
     text = "\n".join(
@@ -225,7 +225,7 @@ def _of_an_exchange(folder: _Folder, check: CheckResult, number: int, shown: Sho
             answer_text(shown),
             "",
             "--- by hand",
-            curl(shown, own_ca=has_own_ca(folder.result)),
+            check.scenario or curl(shown, own_ca=has_own_ca(folder.result)),
         ]
     )
     return TestStepResult(

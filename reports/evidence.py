@@ -76,6 +76,8 @@ class EvidenceWriter:
             "got": result.got,
             "observations": dict(result.observations),
             "exchanges": ordinals,
+            "guilty": result.guilty,
+            "scenario": result.scenario,
             "faults": [dict(fault) for fault in result.faults],
             "example": result.observations.get(EXAMPLE),
             "replay": result.replay,

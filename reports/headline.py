@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 from reports.escaping import one_line, shortened
-from reports.verdicts import RuleResult, RunResult, RunVerdict, Verdict, deciding_levels, many
+from reports.exchanges import curl
+from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict, deciding_levels, many
 
 _WORDS = {
     RunVerdict.CONFORMANT: "conformant",
@@ -43,6 +45,23 @@ def has_own_ca(result: RunResult) -> bool:
 def is_partial(result: RunResult) -> bool:
     """True when only a part of the rules was asked for: the verdict then speaks of that part."""
     return any((result.run.get("selection") or {}).values())
+
+
+def again(result: RunResult, rule: RuleResult) -> str:
+    """The command that repeats this rule's checks with the choices of this run."""
+    command = str(result.run.get("command") or f"gateproof run {result.role}")
+    seed = result.run.get("seed")
+    if seed is not None and "--seed" not in command:
+        command += f" --seed {seed}"
+    return f"{command} --only {shlex.quote(rule.id)}"
+
+
+def by_hand(result: RunResult, rule: RuleResult, check: CheckResult) -> str:
+    """How to see a failure again: the request that it is about, or what was done to whoever sent it."""
+    if check.scenario:
+        return f"{again(result, rule)}  # launches it once more: {one_line(check.scenario)}"
+    meant = check.decisive
+    return "" if meant is None else curl(check.exchanges[meant], own_ca=has_own_ca(result))
 
 
 def caveats(result: RunResult) -> list[str]:

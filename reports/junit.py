@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from reports.escaping import attribute, one_line, xml
-from reports.exchanges import answer_text, curl, request_text
+from reports.exchanges import answer_text, request_text
 from reports.families import FAMILIES, family_of
-from reports.headline import caveats, decides, duration_s, has_own_ca, of, started, target_name, verdict_words
+from reports.headline import by_hand, caveats, decides, duration_s, of, started, target_name, verdict_words
 from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
 
 _BROKEN = {Verdict.FAILED: "failure", Verdict.ERROR: "error"}
@@ -144,7 +144,7 @@ def _of_a_rule(result: RunResult, rule: RuleResult) -> _Case:
         outcome=outcome,
         kind=rule.level if outcome == "failure" else rule.verdict.value if outcome == "error" else "",
         message=said if outcome else "",
-        text=_broken(rule, own_ca=has_own_ca(result)) if rule.verdict in _BROKEN else _observed(rule),
+        text=_broken(result, rule) if rule.verdict in _BROKEN else _observed(rule),
     )
 
 
@@ -164,7 +164,7 @@ def _observed(rule: RuleResult) -> str:
     return "\n".join(f"{key}: {one_line(str(value))}" for key, value in seen.items())
 
 
-def _broken(rule: RuleResult, *, own_ca: bool) -> str:
+def _broken(result: RunResult, rule: RuleResult) -> str:
     """Everything that somebody needs to see what is wrong without opening another file."""
     standing = [
         f"{rule.title} [{rule.level}]",
@@ -173,20 +173,21 @@ def _broken(rule: RuleResult, *, own_ca: bool) -> str:
     ]
     blocks = ["\n".join([*standing, *([f"standard: {rule.standard}"] if rule.standard else [])])]
     blocks += [part.strip() for part in (rule.holds, rule.why) if part.strip()]
-    blocks += [_check(check, own_ca=own_ca) for check in rule.checks if check.verdict in _BROKEN]
+    blocks += [_check(result, rule, check) for check in rule.checks if check.verdict in _BROKEN]
     return "\n\n".join(blocks)
 
 
-def _check(check: CheckResult, *, own_ca: bool) -> str:
+def _check(result: RunResult, rule: RuleResult, check: CheckResult) -> str:
     lines = [f"{check.verdict.value}: {check.id}", check.message]
     if check.expected:
         lines += [f"expected: {check.expected}", f"got: {check.got}"]
-    shown = check.exchanges[-_SHOWN_EXCHANGES:]
-    if len(shown) < len(check.exchanges):
-        before = ", ".join(exchange.step for exchange in check.exchanges[: -len(shown)])
+    end = len(check.exchanges) if check.decisive is None else check.decisive + 1
+    shown = check.exchanges[max(0, end - _SHOWN_EXCHANGES) : end]
+    if len(shown) < end:
+        before = ", ".join(exchange.step for exchange in check.exchanges[: end - len(shown)])
         lines.append(f"before: {before}")
     for exchange in shown:
         lines += ["", f"--- {exchange.step}", request_text(exchange), "", answer_text(exchange)]
-    if shown:
-        lines += ["", "--- by hand", curl(shown[-1], own_ca=own_ca)]
+    if command := by_hand(result, rule, check):
+        lines += ["", "--- by hand", command]
     return "\n".join(lines)

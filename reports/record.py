@@ -58,6 +58,9 @@ class CheckLine:
     blocking: bool
     duration_s: float
     public: tuple[str, ...]
+    # Older records do not have these two.
+    guilty: int | None = None
+    scenario: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -196,6 +199,8 @@ def results(record: Record) -> list[CheckResult]:
                 for ordinal in line.exchanges
                 if ordinal + 1 in record.exchanges
             ),
+            guilty=line.guilty,
+            scenario=line.scenario,
             public=line.public,
         )
         for line in record.checks.values()

@@ -11,14 +11,13 @@ from typing import Any
 from urllib.parse import quote
 
 from reports.escaping import json_bytes, one_line, visible
-from reports.exchanges import curl
 from reports.families import family_of
 from reports.headline import (
+    by_hand,
     by_reason,
     caveats,
     decides,
     duration_s,
-    has_own_ca,
     identifier,
     of,
     started,
@@ -160,9 +159,7 @@ def _alert(
             "check": check.id,
             "expected": visible(check.expected),
             "got": visible(check.got),
-            "byHand": visible(curl(check.exchanges[check.decisive], own_ca=has_own_ca(result)))
-            if check.exchanges
-            else "",
+            "byHand": visible(by_hand(result, rule, check)),
             "decides": decides(result, rule),
         },
     }

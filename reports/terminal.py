@@ -16,10 +16,10 @@ from typing import TextIO
 
 from reports.exchanges import Shown, answer_text, curl, outcome, request_text
 from reports.fault_matrix import faults_in_a_line
-from reports.headline import has_own_ca, is_partial
+from reports.headline import decides, has_own_ca, is_partial
 from reports.repeats import story
 from reports.signs import SIGNS
-from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict, many
+from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict, deciding_levels, many
 
 _COLOURS = {"red": "31", "green": "32", "yellow": "33", "blue": "34", "bold": "1", "faint": "2"}
 _TONES = {
@@ -136,8 +136,9 @@ def failures(
                 _field(screen, "spec", rule.section)
                 _course(screen, check, own_ca=has_own_ca(result))
                 _field(screen, "next", steps.get(rule.id, ""))
+                _by_launching(screen, check, repeats.get(check.id) or f"{again} --only {rule.id}")
                 _field(screen, "again", f"{again} --only {rule.id}")
-                _field(screen, "replay", repeats.get(check.id, ""))
+                _field(screen, "replay", "" if check.scenario else repeats.get(check.id, ""))
                 _field(screen, "more", f"gateproof explain {rule.id}")
                 screen.say()
             for check in broken[1:]:
@@ -166,14 +167,14 @@ def _course(screen: Screen, check: CheckResult, *, own_ca: bool) -> None:
     for name, fact in check.observations.items():
         for place, line in enumerate(_members(str(fact))):
             _field(screen, name if place == 0 else "", line)
-    if not check.exchanges:
+    meant = check.decisive
+    if meant is None:
+        _field(screen, "steps", _steps(check.exchanges))
         return
-    last, after = check.exchanges[check.decisive], check.exchanges[check.decisive + 1 :]
-    _field(screen, "before", _steps(check.exchanges[: check.decisive]))
-    _field(screen, "then", f"{last.step}: {outcome(last)}")
-    screen.say(_quoted(request_text(last), "      > "))
-    screen.say(_quoted(answer_text(last), "      < "))
-    _field(screen, "after", _steps(after))
+    _exchange(screen, check.exchanges, meant)
+    if check.scenario:
+        return
+    last = check.exchanges[meant]
     asked = [shown for shown in check.exchanges if shown.url.partition("?")[0].endswith(_AUTHORIZATION)]
     if last.step == "browser" and asked:
         _field(screen, "by hand", "in a browser, with values of your own for what is hidden, open")
@@ -181,6 +182,23 @@ def _course(screen: Screen, check: CheckResult, *, own_ca: bool) -> None:
     else:
         screen.say(screen.paint("    by hand", "faint"))
         screen.say(textwrap.indent(curl(last, own_ca=own_ca), "      "))
+
+
+def _by_launching(screen: Screen, check: CheckResult, command: str) -> None:
+    """How to see it again of a target whose requests are its own."""
+    if check.scenario:
+        _field(screen, "by hand", f"launch it once more: {check.scenario}")
+        screen.say(f"      {command}")
+
+
+def _exchange(screen: Screen, exchanges: Sequence[Shown], place: int) -> None:
+    """The exchange in full, and by name what came before it and after it."""
+    meant = exchanges[place]
+    _field(screen, "before", _steps(exchanges[:place]))
+    _field(screen, "then", f"{meant.step}: {outcome(meant)}")
+    screen.say(_quoted(request_text(meant), "      > "))
+    screen.say(_quoted(answer_text(meant), "      < "))
+    _field(screen, "after", _steps(exchanges[place + 1 :]))
 
 
 def _members(fact: str) -> list[str]:
@@ -227,7 +245,7 @@ def summary(screen: Screen, result: RunResult) -> None:
             continue
         sign, colour = SIGNS[verdict], _TONES[verdict]
         screen.say(screen.paint(f"{sign} {verdict.value} ({len(rules)})", colour, "bold"))
-        for reason, ids in _by_reason(rules).items():
+        for reason, ids in _by_reason(rules, verdict).items():
             text = f"{', '.join(ranges(ids))}: {reason}"
             screen.fill(text, "    ", "      ")
     counts = ", ".join(f"{count} {name}" for name, count in result.counts.items() if count)
@@ -235,6 +253,23 @@ def summary(screen: Screen, result: RunResult) -> None:
     if faults := faults_in_a_line(result):
         screen.say(faults)
     screen.say(_verdict(screen, result))
+    if said := undecided(result):
+        screen.say(said)
+
+
+def undecided(result: RunResult) -> str:
+    """What failed beside the verdict, of rules that decide with --strict only; empty where nothing did."""
+    found = [
+        rule.id
+        for rule in result.rules
+        if rule.verdict is Verdict.FAILED
+        and not rule.baselined
+        and not decides(result, rule)
+        and rule.level in deciding_levels(strict=True)
+    ]
+    if not found:
+        return ""
+    return f"{many(len(found), 'rfc rule')} failed: {', '.join(ranges(found))}; this decides with --strict"
 
 
 def _verdict(screen: Screen, result: RunResult) -> str:
@@ -269,10 +304,14 @@ def ranges(ids: Sequence[str]) -> list[str]:
     return [run[0] if len(run) == 1 else f"{run[0]}…{run[-1].rpartition('-')[2]}" for run in runs]
 
 
-def _by_reason(rules: Sequence[RuleResult]) -> dict[str, list[str]]:
+def _by_reason(rules: Sequence[RuleResult], verdict: Verdict) -> dict[str, list[str]]:
+    """Rules that ended for one reason, together: it is that of one check, and the others are counted."""
     reasons: dict[str, list[str]] = {}
     for rule in rules:
-        reasons.setdefault(rule.reason, []).append(rule.id)
+        others = sum(check.verdict is verdict for check in rule.checks) - 1
+        counted = verdict in {Verdict.FAILED, Verdict.ERROR} and others > 0
+        more = f"; and {many(others, 'more check')}" if counted else ""
+        reasons.setdefault(f"{rule.reason}{more}", []).append(rule.id)
     return reasons
 
 

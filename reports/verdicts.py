@@ -93,6 +93,8 @@ class CheckResult:
     left out that the rule does not need. ``public`` names what the redactor was allowed to show although it
     looks like a credential; ``reason``, where it is not given, is the usual one of the verdict. ``faults``
     are those that struck, each with its name, layer, hop and how often; ``replay`` repeats a failure.
+    ``guilty`` is the place of the exchange that the claim is about, where it names one. ``scenario`` says
+    what was done to a target that sends requests of its own: to send one of them again repeats nothing.
     """
 
     id: str
@@ -108,6 +110,8 @@ class CheckResult:
     faults: tuple[Mapping[str, Any], ...] = ()
     replay: Mapping[str, Any] | None = None
     exchanges: tuple[Shown, ...] = ()
+    guilty: int | None = None
+    scenario: str = ""
     public: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -126,12 +130,15 @@ class CheckResult:
         return rest if found else ""
 
     @property
-    def decisive(self) -> int:
-        """The place of the exchange that the claim is about.
+    def decisive(self) -> int | None:
+        """The place of the exchange that the claim is about; None where it is about none.
 
-        It is the last one that the claim names, by its step and outcome at best; where it names none, simply
-        the last: a positive twin may come after what it belongs to.
+        Where the claim does not say which, it is the last one that it names, by its step and outcome at best;
+        where it names none, simply the last: a positive twin may come after what it belongs to. What a target
+        did by itself may lie outside of all exchanges.
         """
+        if self.guilty is not None or self.scenario or not self.exchanges:
+            return self.guilty
         for names in _NAMING:
             if named := [place for place, each in enumerate(self.exchanges) if names(self, each)]:
                 return named[-1]

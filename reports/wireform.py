@@ -90,5 +90,6 @@ def _check(check: CheckResult, *, own_ca: bool) -> dict[str, Any]:
         "faults": [dict(fault) for fault in check.faults],
         "replay": dict(check.replay) if check.replay else None,
         "exchanges": exchanges,
+        "scenario": check.scenario,
     }
     return kept | {name: value for name, value in optional.items() if value}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from conformance.cli.report import NamesFormats, add_format, add_sign_key, formats_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from conformance.rules import Rule
     from conformance.run.embedded import Embedded
@@ -143,7 +143,7 @@ def _run(
 ) -> int:
     from conformance.cli.outputs import Leak, tell_job, write_all  # noqa: PLC0415
     from conformance.run.session import carry_out, planned  # noqa: PLC0415
-    from reports.terminal import Counting, failures, partial, screen, summary  # noqa: PLC0415
+    from reports.terminal import Counting, failures, partial, screen, summary, undecided  # noqa: PLC0415
     from reports.verdicts import RunVerdict, Verdict, many  # noqa: PLC0415
 
     shown = screen(no_color=arguments.no_color)
@@ -164,29 +164,45 @@ def _run(
         print(f"gateproof: {leak}; the record is in {arguments.out}", file=sys.stderr)
         return NO_VERDICT
     if arguments.quiet:
-        shown.say(f"{result.verdict.value}: {result.reason}{partial(result)}")
+        beside = f"; {said}" if (said := undecided(result)) else ""
+        shown.say(f"{result.verdict.value}: {result.reason}{partial(result)}{beside}")
     else:
         again = shlex.join(_words(arguments, options.seed, whole=False))
         steps = {rule.id: rule.next_step for rule in selected} if options.role == "service" else {}
         failures(shown, result, again=again, repeats=_repeats(arguments, result), steps=steps)
         summary(shown, result)
-        names = ", ".join(str(path.relative_to(arguments.out)) for path in written if len(written) < 8)
-        shown.say(f"report: {arguments.out}" + (f" ({names})" if names else ""))
+        shown.say(f"report: {arguments.out}{_named(path.relative_to(arguments.out) for path in written)}")
         if result.verdict is RunVerdict.NO_VERDICT and arguments.target is not None:
             again = shlex.join(["gateproof", "doctor", "--target", str(arguments.target)])
             shown.say(f"next: {again} connects, and runs no check")
     return result.verdict.exit_code
 
 
+def _named(paths: Iterable[Path]) -> str:
+    """The files of a report by name; of a folder with many, the folder and how many there are in it."""
+    folders: dict[str, list[str]] = {}
+    for path in paths:
+        folders.setdefault(path.parts[0] if len(path.parts) > 1 else "", []).append(str(path))
+    names = folders.pop("", [])
+    names += [
+        each[0] if len(each) == 1 else f"{folder}: {len(each)} files" for folder, each in folders.items()
+    ]
+    return f" ({', '.join(names)})" if names else ""
+
+
 def _repeats(arguments: argparse.Namespace, result: RunResult) -> dict[str, str]:
     """For each failed check of which there is a file to repeat it with, the command that does."""
+    from conformance.checks import index  # noqa: PLC0415
     from reports.repeats import paths  # noqa: PLC0415
 
+    checks = (check for found in index(result.role).values() for check in found)
+    # What is about a whole run is repeated by a whole run.
+    whole = {name for check in checks if check.whole_run for name in check.ids()}
     target = ["--target", str(arguments.target)] if arguments.target is not None else []
     return {
         check: shlex.join(["gateproof", "replay", str(arguments.out / path), *target])
         for check, path in paths(result).items()
-        if (arguments.out / path).is_file()
+        if check not in whole and (arguments.out / path).is_file()
     }
 
 

@@ -11,6 +11,7 @@ from conformance.checks import index, modules
 from conformance.run.contexts import Context
 from conformance.run.judge import harness_error, judge
 from conformance.run.received import Survey
+from conformance.wire.exchange import Exchange
 from conformance.wire.keyring import Keyring
 from reports.exchanges import Shown
 from reports.redaction import Redactor
@@ -30,6 +31,12 @@ class Afterwards:
 
     def shown(self, redactor: Redactor, /, *, in_full: bool) -> tuple[Shown, ...]:  # noqa: ARG002
         return ()
+
+    def place_of(self, _exchange: Exchange, /) -> int | None:
+        return None
+
+    def scenario(self) -> str:
+        return ""
 
 
 def asks_afterwards(rules: Iterable[str], role: str) -> bool:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
+from itertools import groupby
 from pathlib import Path
 
 from conformance.agent import Agents, Attempt, Install, attempts_of
 from conformance.run.agent_browser import BrowserCommand
 from conformance.run.agent_context import AgentContext
 from conformance.run.agent_launch import Run
-from conformance.run.agent_output import UNSEARCHED, Printed, printed
+from conformance.run.agent_output import PAGES, REQUESTS, UNSEARCHED, Printed, printed
 from conformance.run.agent_world import AgentWorld
 from conformance.run.ports import kept_port
 from conformance.run.received import Leak, Survey
@@ -21,6 +22,7 @@ from conformance.wire.secret import Secret
 from conformance.wire.show import mention
 from conformance.wire.show import show as show_in_full
 from fakes.gateway.running import Loop
+from fakes.gateway.script import Endpoint
 from reports.exchanges import Shown
 from reports.redaction import Redactor
 
@@ -38,6 +40,7 @@ class AgentBench:
         self._browser = self._lasting.enter_context(BrowserCommand(self._folder))
         self._of_check = self._lasting.enter_context(ExitStack())
         self._shared: Install | None = None
+        self._scenes: dict[str, Install] = {}
         self._installs = 0
         self._looked_at: list[tuple[Install, Run]] = []
         self._attempts: list[Attempt] = []
@@ -46,7 +49,11 @@ class AgentBench:
         self._secrets: dict[str, set[str]] = {}
         self._unsearched = 0
         self.agents = Agents(
-            new_install=self._new, shared=self._share, attempts=self._attempts, log=self._log
+            new_install=self._new,
+            shared=self._share,
+            scene=self._scene,
+            attempts=self._attempts,
+            log=self._log,
         )
 
     @property
@@ -56,7 +63,7 @@ class AgentBench:
     def survey(self) -> Survey:
         """What all runs have printed and logged, whatever went wrong in them."""
         logged = printed(self._log(), self._secrets)
-        self._survey.leaks += [self._leak("log", each) for each in logged]
+        self._survey.leaks += [self._leak("log", "all runs", each) for each in logged]
         self._survey.known = {kind: len(values) for kind, values in self._secrets.items()} | {
             UNSEARCHED: self._unsearched
         }
@@ -89,6 +96,20 @@ class AgentBench:
         show = show_in_full if in_full else mention
         return tuple(show(exchange, redactor) for exchange in self._exchanges())
 
+    def place_of(self, exchange: Exchange, /) -> int | None:
+        """Where the exchange stands among those that are shown; the journal makes a new one each time."""
+        exchanges = self._exchanges()
+        return exchanges.index(exchange) if exchange in exchanges else None
+
+    def scenario(self) -> str:
+        """What the agent was launched for, install by install."""
+        installs: dict[int, list[str]] = {}
+        for install, run in self._looked_at:
+            installs.setdefault(id(install), []).append(run.what)
+        return "; ".join(
+            f"install {number}: {_in_short(runs)}" for number, runs in enumerate(installs.values(), 1)
+        )
+
     def _exchanges(self) -> list[Exchange]:
         return [each.exchange() for _, run in self._looked_at for each in run.heard]
 
@@ -96,9 +117,21 @@ class AgentBench:
         """The install whose runs all checks look at; it is in the record of each that does."""
         if self._shared is None:
             self._shared = self._install(self._lasting, metadata_apart=False, wrong={})
-        elif not any(install is self._shared for install, _ in self._looked_at):
-            self._looked_at += [(self._shared, run) for run in self._shared.runs]
-        return self._shared
+        return self._seen(self._shared)
+
+    def _scene(self, name: str, play: Callable[[Install], None]) -> Install:
+        """An install of which nobody launches anything more once it was played."""
+        if name not in self._scenes:
+            install = self._install(self._lasting, metadata_apart=False, wrong={})
+            play(install)
+            self._scenes[name] = install
+        return self._seen(self._scenes[name])
+
+    def _seen(self, kept: Install) -> Install:
+        """What an install did in an earlier check is in the record of this one, too."""
+        if not any(install is kept for install, _ in self._looked_at):
+            self._looked_at += [(kept, run) for run in kept.runs]
+        return kept
 
     def _new(self, *, metadata_apart: bool, wrong: Mapping[str, str]) -> Install:
         return self._install(self._of_check, metadata_apart=metadata_apart, wrong=wrong)
@@ -129,14 +162,48 @@ class AgentBench:
             self._secrets.setdefault(kind, set()).update(values)
         self._survey.answers += 1
         self._unsearched += run.dropped > 0
-        self._survey.leaks += [self._leak("output", each) for each in printed(run.output(), secrets)]
+        found = printed(run.output(), secrets)
+        self._survey.leaks += [self._leak("output", run.what, each) for each in found]
+        pages = printed(b"\n".join(page for visit in run.visits for page in visit.pages), secrets)
+        self._survey.leaks += [self._leak(PAGES, run.what, each) for each in pages]
+        self._survey.leaks += _in_requests(run, secrets, self._check)
 
-    def _leak(self, part: str, each: Printed) -> Leak:
+    def _leak(self, part: str, step: str, each: Printed) -> Leak:
         return Leak(
-            kind=each.kind, check=self._check, step="run", party="user", part=part, how=each.how, status=None
+            kind=each.kind, check=self._check, step=step, party="user", part=part, how=each.how, status=None
         )
 
     def _log(self) -> bytes:
         """What stands in the files that the agent calls its logs."""
         files = self.context.target.logs.files
         return b"\n".join(file.read_bytes() for file in files if file.is_file())
+
+
+def _in_requests(run: Run, secrets: Mapping[str, Iterable[str]], check: str) -> list[Leak]:
+    """What stands in requests that are none for tokens; nearly always nothing, which is seen in one go."""
+    calls = [each for each in run.calls() if each.call.endpoint is not Endpoint.TOKEN]
+    if not printed("\n".join(each.call.text() for each in calls).encode(), _of_an_exchange(secrets)):
+        return []
+    return [
+        Leak(
+            kind=each.kind,
+            check=check,
+            step=run.what,
+            party=f"the {call.party}",
+            part=REQUESTS,
+            how=each.how,
+            status=None,
+        )
+        for call in calls
+        for each in printed(call.call.text().encode(), _of_an_exchange(secrets))
+    ]
+
+
+def _of_an_exchange(secrets: Mapping[str, Iterable[str]]) -> dict[str, Iterable[str]]:
+    """All but the access token, which is in nearly every request."""
+    return {kind: values for kind, values in secrets.items() if kind != "access_token"}
+
+
+def _in_short(runs: list[str]) -> str:
+    counted = [(what, len(list(same))) for what, same in groupby(runs)]
+    return ", then ".join(what if times == 1 else f"{what} ({times} times)" for what, times in counted)

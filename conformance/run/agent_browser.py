@@ -90,6 +90,8 @@ class Courier:
     def __init__(self, over: threading.Event) -> None:
         self._over = over
         self._asking_since: float | None = None
+        # What the agent showed to the browser, and where it sent it on to.
+        self.pages: list[bytes] = []
         self._trust = ssl.create_default_context()
         # The agent may show a certificate that it made for itself.
         self._trust.check_hostname, self._trust.verify_mode = False, ssl.CERT_NONE
@@ -131,8 +133,9 @@ class Courier:
             try:
                 connection.request("GET", target, headers={"Accept": "text/html"})
                 response = connection.getresponse()
-                response.read(_MOST_OCTETS)
-                return response.status, response.headers.get("Location")
+                location = response.headers.get("Location")
+                self.pages.append(b"\n".join([(location or "").encode(), response.read(_MOST_OCTETS)]))
+                return response.status, location
             except ConnectionRefusedError:
                 if time.monotonic() > until:
                     return None

@@ -10,12 +10,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 from conformance.run.agent_browser import BrowserCommand
 from conformance.run.agent_visits import Visit, Visits
 from conformance.run.agent_world import AgentWorld, Heard
 from conformance.target.launch import Running, launch
 from conformance.target.model import Launch
+from conformance.wire.exchange import Exchange
 from fakes.gateway.desk import fields
 from fakes.gateway.script import Endpoint
 
@@ -41,8 +43,12 @@ class Ended(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """All that is known of one run. `output` is a file; beyond its bound, `dropped` bytes were not kept."""
+    """All that is known of one run, and `what` it was to show.
 
+    `output` is a file; beyond its bound, `dropped` bytes were not kept.
+    """
+
+    what: str
     ended: Ended
     exit_code: int | None
     took_s: float
@@ -77,6 +83,22 @@ class Run:
             and party in (None, each.party)
         ]
 
+    def last(self) -> Exchange | None:
+        """How far the agent came: the last thing that it asked for."""
+        asked = self.calls()
+        return asked[-1].exchange() if asked else None
+
+    def request_of(self, visit: Visit) -> Exchange | None:
+        """The authorization request of a visit, where it came to anybody."""
+        where = urlsplit(visit.url)
+        asked = (
+            each.exchange()
+            for each in self.heard
+            if each.by_browser and (found := urlsplit(each.url)).path == where.path
+            if parse_qs(found.query, keep_blank_values=True) == visit.query
+        )
+        return next(asked, None)
+
     def authorizations(self) -> int:
         """How often the user was sent to authorize, or a refresh token was used in place of it."""
         refreshes = [
@@ -93,6 +115,7 @@ class Run:
 def run_once(
     spec: Launch,
     *,
+    what: str,
     told: Mapping[str, str],
     world: AgentWorld,
     browser: BrowserCommand,
@@ -114,6 +137,7 @@ def run_once(
         running.clear_away() if running.exit_code() is not None else running.stop()
         _sweep(told[_MARK])
     return Run(
+        what=what,
         ended=ended,
         exit_code=running.exit_code() if ended is Ended.BY_ITSELF else None,
         took_s=round(took_s, 3),

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from conformance.wire import leaks
 
-# A longer text is searched for values as they are, and not for all that can be done to them.
+# Where a survey has what stood in requests that are none for tokens, and in pages at the callback.
+REQUESTS, PAGES = "requests", "pages"
 # Under this name a survey counts runs of which not all that was printed could be kept.
 UNSEARCHED = "unsearched_run"
+# A longer text is searched for values as they are, and not for all that can be done to them.
 _MOST_READ = 2 * 1024 * 1024
 
 
@@ -19,10 +21,6 @@ class Printed:
 
     kind: str
     how: str
-
-    @property
-    def plain(self) -> bool:
-        return self.how in leaks.PLAIN
 
     def said(self) -> str:
         kind = self.kind.replace("_", " ")
@@ -34,6 +32,13 @@ def printed(output: bytes, secrets: Mapping[str, Iterable[str]]) -> list[Printed
     pairs = [(kind, value) for kind, values in secrets.items() for value in values if value]
     if len(output) > _MOST_READ:
         return [Printed(kind=kind, how="as it is") for kind, value in pairs if value.encode() in output]
-    hoard = leaks.Hoard(leaks.canary(kind, value) for kind, value in pairs)
+    hoard = leaks.Hoard(each for kind, value in pairs for each in _canaries(kind, value))
     found = hoard.search(output.decode("utf-8", "replace"))
     return [Printed(kind=each.kind, how=each.how) for each in found]
+
+
+def _canaries(kind: str, value: str) -> Iterator[leaks.Canary]:
+    """A secret, and of an ID token also its claims as they stand in it: they are about a person."""
+    yield leaks.canary(kind, value)
+    if kind == "id_token" and value.count(".") == 2:
+        yield leaks.Canary(kind=kind, value=value.split(".")[1])

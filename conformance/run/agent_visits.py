@@ -34,7 +34,7 @@ How = Literal["opened", "printed"]
 
 @dataclass(kw_only=True, slots=True)
 class Visit:
-    """One address that the user went to; `brought` are the redirects that went to the agent."""
+    """One address that the user went to; `brought` are redirects that went to the agent, `pages` its own."""
 
     number: int
     url: str = field(repr=False)
@@ -42,6 +42,7 @@ class Visit:
     redirect: str | None = field(default=None, repr=False)
     brought: list[str] = field(default_factory=list, repr=False)
     statuses: list[int | None] = field(default_factory=list)
+    pages: list[bytes] = field(default_factory=list, repr=False)
 
     @property
     def query(self) -> dict[str, list[str]]:
@@ -148,6 +149,7 @@ class Visits:
         with suppress(RateLimited, TargetSilent):
             visit.redirect = self._forms.sign_in(request).sent_to
         if visit.redirect is not None:
+            visit.pages = courier.pages
             self._deliver(visit, visit.redirect, courier)
         return bool(visit.statuses) and visit.statuses[-1] is not None
 

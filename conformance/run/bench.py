@@ -107,6 +107,14 @@ class Bench:
         show = show_in_full if in_full else mention
         return tuple(show(exchange, redactor) for exchange in self._exchanges)
 
+    def place_of(self, exchange: Exchange, /) -> int | None:
+        """Where the exchange stands among those that are shown."""
+        return next((place for place, each in enumerate(self._exchanges) if each is exchange), None)
+
+    def scenario(self) -> str:
+        """A gateway answers: whoever sends its requests again has done all that was done."""
+        return ""
+
     def _record(self, exchange: Exchange) -> None:
         self._exchanges.append(exchange)
         self.received.note(exchange)

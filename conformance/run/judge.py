@@ -20,6 +20,7 @@ from conformance.target.doubts import doubt
 from conformance.target.model import Target
 from conformance.wire.client import RateLimited, TargetSilent
 from conformance.wire.connections import Unsendable
+from conformance.wire.exchange import Exchange
 from conformance.wire.pace import TooManyAtOnce
 from reports import parts
 from reports.exchanges import Shown
@@ -44,6 +45,12 @@ class Workplace(Protocol):
 
     def shown(self, redactor: Redactor, /, *, in_full: bool) -> tuple[Shown, ...]: ...
 
+    def place_of(self, exchange: Exchange, /) -> int | None:
+        """Where the exchange stands among those that are shown."""
+
+    def scenario(self) -> str:
+        """What was done to a target that sends requests of its own; nothing for one that answers them."""
+
 
 def judge(check_id: str, check: Check, run: Callable[[], None], bench: Workplace) -> CheckResult:
     """Runs one check, unless the target lacks what it needs, and says what came of it."""
@@ -60,6 +67,7 @@ def judge(check_id: str, check: Check, run: Callable[[], None], bench: Workplace
             blocking=not is_a_part(missing, check),
         )
     started = time.monotonic()
+    guilty: Exchange | None = None
     with tallying() as tally:
         try:
             run()
@@ -67,11 +75,13 @@ def judge(check_id: str, check: Check, run: Callable[[], None], bench: Workplace
             raise
         except BaseException as error:  # noqa: BLE001 - whatever a check raises is a verdict
             verdict, reason, texts, blocking = _meaning(error, check, bench.context.target)
+            guilty = error.exchange if isinstance(error, Broken) else None
         else:
             verdict, reason, texts = _completion(rule.level, tally)
             blocking = True
     redactor = bench.redactor()
     redact = redactor.text
+    exchanges = bench.shown(redactor, in_full=verdict in {Verdict.FAILED, Verdict.ERROR})
     return CheckResult(
         id=check_id,
         rule=check.rule,
@@ -90,7 +100,9 @@ def judge(check_id: str, check: Check, run: Callable[[], None], bench: Workplace
             for fault, times in tally.fired.items()
         ),
         replay=_replay(tally, redactor) if verdict is Verdict.FAILED else None,
-        exchanges=bench.shown(redactor, in_full=verdict in {Verdict.FAILED, Verdict.ERROR}),
+        exchanges=exchanges,
+        guilty=bench.place_of(guilty) if exchanges and guilty is not None else None,
+        scenario=redact(bench.scenario()) if verdict in {Verdict.FAILED, Verdict.ERROR} else "",
         public=tuple(sorted(redactor.public)),
         **{name: redact(text) for name, text in texts.items()},
     )

@@ -70,6 +70,9 @@ def _quick(subject: Subject, role: str, every: list[Check], chance: random.Rando
     mapped &= there
     if not mapped & own:
         mapped |= own
+    if role == "agent" and mapped & {case for check in every if check.whole_run for case in check.ids()}:
+        # What is looked for in all runs may show only in those that another rule of the defect makes.
+        mapped |= {case for check in every if check.rule in subject.rules for case in check.ids()}
     # A defect that broke everything would fail any of the smoke set.
     return frozenset([*mapped, *_one_case_each([chance.choice(chance.choice(smoke))], chance)])
 

@@ -20,6 +20,7 @@ from fakes.serving import Reset
 
 # Longer than anybody waits who has a deadline.
 HANG_S = 90.0
+_DRIP_S = 0.1
 Honest = Callable[[Call], Replied]
 Routes = Mapping[tuple[str, str], tuple[Endpoint, Honest]]
 _ORDINALS = count(1)
@@ -112,7 +113,31 @@ async def _answered(
         return Reset()
     response = _response(answer, honest, call)
     journal.settle(place, response.status_code)
-    return response
+    return _InPieces(response, answer) if answer.drips_s or answer.breaks_off else response
+
+
+class _InPieces(Response):
+    """An answer whose body comes a little at a time, or only in part."""
+
+    def __init__(self, whole: Response, how: Answer) -> None:
+        self._whole, self._how = whole, how
+        super().__init__()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        whole, body = self._whole, bytes(self._whole.body)
+        await send({"type": "http.response.start", "status": whole.status_code, "headers": whole.raw_headers})
+        dripped = min(int(self._how.drips_s / _DRIP_S), len(body))
+        for place in range(dripped):
+            await send({"type": "http.response.body", "body": body[place : place + 1], "more_body": True})
+            await asyncio.sleep(_DRIP_S)
+        rest = body[dripped:]
+        if self._how.breaks_off:
+            await send({"type": "http.response.body", "body": rest[: len(rest) // 2], "more_body": True})
+            # What has been written is to arrive before the connection is gone.
+            await asyncio.sleep(_DRIP_S)
+            await Reset()(scope, receive, send)
+        else:
+            await send({"type": "http.response.body", "body": rest})
 
 
 async def _pause(is_over: Callable[[], Awaitable[bool]], seconds: float) -> bool:

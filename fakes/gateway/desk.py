@@ -108,8 +108,7 @@ class Desk:
         }
 
     def approve_all(self) -> None:
-        """What somebody does in the Console; agents to come need no approval either."""
-        self.holds = False
+        """What somebody does in the Console for those who have registered; agents to come wait like these."""
         for client in self.clients.values():
             client.pending = False
 
@@ -171,7 +170,7 @@ class Desk:
             return Replied(status=400, document={"error": "invalid_redirect_uri"})
         client = AgentClient(
             client_id=f"agent_{secrets.token_hex(10)}",
-            secret=secrets.token_urlsafe(36),
+            secret=_odd_secret(),
             redirect_uris=tuple(uris),
             pending=self.holds,
         )
@@ -287,6 +286,11 @@ class Desk:
             "expires_in": ACCESS_TOKEN_S,
         }
         return Replied(status=200, document=document)
+
+
+def _odd_secret() -> str:
+    """Every character in it is allowed (RFC 6749 appendix A.2); in a form, some mean something else."""
+    return f"{secrets.token_urlsafe(18)}+/{secrets.token_urlsafe(15)}&%={secrets.token_urlsafe(6)}"
 
 
 def fields(call: Call) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from reference.agent.callback import Callback
@@ -97,7 +98,8 @@ class Agent:
         """Fresh tokens by the user's leave; after a refused code it starts over, a few times."""
         policies, client = self._policies, self._client(endpoints)
         answer = Answer(status=0)
-        with Callback(self._settings, lambda path: self._tell("redirect", {"path": path})) as callback:
+        came = partial(self._tell, "redirect")
+        with Callback(self._settings, lambda path: came({"path": path}), policies.page) as callback:
             for _ in range(policies.exchanges_refused):
                 facts = self._consented(endpoints, client, callback)
                 answer = self._exchanged(policies.token_request(facts))

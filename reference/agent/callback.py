@@ -17,16 +17,23 @@ from reference.agent.wire import Failed
 
 # A redirect may be on its way while the browser is already done with its work.
 AFTER_BROWSER_S = 2.0
+CLOSE = "You may close this window."
 _POLL_S = 0.05
 
 
 class Callback:
     """Listens while its context lasts, and hands out the redirects in the order in which they come."""
 
-    def __init__(self, settings: Settings, log: Callable[[str], None] = lambda _line: None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        log: Callable[[str], None] = lambda _line: None,
+        page: Callable[[], str] = lambda: CLOSE,
+    ) -> None:
         where = urlsplit(settings.callback_url)
         self._path = where.path or "/"
         self._log = log
+        self._page = page
         self._came: queue.Queue[Query] = queue.Queue()
         tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         try:
@@ -69,7 +76,7 @@ class Callback:
             def do_GET(self) -> None:
                 parts = urlsplit(self.path)
                 found = parts.path == callback._path
-                body = b"You may close this window." if found else b"Nothing is here."
+                body = (callback._page() if found else "Nothing is here.").encode()
                 self.send_response(200 if found else 404)
                 for name, value in (
                     ("Content-Type", "text/plain; charset=utf-8"),

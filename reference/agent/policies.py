@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reference.agent.browser import open_browser
+from reference.agent.callback import CLOSE
 from reference.agent.policy import authorization, discovery, exchange, operation, registration
 from reference.agent.policy.authorization import Attempt, Octets, Query
 from reference.agent.policy.discovery import Endpoints
@@ -77,6 +78,8 @@ class Policies:
     # What the user is told
     report: Callable[[Sequence[Any]], str] = operation.report
     told: Callable[[str, Mapping[str, Any]], str | None] = lambda _step, _facts: None
+    # What the browser shows at the end.
+    page: Callable[[], str] = lambda: CLOSE
 
     # How everybody is asked
     patience: Patience = field(default_factory=Patience)

@@ -176,5 +176,43 @@ AUTHORIZATION: tuple[AgentDefect, ...] = (
         "AGENT-05",
         is_ours=lambda query, attempt: any(attempt.state.startswith(each) for each in query.get("state", ())),
     ),
+    defect(
+        "verifier-of-hexadecimal-text",
+        "16 random octets are written in hexadecimal and then in base64url, to get to 43 characters.",
+        "AGENT-04",
+        **attempt_by(
+            lambda drawn: {"verifier": encoded(os.urandom(16).hex().encode()), "state": drawn.state}
+        ),
+    ),
+    defect(
+        "state-of-hexadecimal-text",
+        "The state is base64url of the hexadecimal of eight random octets.",
+        "AGENT-04",
+        **attempt_by(
+            lambda drawn: {"verifier": drawn.verifier, "state": encoded(os.urandom(8).hex().encode())}
+        ),
+    ),
+    defect(
+        "state-in-any-case",
+        "Capital letters and small ones are the same.",
+        "AGENT-05",
+        is_ours=lambda query, attempt: (
+            attempt.state.lower() in [each.lower() for each in query.get("state", ())]
+        ),
+    ),
+    defect(
+        "state-by-its-end",
+        "The end of the state will do.",
+        "AGENT-05",
+        is_ours=lambda query, attempt: any(
+            each and attempt.state.endswith(each) for each in query.get("state", ())
+        ),
+    ),
+    defect(
+        "state-somewhere-in-it",
+        "The state has to stand somewhere in what comes back.",
+        "AGENT-05",
+        is_ours=lambda query, attempt: any(attempt.state in each for each in query.get("state", ())),
+    ),
     defect("state-of-any-run", "The state of an earlier run will do.", "AGENT-05", is_ours=any_of_ours),
 )

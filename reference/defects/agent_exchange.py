@@ -44,6 +44,12 @@ def as_json(facts: ExchangeFacts) -> Outgoing:
     return Outgoing(method="POST", url=facts.endpoints.token, headers=headers, body=body)
 
 
+def written_by_hand(facts: ExchangeFacts) -> Outgoing:
+    """The form is put together without a thought for what some characters mean in it."""
+    body = "&".join(f"{name}={value}" for name, value in fields_of(facts).items())
+    return replace(exchange.token_request(facts), body=body.encode())
+
+
 def with_basic(facts: ExchangeFacts) -> Outgoing:
     fields = fields_of(facts)
     pair = f"{fields.pop('client_id')}:{fields.pop('client_secret')}"
@@ -74,11 +80,17 @@ def one_verifier() -> Callable[[Octets], Attempt]:
     return lambda octets: replace(authorization.fresh_attempt(octets), verifier=first(octets).verifier)
 
 
+def one_state() -> Callable[[Octets], Attempt]:
+    """The verifier is fresh, the state is that of the first authorization."""
+    first = once_for_all()
+    return lambda octets: replace(authorization.fresh_attempt(octets), state=first(octets).state)
+
+
 def again_if_refused(asked: Outgoing, answer: Answer) -> Outgoing | None:
     return asked if answer.status == 400 else None
 
 
-def for_every_redirect() -> dict[str, Any]:
+def for_every_redirect(goes_on: Callable[[list[str]], bool]) -> dict[str, Any]:
     """Whoever comes to the callback starts an exchange, also with what has come before."""
     came: list[str] = []
     made: list[Outgoing] = []
@@ -92,7 +104,7 @@ def for_every_redirect() -> dict[str, Any]:
             came.append(facts["path"])
         if step == "exchange":
             time.sleep(_ANOTHER_COMES_WITHIN_S)
-            if len(came) > len(set(came)):
+            if goes_on(came):
                 trust = ssl.create_default_context(cafile=os.environ["GATEPROOF_CA_FILE"])
                 with suppress(HTTPError):
                     urlopen(made[-1].url, made[-1].body, 10, context=trust).close()  # noqa: S310
@@ -110,6 +122,12 @@ EXCHANGE: tuple[AgentDefect, ...] = (
         "The credentials are in the query.",
         "AGENT-06",
         token_request=in_the_query,
+    ),
+    defect(
+        "form-written-by-hand",
+        "The values of the form are not encoded.",
+        "AGENT-06 AGENT-01",
+        token_request=written_by_hand,
     ),
     defect(
         "redirect-uri-tidied",
@@ -155,10 +173,16 @@ EXCHANGE: tuple[AgentDefect, ...] = (
         fresh_attempt=one_verifier(),
     ),
     defect(
+        "state-kept-for-the-restart",
+        "After a refusal the state stays.",
+        "AGENT-04",
+        fresh_attempt=one_state(),
+    ),
+    defect(
         "every-redirect-exchanged",
         "A redirect that comes twice is exchanged twice.",
         "AGENT-10",
-        **for_every_redirect(),
+        **for_every_redirect(lambda came: len(came) > len(set(came))),
     ),
     defect("gives-up-at-a-refused-code", "A refused code is the end.", "AGENT-10", exchanges_refused=1),
 )

@@ -63,7 +63,12 @@ def one_session(settings: Settings, ask: Ask, authorization: Mapping[str, str]) 
 
 
 KEEPING: tuple[AgentDefect, ...] = (
-    defect("registers-every-time", "Every run that authorizes registers.", "AGENT-11", keeps_client=False),
+    defect(
+        "registers-every-time",
+        "Every run that authorizes registers.",
+        "AGENT-11 AGENT-08",
+        keeps_client=False,
+    ),
     defect(
         "expired-token-is-the-end",
         "A kept token that is refused is not replaced.",

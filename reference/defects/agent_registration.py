@@ -29,6 +29,10 @@ def having(**members: Any) -> Any:
     return lambda settings: {**registration.registration_record(settings), **members}
 
 
+def with_scopes_elsewhere(settings: Settings) -> dict[str, Any]:
+    return {**registration.registration_record(settings), "default_scopes": list(settings.scopes)}
+
+
 def with_scopes(settings: Settings) -> dict[str, Any]:
     scope = " ".join(("openid", *settings.scopes))
     return {**registration.registration_record(settings), "scope": scope}
@@ -67,5 +71,11 @@ REGISTRATION: tuple[AgentDefect, ...] = (
         "It registers the Resource's scopes.",
         "AGENT-02",
         registration_record=with_scopes,
+    ),
+    defect(
+        "scopes-registered-under-another-name",
+        "It registers the Resource's scopes under a name of its own.",
+        "AGENT-02",
+        registration_record=with_scopes_elsewhere,
     ),
 )

@@ -62,6 +62,10 @@ def token_of_second_call() -> Callable[[str, Facts], str | None]:
     return told
 
 
+def in_base64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
 def refused_exchange(facts: Facts) -> str | None:
     made = facts["facts"]
     return (
@@ -69,6 +73,17 @@ def refused_exchange(facts: Facts) -> str | None:
         if facts["answer"].status == 200
         else f"code {made.code} with {made.attempt.verifier} was refused"
     )
+
+
+def page_with_everything() -> dict[str, Any]:
+    """The page at the callback is for whoever wrote the agent."""
+    known: list[str] = []
+
+    def told(step: str, facts: Facts) -> None:
+        if step == "authorization":
+            known[:] = [facts["attempt"].verifier]
+
+    return {"told": told, "page": lambda: f"signed in, going on with {known}"}
 
 
 SECRETS: tuple[AgentDefect, ...] = (
@@ -112,6 +127,18 @@ SECRETS: tuple[AgentDefect, ...] = (
         **at("exchange", lambda facts: f"you are {facts['tokens'].get('id_token')}"),
     ),
     defect(
+        "id-token-printed-in-base64",
+        "The ID token is printed in base64.",
+        "AGENT-12",
+        **at("exchange", lambda facts: f"session: {in_base64(facts['tokens'].get('id_token', ''))}"),
+    ),
+    defect(
+        "claims-printed-as-they-came",
+        "The middle of the ID token is printed: who can decode base64url reads who the user is.",
+        "AGENT-12",
+        **at("exchange", lambda facts: f"claims={facts['tokens'].get('id_token', '..').split('.')[1]}"),
+    ),
+    defect(
         "token-printed-when-refused",
         "A token that does not work is printed.",
         "AGENT-12",
@@ -143,6 +170,12 @@ SECRETS: tuple[AgentDefect, ...] = (
         "An exchange that was refused is printed.",
         "AGENT-14 AGENT-10 ROBUST-02",
         **at("exchange", refused_exchange),
+    ),
+    defect(
+        "verifier-on-the-page",
+        "The page that ends the sign-in shows the verifier.",
+        "AGENT-14",
+        **page_with_everything(),
     ),
     defect(
         "secret-in-the-address",

@@ -8,13 +8,14 @@ import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urlsplit
 from urllib.request import urlopen
 
 from reference.agent.policy import authorization, discovery, exchange
 from reference.agent.policy.authorization import Query
 from reference.agent.policy.discovery import Endpoints
 from reference.agent.policy.exchange import ExchangeFacts
-from reference.agent.wire import Answer, Outgoing, redirected
+from reference.agent.wire import Answer, Failed, Outgoing, may_ask, redirected
 from reference.defects.agent_defect import AgentDefect, defect
 
 # OpenSSL's X509_V_FLAG_NO_CHECK_TIME, for which Python has no name.
@@ -60,6 +61,21 @@ def last_server() -> dict[str, Any]:
         return replace(exchange.token_request(facts), url=endpoint)
 
     return {"authorization_server": first, "token_request": at_the_last}
+
+
+def follows_on_one_host(asked: Outgoing, answer: Answer) -> Outgoing | None:
+    """A redirect to the same host is followed with the token, whatever port and scheme it names."""
+    url = redirected(asked, answer)
+    same = url is not None and urlsplit(url).hostname == urlsplit(asked.url).hostname
+    return replace(asked, url=url) if url and same and asked.method == "GET" else None
+
+
+def as_its_server(server: str, document: Mapping[str, Any]) -> Endpoints:
+    """Endpoints have to be as well protected as their authorization server, and no better."""
+    found = discovery.endpoints(server, document)
+    if urlsplit(found.token).scheme != urlsplit(server).scheme:
+        raise Failed("the token endpoint is not protected as its server is")
+    return found
 
 
 def trusting(change: Callable[[ssl.SSLContext], None], where: Callable[[str], bool]) -> dict[str, Any]:
@@ -120,6 +136,26 @@ STRANGERS: tuple[AgentDefect, ...] = (
         code_in=any_issuer,
         token_request=where_the_redirect_says,
     ),
+    defect(
+        "redirects-followed-on-one-host",
+        "A redirect to another port of the service's host is followed, also into the clear.",
+        "AGENT-13",
+        followed=follows_on_one_host,
+        may_ask=lambda url: may_ask(url) or url.endswith("/orders"),
+    ),
+    defect(
+        "http-where-the-server-has-none-better",
+        "An authorization server in plain HTTP may have its endpoints there.",
+        "AGENT-13",
+        endpoints=as_its_server,
+        may_ask=lambda _: True,
+    ),
+    defect(
+        "one-client-kept",
+        "The install has one client, whichever gateway the service names.",
+        "AGENT-13",
+        client_of=lambda _: "the gateway",
+    ),
     defect("code-to-the-last-gateway", "Two gateways are mixed up.", "AGENT-13", **last_server()),
     defect(
         "certificates-not-verified",
@@ -147,6 +183,18 @@ STRANGERS: tuple[AgentDefect, ...] = (
         "Whoever serves a document may show any certificate.",
         "AGENT-16",
         **trusting(anybody, lambda url: _WELL_KNOWN in url),
+    ),
+    defect(
+        "service-by-any-name",
+        "The service may show anybody's certificate.",
+        "AGENT-16",
+        **trusting(any_host, lambda url: url.endswith("/orders")),
+    ),
+    defect(
+        "old-documents-trusted",
+        "Whoever serves the service's metadata may show an old certificate.",
+        "AGENT-16",
+        **trusting(any_time, lambda url: "/who-authorizes" in url),
     ),
     defect(
         "gateway-not-verified",

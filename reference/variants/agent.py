@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from reference.variants.agent_asking import ASKING
+from reference.variants.agent_keeping import KEEPING
 from reference.variants.agent_running import RUNNING
 from reference.variants.variant import Variant
 
-FAMILIES = (ASKING, RUNNING)
+FAMILIES = (ASKING, RUNNING, KEEPING)
 VARIANTS: dict[str, Variant] = {variant.name: variant for family in FAMILIES for variant in family}

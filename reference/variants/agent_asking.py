@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import random
 import secrets
 from collections.abc import Mapping
@@ -75,8 +77,8 @@ def _state_with_a_place(octets: Octets) -> Attempt:
 
 
 def _refreshed(ask: Ask, endpoints: Endpoints, client: Client, tokens: Tokens) -> dict[str, Any] | None:
-    """As RFC 6749 has it; where that is refused, the user is asked."""
-    if "refresh_token" not in tokens:
+    """As RFC 6749 has it, at the gateway that issued it; where that is refused, the user is asked."""
+    if "refresh_token" not in tokens or _issuer(tokens.get("id_token", "")) != endpoints.issuer:
         return None
     fields = {
         "grant_type": "refresh_token",
@@ -85,6 +87,15 @@ def _refreshed(ask: Ask, endpoints: Endpoints, client: Client, tokens: Tokens) -
         "client_secret": client.client_secret,
     }
     return exchange.tokens_in(ask(form(endpoints.token, fields)))
+
+
+def _issuer(id_token: str) -> str:
+    claims = id_token.partition(".")[2].partition(".")[0]
+    try:
+        said = json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)))
+    except ValueError:
+        return ""
+    return str(said.get("iss"))
 
 
 def _again_if_it_fails(asked: Outgoing, answer: Answer) -> Outgoing | None:

@@ -27,7 +27,8 @@ def exchanges_of(check: CheckResult, result: RunResult, detail: Detail, *, name:
         return ""
     violation = check.verdict is Verdict.FAILED
     guilty = check.decisive
-    left_out = max(0, min(len(check.exchanges) - detail.exchanges, guilty)) if detail.exchanges else 0
+    shown_at_least = len(check.exchanges) - 1 if guilty is None else guilty
+    left_out = max(0, min(len(check.exchanges) - detail.exchanges, shown_at_least)) if detail.exchanges else 0
     window = check.exchanges[left_out : left_out + detail.exchanges]
     kept = [_fitted(shown, detail) for shown in window]
     parts = []
@@ -36,16 +37,18 @@ def exchanges_of(check: CheckResult, result: RunResult, detail: Detail, *, name:
         parts.append(f"<p class=note>{what} left out here; <code>report.json</code> has every one.</p>")
     if not kept:
         return "".join(parts)
-    drawn = diagram(
-        kept, result, name=name, first=left_out + 1, guilty=guilty - left_out if violation else None
-    )
+    marked = guilty - left_out if violation and guilty is not None else None
+    drawn = diagram(kept, result, name=name, first=left_out + 1, guilty=marked)
     parts.append(
         f'<figure class=drawing tabindex=0 role=group aria-label="Sequence of the exchanges">{drawn}</figure>'
     )
     for number, shown in enumerate(kept, left_out + 1):
-        meant = number == guilty + 1
+        meant = guilty is not None and number == guilty + 1
         parts.append(_exchange(shown, result, number, open_=meant, violation=violation and meant))
-    parts.append(_by_hand(check.exchanges[guilty], kept[guilty - left_out], own_ca=has_own_ca(result)))
+    if check.scenario:
+        parts.append(f"<p class=label>What was done</p><p>{foreign(cut(check.scenario, detail.text))}</p>")
+    elif guilty is not None:
+        parts.append(_by_hand(check.exchanges[guilty], kept[guilty - left_out], own_ca=has_own_ca(result)))
     return "".join(parts)
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterable
 
+from reports.headline import again
 from reports.html_page.exchange import Detail, exchanges_of
 from reports.html_page.markup import anchor, attribute, block, counted, cut, facts, foreign, text
 from reports.html_page.words import Kind, badge, kind_of, kind_of_check
@@ -49,15 +49,6 @@ def folded(rule: RuleResult, result: RunResult, detail: Detail) -> str:
         f'<div class=body id="{name}">{reason}{recorded}{_meaning(rule, result, name)}{checks}</div>'
         "</details>"
     )
-
-
-def again(result: RunResult, rule: RuleResult) -> str:
-    """The command that repeats this rule's checks with the choices of this run."""
-    command = str(result.run.get("command") or f"gateproof run {result.role}")
-    seed = result.run.get("seed")
-    if seed is not None and "--seed" not in command:
-        command += f" --seed {seed}"
-    return f"{command} --only {shlex.quote(rule.id)}"
 
 
 def _filtered(rule: RuleResult, kind: Kind) -> str:

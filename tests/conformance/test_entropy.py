@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
-from conformance.entropy import apparent_bits, steady_steps
+from conformance.entropy import apparent_bits, spelled_out, steady_steps
 
 GOOD: dict[str, Callable[[], str]] = {
     "hex of 16 bytes": lambda: secrets.token_hex(16),
@@ -51,3 +51,16 @@ def test_scrambled_counter_takes_steady_steps() -> None:
 def test_random_values_take_no_steady_steps() -> None:
     assert not steady_steps([secrets.token_hex(16) for _ in range(16)])
     assert not steady_steps([secrets.token_urlsafe(32) for _ in range(16)])
+
+
+def test_encoded_text_is_as_random_as_the_text() -> None:
+    def encoded(text: str) -> str:
+        return urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+    short = [encoded(secrets.token_hex(8)) for _ in range(6)]
+    assert apparent_bits(short) > 100 > apparent_bits(spelled_out(short))
+    for made in (secrets.token_urlsafe(32), secrets.token_hex(32), "with~what.is-no_base64", "x"):
+        values = [made for _ in range(6)]
+        assert spelled_out(values) == values
+    named = [encoded(f"orders {secrets.token_urlsafe(16)}") for _ in range(6)]
+    assert apparent_bits(spelled_out(named)) > 118

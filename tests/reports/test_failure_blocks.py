@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from reports.exchanges import Shown, curl
-from reports.terminal import Screen, failures
+from reports.terminal import Screen, failures, summary
 from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
 
 
@@ -129,3 +129,69 @@ def test_command_names_the_ca_file_where_there_is_one() -> None:
     assert "--cacert" not in curl(shown, own_ca=False)
     assert "--cacert" not in curl(replace(shown, url="http://127.0.0.1:8443/"), own_ca=True)
     assert "--cacert" not in block(failed(exchange(status=502)), own_ca=False)
+
+
+def test_target_that_asks_by_itself_is_launched_again_instead_of_its_request_being_sent() -> None:
+    check = failed(
+        exchange("a"),
+        exchange("b"),
+        exchange("c"),
+        guilty=1,
+        scenario="install 1: a run in which x",
+        what="w",
+    )
+    said = block(check)
+    assert "then     b: 200" in said
+    assert "after    c 200" in said
+    assert "by hand  launch it once more: install 1: a run in which x" in said
+    assert "gateproof run --seed 7 --only REDEEM-10" in said
+    assert "curl" not in said
+
+
+def test_failure_that_no_exchange_shows_names_the_steps_alone() -> None:
+    said = block(failed(exchange("a"), exchange("b"), scenario="install 1: a run", what="output"))
+    assert "steps    a 200, b 200" in said
+    assert "then" not in said
+
+
+def told(*rules: RuleResult, strict: bool = False) -> str:
+    out = io.StringIO()
+    result = RunResult(
+        role="agent",
+        verdict=RunVerdict.CONFORMANT,
+        reason="1 deciding rule passed, none failed",
+        rules=rules,
+        target={},
+        run={"strict": strict},
+    )
+    summary(Screen(out=out, colour=False, live=False, width=100), result)
+    return out.getvalue()
+
+
+def rule(rule_id: str, level: str, *checks: CheckResult, baselined: str = "") -> RuleResult:
+    return RuleResult(
+        id=rule_id,
+        level=level,
+        title="T",
+        section="S",
+        verdict=Verdict.FAILED,
+        reason=checks[0].message,
+        baselined=baselined,
+        checks=checks,
+    )
+
+
+def test_rule_that_failed_beside_the_verdict_is_in_the_last_line() -> None:
+    last = told(rule("AGENT-13", "rfc", failed()), rule("AGENT-16", "rfc", failed())).splitlines()[-1]
+    assert last == "2 rfc rules failed: AGENT-13, AGENT-16; this decides with --strict"
+    for rules, strict in (
+        ([rule("AGENT-13", "rfc", failed(), baselined="known")], False),
+        ([rule("AGENT-13", "rfc", failed())], True),
+        ([rule("AGENT-12", "spec", failed())], False),
+    ):
+        assert "--strict" not in told(*rules, strict=strict)
+
+
+def test_failures_that_are_not_listed_are_counted() -> None:
+    assert "got status 502; and 2 more checks" in told(rule("AGENT-13", "rfc", failed(), failed(), failed()))
+    assert "more" not in told(rule("AGENT-13", "rfc", failed()))

@@ -1,17 +1,18 @@
 """The way of an agent from a challenge to the orders, when nothing goes wrong.
 
-All of these but one look at the same runs.
+All of these but one look at the same runs: the first, and what an agent does otherwise when it comes back.
 """
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from conformance.agent import Agents, carried_out, ended, exchanges, s256, works
 from conformance.check import check
 from conformance.claims import expect, observe, require
-from conformance.run.agent_launch import Run
 from conformance.run.agent_visits import Visit
 from conformance.run.agent_world import SCOPES, Heard
 from conformance.wire.exchange import Exchange
@@ -27,15 +28,28 @@ _REQUIRED = (
     "code_challenge",
     "code_challenge_method",
 )
+# What these parameters have to be, and how that is said.
+_VALUES: Mapping[str, tuple[Callable[[str], bool], str]] = {
+    "response_type": (lambda value: value == "code", "code"),
+    "code_challenge_method": (lambda value: value == "S256", "S256"),
+    "state": (bool, "a value"),
+    "code_challenge": (
+        lambda value: _CHALLENGE.fullmatch(value) is not None,
+        "the 43 characters of a SHA-256 in base64url",
+    ),
+}
+_SHORT = 20
+# What stands around scopes where JSON has several of them.
+_QUOTES = str.maketrans('"[]{},', "      ")
 
 
 @check("AGENT-01")
 def operation_is_carried_out(agents: Agents) -> None:
     """The agent finds endpoints that stand nowhere but in the documents, and ends with the orders."""
-    run = ended(agents.normal(), "the normal run")
+    run = ended(agents.normal())
 
     observe(requests=len(run.calls()), seconds=run.took_s)
-    carried_out(run, "the normal run")
+    carried_out(run)
 
 
 @check("AGENT-01", cases=("metadata elsewhere", "more in the redirect"))
@@ -46,7 +60,7 @@ def operation_is_carried_out_at_other_gateways(agents: Agents, case: str) -> Non
     if case == "more in the redirect":
         install.world.desk.beside_code = {"iss": install.world.desk.issuer, "scope": "openid", "x": "a b"}
 
-    carried_out(ended(install.launch(), f"a run with {case}"), f"a run with {case}")
+    carried_out(ended(install.launch(f"a run with {case}")))
 
 
 @check("AGENT-02")
@@ -79,60 +93,56 @@ def authentication_method_is_client_secret_post(agents: Agents) -> None:
 @check("AGENT-02")
 def no_scope_of_the_resource_is_registered(agents: Agents) -> None:
     """Scopes are asked for in the authorization, where the user sees them, and nowhere else."""
-    for scope, exchange in _registered(agents, "scope"):
-        named = scope if isinstance(scope, list) else str(scope or "").split()
+    for each in _registrations(agents):
+        named = list(_scopes_in(each.call.json()))
         expect.that(
-            not set(SCOPES).intersection(map(str, named)),
-            "scope of the registration",
+            not any(set(SCOPES).intersection(scopes) for _, scopes in named),
+            "scopes of the registration",
             expected="no scope of the Resource",
-            got=" ".join(map(str, named)),
-            exchange=exchange,
+            got=", ".join(f"{member}: {' '.join(scopes)}" for member, scopes in named),
+            exchange=each.exchange(),
         )
 
 
 @check("AGENT-03")
 def authorization_request_is_complete(agents: Agents) -> None:
     """Each required parameter is there once, with a value that fits what was registered."""
-    run = ended(agents.normal(), "the normal run")
     registered = {uri for uris, _ in _registered(agents, "redirect_uris") for uri in uris or ()}
-    for visit in _visits(run):
+    for visit, asked in _visits(agents):
         for name in _REQUIRED:
-            found = visit.query.get(name, [])
-            expect.equal(len(found), 1, f"how often {name} is in the authorization request")
-        expect.equal(visit.value("response_type"), "code", "response_type")
-        expect.equal(visit.value("code_challenge_method"), "S256", "code_challenge_method")
-        expect.text(visit.value("state"), "state")
-        expect.that(
-            _CHALLENGE.fullmatch(visit.value("code_challenge") or "") is not None,
-            "code_challenge",
-            expected="the 43 characters of a SHA-256 in base64url",
-            got=f"{len(visit.value('code_challenge') or '')} characters that are none",
-        )
+            times = len(visit.query.get(name, []))
+            what = f"how often {name} is in the authorization request"
+            expect.that(times == 1, what, expected="once", got=f"{times} times", exchange=asked)
+        for name, (holds, expected) in _VALUES.items():
+            value = visit.value(name) or ""
+            expect.that(holds(value), name, expected=expected, got=_in_short(value), exchange=asked)
         expect.that(
             visit.value("redirect_uri") in registered,
             "redirect_uri",
             expected="one of those that were registered",
             got=(visit.value("redirect_uri") or "").partition("?")[0],
+            exchange=asked,
         )
 
 
 @check("AGENT-03")
 def scope_holds_openid_and_one_of_the_resource(agents: Agents) -> None:
     """Without `openid` there is no sign-in, and without a scope of the Resource nothing to approve."""
-    for visit in _visits(ended(agents.normal(), "the normal run")):
-        asked = (visit.value("scope") or "").split(" ")
+    for visit, asked in _visits(agents):
+        named = (visit.value("scope") or "").split(" ")
         expect.that(
-            "openid" in asked and bool(set(SCOPES).intersection(asked)),
+            "openid" in named and bool(set(SCOPES).intersection(named)),
             "scope of the authorization request",
             expected=f"openid and {' or '.join(SCOPES)}",
-            got=" ".join(asked),
+            got=" ".join(named),
+            exchange=asked,
         )
 
 
 @check("AGENT-03")
 def spaces_are_written_percent_20(agents: Agents) -> None:
     """A space in the scope is %20: a plus sign is a plus sign to some."""
-    for visit in _visits(ended(agents.normal(), "the normal run")):
+    for visit, asked in _visits(agents):
         pairs = visit.url.partition("?")[2].partition("#")[0].split("&")
         raw = [value for name, _, value in (pair.partition("=") for pair in pairs) if name == "scope"]
         expect.that(
@@ -140,6 +150,7 @@ def spaces_are_written_percent_20(agents: Agents) -> None:
             "scope as it is written in the address",
             expected="scopes with %20 between them",
             got=" and ".join(raw) or "no scope",
+            exchange=asked,
         )
 
 
@@ -161,13 +172,18 @@ def exchange_is_form_encoded(agents: Agents) -> None:
 @check("AGENT-06")
 def credentials_are_in_the_body(agents: Agents) -> None:
     """Client ID and secret are fields of the form: the other way is not supported for agents."""
-    for each in _exchanged(agents):
-        for name in ("client_id", "client_secret"):
+    made = _exchanged(agents)
+    own = {client.client_id: client.secret for client in agents.shared().world.desk.clients.values()}
+    for each in made:
+        given = {name: each.call.form().get(name, "") for name in ("client_id", "client_secret")}
+        secret = own.get(given["client_id"])
+        rights = {"client_id": secret is not None, "client_secret": given["client_secret"] == secret}
+        for name, right in rights.items():
             expect.that(
-                bool(each.call.form().get(name)),
+                right,
                 f"{name} in the body of the token request",
-                expected="the client's own",
-                got="nothing",
+                expected="the client's own, with everything encoded that means something else in a form",
+                got="another one" if given[name] else "nothing",
                 exchange=each.exchange(),
             )
         observe(authorization_header=each.call.header("authorization") is not None)
@@ -176,7 +192,7 @@ def credentials_are_in_the_body(agents: Agents) -> None:
 @check("AGENT-06")
 def redirect_uri_is_the_one_of_the_authorization(agents: Agents) -> None:
     """The redirect URI is repeated to the letter."""
-    used = {visit.value("redirect_uri") for visit in _visits(agents.normal())}
+    used = {visit.value("redirect_uri") for visit, _ in _visits(agents)}
     for each in _exchanged(agents):
         expect.that(
             each.call.form().get("redirect_uri") in used,
@@ -190,8 +206,8 @@ def redirect_uri_is_the_one_of_the_authorization(agents: Agents) -> None:
 @check("AGENT-06")
 def verifier_matches_the_challenge(agents: Agents) -> None:
     """The S256 of the verifier is the challenge of the authorization that brought the code."""
-    run = ended(agents.normal(), "the normal run")
-    challenges = {code: visit.value("code_challenge") for visit in run.visits for code in visit.codes()}
+    visits = [visit for visit, _ in _visits(agents)]
+    challenges = {code: visit.value("code_challenge") for visit in visits for code in visit.codes()}
     for each in _exchanged(agents):
         verifier = each.call.form().get("code_verifier", "")
         expect.that(
@@ -203,23 +219,43 @@ def verifier_matches_the_challenge(agents: Agents) -> None:
         )
 
 
-def _registered(agents: Agents, member: str) -> list[tuple[Any, Exchange]]:
-    """A member of each registration of the normal run, None where it is not there."""
-    run = ended(agents.normal(), "the normal run")
-    calls = run.calls(Endpoint.REGISTRATION)
+def _registrations(agents: Agents) -> list[Heard]:
+    calls = [each for run in agents.runs() for each in run.calls(Endpoint.REGISTRATION)]
     require.that(bool(calls), "the normal run", expected="a registration", got="none")
-    records = ((each.call.json(), each.exchange()) for each in calls)
+    return calls
+
+
+def _registered(agents: Agents, member: str) -> list[tuple[Any, Exchange]]:
+    """A member of each registration, None where it is not there."""
+    records = ((each.call.json(), each.exchange()) for each in _registrations(agents))
     return [
         (record.get(member) if isinstance(record, dict) else None, exchange) for record, exchange in records
     ]
 
 
-def _visits(run: Run) -> list[Visit]:
-    require.that(bool(run.visits), "the normal run", expected="an authorization", got="none")
-    return list(run.visits)
+def _scopes_in(record: Any) -> Iterator[tuple[str, list[str]]]:
+    """What a registration has under any name that speaks of scopes, however deep."""
+    members = dict(enumerate(record)) if isinstance(record, list) else record
+    for name, value in members.items() if isinstance(members, dict) else ():
+        if "scope" in str(name).lower():
+            yield str(name), json.dumps(value).translate(_QUOTES).split()
+        else:
+            yield from _scopes_in(value)
+
+
+def _visits(agents: Agents) -> list[tuple[Visit, Exchange | None]]:
+    """Every authorization, with its request as it came to the gateway."""
+    found = [(visit, run.request_of(visit)) for run in agents.runs() for visit in run.visits]
+    require.that(bool(found), "the normal run", expected="an authorization", got="none")
+    return found
 
 
 def _exchanged(agents: Agents) -> list[Heard]:
-    found = exchanges(ended(agents.normal(), "the normal run"))
+    found = [each for run in agents.runs() for each in exchanges(run)]
     require.that(bool(found), "the normal run", expected="an exchange of a code", got="none")
     return found
+
+
+def _in_short(value: str) -> str:
+    """A value that may be a secret is told by its length."""
+    return value if len(value) <= _SHORT else f"{len(value)} characters that are not that"

@@ -8,19 +8,11 @@ from conformance.claims import expect, require
 from conformance.run.agent_world import CORE, GATEWAY, METADATA, SERVICE
 from conformance.run.prepare_agent import ELSEWHERE, EXPIRED, STRANGER
 
-# Each party shows one by an unknown authority, and each of the others is shown by some party.
+# An agent may look at one party less closely than at another, and at each in another way.
 SHOWN = {
     f"{party}, {kind}": (party, kind)
-    for party, kind in (
-        (SERVICE, STRANGER),
-        (METADATA, STRANGER),
-        (GATEWAY, STRANGER),
-        (CORE, STRANGER),
-        (SERVICE, EXPIRED),
-        (CORE, EXPIRED),
-        (GATEWAY, ELSEWHERE),
-        (CORE, ELSEWHERE),
-    )
+    for kind in (STRANGER, EXPIRED, ELSEWHERE)
+    for party in (SERVICE, METADATA, GATEWAY, CORE)
 }
 
 
@@ -30,7 +22,7 @@ def bad_certificate_gets_no_request(agents: Agents, case: tuple[str, str]) -> No
     party, kind = case
     works(agents.normal())
     install = agents.install(metadata_apart=party == METADATA, wrong={party: kind})
-    run = ended(install.launch(), f"a run in which the {party} shows a certificate {kind}")
+    run = ended(install.launch(f"a run in which the {party} shows a certificate {kind}"))
     require.that(
         install.world.parties[party].came > 0,
         "the run",

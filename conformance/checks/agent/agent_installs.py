@@ -2,29 +2,57 @@
 
 from __future__ import annotations
 
-from conformance.agent import Agents, carried_out, ended, works
+from collections.abc import Callable, Mapping
+
+from conformance.agent import Agents, Install, carried_out, ended, works
 from conformance.check import check
+from conformance.checks.agent._scenes import TOKEN_ENDPOINT_FAILS, held, recovered, refused
 from conformance.claims import LeftOut, expect, observe, require
 from conformance.run.agent_launch import Run
 from fakes.gateway.script import Endpoint
+
+TROUBLES: Mapping[str, Callable[[Agents], Install]] = {
+    "no code came": held,
+    "a code was refused": refused,
+    TOKEN_ENDPOINT_FAILS: lambda agents: recovered(agents, TOKEN_ENDPOINT_FAILS),
+}
 
 
 @check("AGENT-11")
 def one_install_registers_once(agents: Agents) -> None:
     """The second run and the third use the client of the first, whether they have to authorize or not."""
     first = works(agents.normal())
-    count = len(first.calls(Endpoint.REGISTRATION))
-    expect.equal(count, 1, "registrations of the first run")
+    _registers(first, 1)
     for number in (2, 3):
-        what = f"run {number} of an install"
-        run = ended(agents.story(number), what)
-        expect.equal(len(run.calls(Endpoint.REGISTRATION)), 0, f"registrations of {what}")
-        carried_out(run, what)
+        run = ended(agents.story(number))
+        _registers(run, 0)
+        carried_out(run)
+    last = agents.story(3)
+    foreign = [visit for visit in last.visits if visit.value("client_id") not in _clients(first)]
     expect.that(
-        _clients(agents.story(3)) <= _clients(first),
+        not foreign,
         "client_id of an authorization in run 3",
         expected="the one that was registered in run 1",
         got="another one",
+        exchange=last.request_of(foreign[0]) if foreign else None,
+    )
+
+
+@check("AGENT-11", needs=["faults"], cases=tuple(TROUBLES))
+def trouble_makes_no_new_client(agents: Agents, case: str) -> None:
+    """What goes wrong after the registration is no reason for another one, in that run or in the next."""
+    works(agents.normal())
+    runs = TROUBLES[case](agents).runs
+    for run in runs:
+        ended(run)
+    calls = [each for run in runs for each in run.calls(Endpoint.REGISTRATION)]
+    require.that(bool(calls), runs[0].what, expected="a registration", got="none")
+    expect.that(
+        len(calls) == 1,
+        f"registrations of {' and '.join(run.what for run in runs)}",
+        expected="1",
+        got=str(len(calls)),
+        exchange=calls[-1].exchange(),
     )
 
 
@@ -33,7 +61,7 @@ def run_after_the_end_of_tokens_works(agents: Agents) -> None:
     """A token that was good in the run before is answered with the challenge, and the agent gets another."""
     works(agents.normal())
     works(agents.story(2))
-    run = ended(agents.story(3), "a run after the tokens have expired")
+    run = ended(agents.story(3))
     old = agents.shared().world.desk.access_tokens
 
     observe(
@@ -43,7 +71,7 @@ def run_after_the_end_of_tokens_works(agents: Agents) -> None:
             for each in run.calls(Endpoint.OPERATION)
         )
     )
-    carried_out(run, "a run after the tokens have expired")
+    carried_out(run)
 
 
 @check("AGENT-09")
@@ -54,12 +82,24 @@ def token_that_expires_between_two_calls_is_replaced(agents: Agents) -> None:
         raise LeftOut("the agent makes one call with its token, so no token expires between two")
     install = agents.install()
     install.world.service.refuses_next = 1
-    run = ended(install.launch(), "a run in which a token expires")
+    run = ended(install.launch("a run in which a token expires between two calls"))
     require.that(
         install.world.service.refuses_next == 0, "the run", expected="a tool call with a token", got="none"
     )
 
-    carried_out(run, "a run in which a token expires between two calls")
+    carried_out(run)
+
+
+def _registers(run: Run, times: int) -> None:
+    """The first registration that is too many is the guilty one."""
+    calls = run.calls(Endpoint.REGISTRATION)
+    expect.that(
+        len(calls) == times,
+        f"registrations of {run.what}",
+        expected=str(times),
+        got=str(len(calls)),
+        exchange=calls[times].exchange() if len(calls) > times else run.last(),
+    )
 
 
 def _clients(run: Run) -> set[str | None]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 
 from conformance.agent import Agents, Attempt, works
 from conformance.check import check
+from conformance.checks.agent._scenes import refused
 from conformance.claims import expect, observe, require
-from conformance.entropy import apparent_bits, steady_steps
+from conformance.entropy import apparent_bits, spelled_out, steady_steps
+from conformance.wire.exchange import Exchange
 
 # With so many samples, a position in which nothing varies stands out.
 SAMPLES = 6
@@ -23,7 +25,8 @@ _SHARED = 12
 @check("AGENT-04")
 def verifier_is_long_and_random(agents: Agents) -> None:
     """The verifier has 43 to 128 characters, and they carry what 32 random octets carry."""
-    verifiers = [attempt.verifier or "" for attempt in _exchanged(agents)]
+    attempts = _exchanged(agents)
+    verifiers = [attempt.verifier or "" for attempt in attempts]
     lengths = sorted(map(len, verifiers))
     observe(shortest=lengths[0], written_as_the_spec_has_it=all(map(_is_base64url, verifiers)))
     expect.that(
@@ -31,34 +34,39 @@ def verifier_is_long_and_random(agents: Agents) -> None:
         "length of the verifier",
         expected="43 to 128 characters",
         got=f"{lengths[0]} to {lengths[-1]}",
+        exchange=_one_of(agents, attempts),
     )
-    _random(verifiers, VERIFIER_BITS, "the verifier")
+    _random(verifiers, VERIFIER_BITS, "the verifier", _one_of(agents, attempts))
 
 
 @check("AGENT-04")
 def state_is_long_and_random(agents: Agents) -> None:
     """The state carries what 16 random octets carry, in whatever form."""
-    states = [attempt.state or "" for attempt in _samples(agents)]
+    attempts = _samples(agents)
+    states = [attempt.state or "" for attempt in attempts]
     observe(shortest=min(map(len, states)))
-    _random(states, STATE_BITS, "the state")
+    _random(states, STATE_BITS, "the state", _one_of(agents, attempts))
 
 
 @check("AGENT-04")
 def nothing_is_used_twice(agents: Agents) -> None:
     """Every authorization has a state and a challenge of its own, run after run and install after install."""
     samples = _samples(agents)
-    kinds: dict[str, list[str | None]] = {
-        "state": [attempt.state for attempt in samples],
-        "code_challenge": [attempt.challenge for attempt in samples],
-        "code_verifier": [attempt.verifier for attempt in samples if attempt.verifier is not None],
+    kinds: dict[str, Callable[[Attempt], str | None]] = {
+        "state": lambda attempt: attempt.state,
+        "code_challenge": lambda attempt: attempt.challenge,
+        "code_verifier": lambda attempt: attempt.verifier,
     }
-    for name, values in kinds.items():
-        twice = [value for value, times in Counter(values).items() if times > 1 or not value]
+    for name, of in kinds.items():
+        drawn = [each for each in samples if name != "code_verifier" or each.verifier is not None]
+        times = Counter(map(of, drawn))
+        twice = [each for each in drawn if times[of(each)] > 1 or not of(each)]
         expect.that(
             not twice,
-            f"{name} of {len(values)} authorizations",
+            f"{name} of {len(drawn)} authorizations",
             expected="a new one each time",
-            got=f"{len(set(values))} different ones",
+            got=f"{len(times)} different ones",
+            exchange=_one_of(agents, twice),
         )
 
 
@@ -74,12 +82,15 @@ def verifier_and_state_have_nothing_in_common(agents: Agents) -> None:
             "what verifier and state have in common",
             expected="nothing",
             got="all of the state" if shared == len(state) else f"{shared} characters in a row",
+            exchange=attempt.request,
         )
 
 
 def _samples(agents: Agents) -> list[Attempt]:
     """All authorizations so far, and as many more as are wanting."""
     works(agents.normal())
+    # An authorization after a refused code is one of its own, too.
+    refused(agents)
     run = 2
     while len(agents.attempts) < SAMPLES and run < 2 + 2 * SAMPLES:
         run += 1
@@ -102,13 +113,20 @@ def _exchanged(agents: Agents) -> list[Attempt]:
     return found
 
 
-def _random(values: Sequence[str], bits: float, what: str) -> None:
-    apparent = apparent_bits(values) if all(values) else 0.0
+def _one_of(agents: Agents, attempts: Sequence[Attempt]) -> Exchange | None:
+    """The request of one of these authorizations, of the runs that stand in the record of the check."""
+    states = {visit.value("state") for run in agents.shared().runs for visit in run.visits}
+    return next((each.request for each in reversed(attempts) if each.state in states), None)
+
+
+def _random(values: Sequence[str], bits: float, what: str, shown: Exchange | None) -> None:
+    apparent = apparent_bits(spelled_out(values)) if all(values) else 0.0
     expect.that(
         apparent >= bits and not steady_steps(values),
         f"what {what} carries, by {len(values)} samples",
         expected=f"about {256 if bits > STATE_BITS else 128} random bits",
         got=f"about {apparent:.0f}" if apparent < bits else "values in steps of one size",
+        exchange=shown,
     )
 
 

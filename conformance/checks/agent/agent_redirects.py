@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 from conformance.agent import Agents, Install, carried_out, end_tokens, ended, exchanged_with, works
 from conformance.check import check
-from conformance.claims import expect, require
+from conformance.claims import LeftOut, expect, observe, require
 from conformance.run.agent_browser import Courier
 from conformance.run.agent_visits import Deliver, Visit, bring, codes_in
 
@@ -17,6 +17,7 @@ from conformance.run.agent_visits import Deliver, Visit, bring, codes_in
 _TEMPTED_S = 1.5
 _STATE = re.compile(r"(?<=[?&])state=[^&#]*")
 EARLIER = "of an earlier run"
+OTHER_CASE = "its own in the other case"
 
 
 def _another_letter(state: str) -> str:
@@ -35,7 +36,16 @@ TAMPERED: dict[str, Callable[[str], str]] = {
     "empty": lambda _: "state=",
     "twice, both wrong": lambda state: f"state={_random_like(state)}&state={quote(_another_letter(state))}",
     "cut short": lambda state: f"state={quote(state[: len(state) // 2])}",
+    "its end alone": lambda state: f"state={quote(state[len(state) // 2 :])}",
+    "made longer": lambda state: f"state={quote(state)}{_random_like(state)}",
+    OTHER_CASE: lambda state: f"state={quote(state.swapcase())}",
     EARLIER: lambda _: EARLIER,
+}
+# What is said twice is wrong by RFC 6749 section 3.1; which of two an agent looks at, nobody says.
+DOUBLED: dict[str, Callable[[str], str]] = {
+    "its own first": lambda state: f"state={quote(state)}&state={_random_like(state)}",
+    "its own last": lambda state: f"state={_random_like(state)}&state={quote(state)}",
+    "its own twice": lambda state: f"state={quote(state)}&state={quote(state)}",
 }
 
 
@@ -48,13 +58,17 @@ def code_with_a_wrong_state_is_not_exchanged(agents: Agents, case: str) -> None:
     works(agents.normal())
     install, change = agents.install(), TAMPERED[case]
     if case == EARLIER:
-        state = works(install.launch()).visits[-1].value("state") or ""
+        earlier = works(install.launch("a run whose state is kept for the next"))
+        state = earlier.visits[-1].value("state") or ""
         end_tokens(install.world)
         change = lambda _: f"state={quote(state)}"  # noqa: E731
     stolen: list[str] = []
-    run = ended(install.launch(_tampering(install, change, stolen)), "a run with a tampered redirect")
+    what = f"a run with a redirect whose state is {case}"
+    run = ended(install.launch(what, _tampering(install, change, stolen)))
     _taken(run.visits)
 
+    if case == OTHER_CASE and not _is_mixed(run.visits[0].value("state") or ""):
+        raise LeftOut("the agent's states have letters of one case only, and may be read in either")
     sent = [each for code in stolen for each in exchanged_with(run, code)]
     expect.that(
         not sent,
@@ -69,15 +83,57 @@ def code_with_a_wrong_state_is_not_exchanged(agents: Agents, case: str) -> None:
 def code_that_comes_twice_is_exchanged_once(agents: Agents) -> None:
     """A browser that delivers the same redirect again does not make the agent send its code again."""
     works(agents.normal())
-    run = ended(agents.install().launch(_twice), "a run with the redirect delivered twice")
+    run = ended(agents.install().launch("a run with the redirect delivered twice", _twice))
     _taken(run.visits)
 
     for code in (code for visit in run.visits for code in set(visit.codes())):
-        times = len(exchanged_with(run, code))
+        sent = exchanged_with(run, code)
         expect.that(
-            times <= 1, "how often a code is sent that came twice", expected="once", got=f"{times} times"
+            len(sent) <= 1,
+            "how often a code is sent that came twice",
+            expected="once",
+            got=f"{len(sent)} times",
+            exchange=sent[-1].exchange() if sent else None,
         )
-    carried_out(run, "a run with the redirect delivered twice")
+    carried_out(run)
+
+
+@check("AGENT-10", cases=tuple(DOUBLED))
+def code_that_comes_with_two_states_is_exchanged_once(agents: Agents, case: str) -> None:
+    """A redirect says its state twice, and comes again as it should be: its code is sent once at most.
+
+    Whether an agent takes the first redirect, where one of the two is its own, is open.
+    """
+    works(agents.normal())
+    change = DOUBLED[case]
+    what = f"a run with a redirect that has two states, {case}"
+    run = ended(agents.install().launch(what, _doubling(change)))
+    _taken(run.visits)
+
+    code = run.visits[0].codes()[0]
+    sent = exchanged_with(run, code)
+    observe(exchanged=bool(sent), exit_code=run.exit_code)
+    expect.that(
+        len(sent) <= 1,
+        "how often a code is sent that came twice, once with two states",
+        expected="once at most",
+        got=f"{len(sent)} times",
+        exchange=sent[-1].exchange() if sent else None,
+    )
+
+
+def _is_mixed(state: str) -> bool:
+    """True for letters of both cases, as base64url has them: what differs in case is another value there."""
+    return state.upper() != state != state.lower()
+
+
+def _doubling(change: Callable[[str], str]) -> Deliver:
+    def deliver(visit: Visit, redirect: str, courier: Courier) -> None:
+        state = parse_qs(urlsplit(redirect).query).get("state", [""])[0]
+        bring(visit, _STATE.sub(lambda _: change(state), redirect), courier)
+        bring(visit, redirect, courier)
+
+    return deliver
 
 
 def _tampering(install: Install, change: Callable[[str], str], stolen: list[str]) -> Deliver:

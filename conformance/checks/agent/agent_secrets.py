@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from conformance.agent import Agents, ended
 from conformance.check import check
-from conformance.claims import expect, require
+from conformance.claims import expect, observe, require
 from conformance.run.agent_launch import Run
-from conformance.run.agent_output import UNSEARCHED, Printed, printed
+from conformance.run.agent_output import PAGES, REQUESTS, UNSEARCHED, Printed, printed
 from conformance.run.agent_world import METADATA, SERVICE, Heard
-from conformance.run.received import Survey
+from conformance.run.received import Leak, Survey
 from conformance.wire import leaks
 from fakes.gateway.script import Endpoint
 
 TOKENS = ("access_token", "id_token")
 OF_THE_EXCHANGE = ("client_secret", "refresh_token", "code", "code_verifier")
+_MOST_PLACES = 4
 
 
 @check("AGENT-07")
 def access_token_goes_as_bearer(agents: Agents) -> None:
     """The token is in the Authorization header, and neither in an address nor in a body."""
-    run, world = _with_tokens(agents), agents.shared().world
-    tokens = list(world.desk.access_tokens)
-    calls = run.calls(Endpoint.OPERATION)
+    first, runs = _with_tokens(agents), agents.runs()
+    tokens = list(agents.shared().world.desk.access_tokens)
+    calls = first.calls(Endpoint.OPERATION)
     bearer = [each for each in calls if _is_bearer(each, tokens)]
     expect.that(
         bool(bearer),
@@ -33,7 +34,7 @@ def access_token_goes_as_bearer(agents: Agents) -> None:
         exchange=calls[-1].exchange() if calls else None,
     )
     hoard = leaks.Hoard(leaks.canary("access_token", token) for token in tokens)
-    for each in calls:
+    for each in (each for run in runs for each in run.calls(Endpoint.OPERATION)):
         elsewhere = hoard.search(f"{each.call.target}\n{each.call.body.decode('utf-8', 'replace')}")
         expect.that(
             not elsewhere,
@@ -61,39 +62,58 @@ def credential_goes_to_the_token_endpoint_alone(agents: Agents, case: str) -> No
 @check("AGENT-14")
 def opened_address_holds_no_credential(agents: Agents) -> None:
     """The address that the browser opens is in histories and logs: it holds nothing that gets tokens."""
-    run = _with_tokens(agents)
-    text = "\n".join(visit.url for visit in run.visits)
-    found = _found(agents, text, ("client_secret", "refresh_token", "code_verifier", *TOKENS))
-    expect.that(
-        not found,
-        "addresses that were opened in the browser",
-        expected="no credential in them",
-        got=", ".join(dict.fromkeys(each.said() for each in found)),
-    )
+    _with_tokens(agents)
+    for made, visit in ((run, visit) for run in agents.shared().runs for visit in run.visits):
+        found = _found(agents, visit.url, ("client_secret", "refresh_token", "code_verifier", *TOKENS))
+        expect.that(
+            not found,
+            "an address that was opened in the browser",
+            expected="no credential in it",
+            got=", ".join(dict.fromkeys(each.said() for each in found)),
+            exchange=made.request_of(visit),
+        )
 
 
 @check("AGENT-12")
 def normal_run_prints_no_token(agents: Agents) -> None:
-    """What the agent prints when nothing goes wrong, and its logs, hold neither token in plain text."""
-    _unprinted(agents, TOKENS, logs_too=True)
+    """What the agent prints when nothing goes wrong, and its logs, hold neither an access nor an ID token.
+
+    The specification speaks of plain text where access tokens are concerned, and of ID tokens without that.
+    """
+    _unprinted(agents, TOKENS, parts=("output", "log"))
 
 
 @check("AGENT-14")
 def normal_run_prints_no_credential(agents: Agents) -> None:
     """What the agent prints when nothing goes wrong holds nothing that gets tokens."""
-    _unprinted(agents, OF_THE_EXCHANGE, logs_too=False)
+    _unprinted(agents, OF_THE_EXCHANGE, parts=("output",))
 
 
 @check("AGENT-12", whole_run=True)
 def no_run_prints_a_token(survey: Survey) -> None:
-    """Whatever goes wrong in it, no run of the agent prints or logs a token in plain text."""
-    _clean(survey, TOKENS, plain_only=True, parts=("output", "log"))
+    """Whatever goes wrong in it, no run of the agent prints or logs a token."""
+    _clean(survey, TOKENS, parts=("output", "log"))
 
 
 @check("AGENT-14", whole_run=True)
 def no_run_prints_a_credential(survey: Survey) -> None:
     """Whatever goes wrong in it, no run of the agent prints what gets tokens."""
-    _clean(survey, OF_THE_EXCHANGE, plain_only=False, parts=("output",))
+    _clean(survey, OF_THE_EXCHANGE, parts=("output",))
+
+
+@check("AGENT-14", whole_run=True)
+def no_page_shows_a_credential(survey: Survey) -> None:
+    """What the browser is shown at the callback, or sent on to, holds nothing that gets tokens.
+
+    The code is there anyway: it came with the redirect.
+    """
+    _clean(survey, tuple(kind for kind in OF_THE_EXCHANGE if kind != "code"), parts=(PAGES,))
+
+
+@check("AGENT-14", whole_run=True)
+def no_run_brings_a_credential_to_others(survey: Survey) -> None:
+    """Whatever goes wrong in it, what gets tokens is in no request that is none for tokens."""
+    _clean(survey, OF_THE_EXCHANGE, parts=(REQUESTS,))
 
 
 def _is_bearer(each: Heard, tokens: list[str]) -> bool:
@@ -103,7 +123,7 @@ def _is_bearer(each: Heard, tokens: list[str]) -> bool:
 
 def _with_tokens(agents: Agents) -> Run:
     """A normal run in which the agent got hold of tokens: without any it cannot show where it puts them."""
-    run = ended(agents.normal(), "the normal run")
+    run = ended(agents.normal())
     got = agents.shared().world.desk.access_tokens
     require.that(bool(got), "the normal run", expected="tokens for the agent", got="none")
     return run
@@ -117,8 +137,7 @@ def _found(agents: Agents, text: str, kinds: tuple[str, ...]) -> list[Printed]:
 def _sent(agents: Agents, kinds: tuple[str, ...], where: Callable[[Heard], bool]) -> list[Heard]:
     """Requests of the first runs in which one of these stands."""
     _with_tokens(agents)
-    runs = [agents.story(1), agents.story(2)]
-    calls = [each for run in runs for each in run.calls() if where(each)]
+    calls = [each for run in agents.runs() for each in run.calls() if where(each)]
     return [each for each in calls if _found(agents, each.call.text(), kinds)]
 
 
@@ -132,7 +151,7 @@ def _nowhere(found: list[Heard], what: str, kind: str) -> None:
     )
 
 
-def _unprinted(agents: Agents, kinds: tuple[str, ...], *, logs_too: bool) -> None:
+def _unprinted(agents: Agents, kinds: tuple[str, ...], *, parts: tuple[str, ...]) -> None:
     run = _with_tokens(agents)
     require.that(
         run.dropped == 0,
@@ -141,41 +160,63 @@ def _unprinted(agents: Agents, kinds: tuple[str, ...], *, logs_too: bool) -> Non
         got=f"{run.dropped} octets more than are kept",
     )
     known = {kind: values for kind, values in agents.shared().world.secrets().items() if kind in kinds}
+    texts = {"output": run.output(), "log": agents.log() if "log" in parts else b""}
     found = [
-        (where, each)
-        for where, text in (("output", run.output()), ("log", agents.log() if logs_too else b""))
-        for each in printed(text, known)
-        # What is a token's rule speaks of plain text; what gets tokens is to be in no form there.
-        if each.plain or not logs_too
+        f"{each.said()} in the {part}"
+        for part in parts
+        for each in printed(texts[part], known)
+        if _forbidden(each.kind, each.how)
     ]
     expect.that(
         not found,
-        "output and logs of a normal run" if logs_too else "output of a normal run",
-        expected=f"neither {' nor '.join(kind.replace('_', ' ') for kind in kinds)}",
-        got=", ".join(dict.fromkeys(f"{each.said()} in the {where}" for where, each in found)),
+        f"{' and '.join(parts)} of a normal run",
+        expected=_none_of(kinds),
+        got=_some(found),
     )
 
 
-def _clean(survey: Survey, kinds: tuple[str, ...], *, plain_only: bool, parts: tuple[str, ...]) -> None:
+def _clean(survey: Survey, kinds: tuple[str, ...], *, parts: tuple[str, ...]) -> None:
     require.that(survey.redeemed > 0, "the runs", expected="a token for the agent", got="none")
     unsearched = survey.known.get(UNSEARCHED, 0)
-    found = [
+    told = [
         leak
         for leak in survey.leaks
-        if leak.kind in kinds and leak.part in parts and (not plain_only or leak.how in leaks.PLAIN)
+        if leak.kind in kinds and leak.part in parts and _forbidden(leak.kind, leak.how)
     ]
-    places = dict.fromkeys(
-        f"{leak.check}: {leak.kind.replace('_', ' ')} in the {leak.part}" for leak in found
-    )
+    found = [f"{Printed(kind=leak.kind, how=leak.how).said()} in the {_place(leak)}" for leak in told]
+    if rules := sorted({leak.check.partition("/")[0] for leak in told if leak.part != "log"}):
+        # A rule by itself makes its own runs only, and the leak may be in another one's.
+        observe(in_runs_of=f"{', '.join(rules)}: to see it again, ask for these with --only, too")
     expect.that(
         not found,
         f"{' and '.join(parts)} of {survey.answers} runs",
-        expected=f"neither {' nor '.join(kind.replace('_', ' ') for kind in kinds)}",
-        got="; ".join(list(places)[:4]),
+        expected=_none_of(kinds),
+        got=_some(found),
     )
     require.that(
-        unsearched == 0,
+        unsearched == 0 or "output" not in parts,
         "what the agent prints",
         expected="so much that it can be searched",
         got=f"more than is kept in {unsearched} runs",
     )
+
+
+def _forbidden(kind: str, how: str) -> bool:
+    """An access token must not be readable; of anything else there must be nothing, in whatever encoding."""
+    return kind != "access_token" or how in leaks.PLAIN
+
+
+def _place(leak: Leak) -> str:
+    to = f" to {leak.party}" if leak.part == REQUESTS else ""
+    return f"{leak.part}{to} of {leak.step}"
+
+
+def _none_of(kinds: tuple[str, ...]) -> str:
+    return f"neither {' nor '.join(kind.replace('_', ' ') for kind in kinds)}"
+
+
+def _some(found: Sequence[str]) -> str:
+    """A few of the places, each once, and how many more there are."""
+    places = list(dict.fromkeys(found))
+    more = f"; and {len(places) - _MOST_PLACES} more" if len(places) > _MOST_PLACES else ""
+    return "; ".join(places[:_MOST_PLACES]) + more

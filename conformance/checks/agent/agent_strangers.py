@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from conformance.agent import Agents, Install, end_tokens, ended, s256, works
 from conformance.check import check
-from conformance.claims import expect, require
+from conformance.claims import LeftOut, expect, require
 from conformance.run.agent_launch import Run
 from conformance.run.agent_output import printed
 from conformance.run.agent_world import CLEAR, CORE, GATEWAY, SECOND, SECOND_CORE, THIEF, Heard
@@ -18,11 +18,15 @@ from fakes.orders_service import WELL_KNOWN
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Lure:
-    """What is put in the agent's way, who waits at its end, and the request that shows that it came by."""
+    """What is put in the agent's way, who waits at its end, and the request that shows that it came by.
+
+    `whose` is what the one who waits is to the agent, in the words of a finding.
+    """
 
     set_up: Callable[[Install], None]
-    waits: str
+    waits: tuple[str, ...]
     passes: Callable[[Run], bool]
+    whose: str
 
 
 def _token_endpoint_redirects(install: Install) -> None:
@@ -35,6 +39,34 @@ def _service_redirects(install: Install) -> None:
     install.world.service.sends_to = f"{install.world.url(THIEF)}/orders"
 
 
+def _service_redirects_into_the_clear(install: Install) -> None:
+    install.world.service.sends_to = f"{install.world.url(CLEAR)}/orders"
+
+
+def _authorization_server_in_the_clear(install: Install) -> None:
+    """The document there is the honest one, but that all of it is in the clear."""
+    world, site = install.world, install.world.desk.site
+    clear = world.url(CLEAR)
+    world.service.servers[:] = [site.authorization_server.replace(world.url(GATEWAY), clear)]
+    endpoints = {
+        "token_endpoint": f"{clear}{site.token_path}",
+        "registration_endpoint": f"{clear}{site.registration_path}",
+        "authorization_endpoint": f"{clear}{site.authorization_path}",
+    }
+    world.desk.script.always(Endpoint.DISCOVERY, Answer(members=endpoints))
+
+
+def _service_has_moved(install: Install) -> None:
+    """The agent is a client of the first gateway, and the service names another one from now on."""
+    world = install.world
+    second = world.add_second_gateway()
+    # One that turned strangers away at its door would never see what else they bring.
+    second.takes_anybody = True
+    works(install.launch("a run that makes the agent a client of the first gateway"))
+    end_tokens(world)
+    world.service.servers[:] = [second.site.authorization_server]
+
+
 def _token_endpoint_in_the_clear(install: Install) -> None:
     world = install.world
     endpoint = f"{world.url(CLEAR)}{world.desk.site.token_path}"
@@ -43,7 +75,7 @@ def _token_endpoint_in_the_clear(install: Install) -> None:
 
 def _metadata_of_another_resource(install: Install) -> None:
     """The client that is known to the honest gateway is offered to one of another resource's."""
-    works(install.launch())
+    works(install.launch("a run that makes the agent a client of the honest gateway"))
     end_tokens(install.world)
     install.world.service.pointer = f"{install.world.url(THIEF)}{WELL_KNOWN}"
 
@@ -56,6 +88,10 @@ def _redirect_names_another(install: Install) -> None:
     }
 
 
+def _sent_on(run: Run) -> bool:
+    return any(each.call.status == 307 for each in run.calls(Endpoint.OPERATION))
+
+
 def _exchanged(run: Run) -> bool:
     return bool(run.calls(Endpoint.TOKEN, party=CORE))
 
@@ -64,25 +100,58 @@ def _redirected(run: Run) -> bool:
     return any(status is not None for visit in run.visits for status in visit.statuses)
 
 
+def _read_metadata(run: Run) -> bool:
+    return bool(run.calls(Endpoint.METADATA))
+
+
 LURES = {
-    "the token endpoint redirects": Lure(set_up=_token_endpoint_redirects, waits=THIEF, passes=_exchanged),
+    "the token endpoint redirects": Lure(
+        set_up=_token_endpoint_redirects,
+        waits=(THIEF,),
+        passes=_exchanged,
+        whose="a host to which only the token endpoint's redirect points",
+    ),
     "the service redirects": Lure(
         set_up=_service_redirects,
-        waits=THIEF,
-        passes=lambda run: any(each.call.status == 307 for each in run.calls(Endpoint.OPERATION)),
+        waits=(THIEF,),
+        passes=_sent_on,
+        whose="a host to which only the service's redirect points",
+    ),
+    "the service redirects to plain HTTP": Lure(
+        set_up=_service_redirects_into_the_clear,
+        waits=(CLEAR,),
+        passes=_sent_on,
+        whose="an address in plain HTTP, to which the service redirects",
     ),
     "the token endpoint is plain HTTP": Lure(
         set_up=_token_endpoint_in_the_clear,
-        waits=CLEAR,
+        waits=(CLEAR,),
         passes=lambda run: bool(run.calls(Endpoint.DISCOVERY)),
+        whose="a token endpoint in plain HTTP",
+    ),
+    "the authorization server is plain HTTP": Lure(
+        set_up=_authorization_server_in_the_clear,
+        waits=(CLEAR,),
+        passes=_read_metadata,
+        whose="an authorization server in plain HTTP",
     ),
     "the metadata are another resource's": Lure(
         set_up=_metadata_of_another_resource,
-        waits=THIEF,
+        waits=(THIEF,),
         passes=lambda run: bool(run.calls(Endpoint.METADATA, party=THIEF)),
+        whose="a gateway that only metadata of another resource name (RFC 9728 section 3.3)",
     ),
     "the redirect names another gateway": Lure(
-        set_up=_redirect_names_another, waits=THIEF, passes=_redirected
+        set_up=_redirect_names_another,
+        waits=(THIEF,),
+        passes=_redirected,
+        whose="a gateway that only the redirect names",
+    ),
+    "the service has moved to another gateway": Lure(
+        set_up=_service_has_moved,
+        waits=(SECOND, SECOND_CORE),
+        passes=_read_metadata,
+        whose="a gateway that the metadata name by now, and that is not the one which issued it",
     ),
 }
 
@@ -94,12 +163,12 @@ def credentials_do_not_go_where_nobody_sent_them(agents: Agents, case: str) -> N
     works(agents.normal())
     install = agents.install()
     lure.set_up(install)
-    run = ended(install.launch(), f"a run in which {case}")
-    require.that(
-        lure.passes(run), f"a run in which {case}", expected="an agent that comes by", got="none that does"
-    )
+    run = ended(install.launch(f"a run in which {case}"))
+    if len(install.runs) > 1 and not lure.passes(run):
+        raise LeftOut("the agent keeps what the documents said, and does not come by where they changed")
+    require.that(lure.passes(run), run.what, expected="an agent that comes by", got="none that does")
 
-    _nothing_of(install.world.desk, run, (lure.waits,))
+    _nothing_of(install.world.desk, run, lure.waits, lure.whose)
 
 
 @check("AGENT-13")
@@ -110,14 +179,15 @@ def two_gateways_are_kept_apart(agents: Agents) -> None:
     world = install.world
     second = world.add_second_gateway()
     world.service.servers.append(second.site.authorization_server)
-    run = ended(install.launch(), "a run with two gateways to choose from")
+    run = ended(install.launch("a run with two gateways to choose from"))
     require.that(bool(run.calls(Endpoint.TOKEN)), "the run", expected="an exchange of a code", got="none")
 
-    _nothing_of(world.desk, run, (SECOND, SECOND_CORE))
-    _nothing_of(second, run, (GATEWAY, CORE))
+    other = "a gateway that is not the one which issued it"
+    _nothing_of(world.desk, run, (SECOND, SECOND_CORE), other)
+    _nothing_of(second, run, (GATEWAY, CORE), other)
 
 
-def _nothing_of(desk: Desk, run: Run, parties: Iterable[str]) -> None:
+def _nothing_of(desk: Desk, run: Run, parties: Iterable[str], whose: str) -> None:
     """No secret that this gateway gave out, and no proof for one of its codes, is at one of these parties."""
     secrets = desk.secrets()
     codes = {code for visit in run.visits for code in visit.codes()} & set(desk.codes)
@@ -126,8 +196,8 @@ def _nothing_of(desk: Desk, run: Run, parties: Iterable[str]) -> None:
         found = printed(each.call.text().encode(), secrets)
         expect.that(
             not found and not _proves(each, challenges),
-            f"a request to {_named(each.party)}",
-            expected="nothing that belongs to another party",
+            f"a request to {whose}",
+            expected="nothing that another party issued, and no proof for it",
             got=", ".join(dict.fromkeys(item.said() for item in found)) or "the code verifier",
             exchange=each.exchange(),
         )
@@ -137,7 +207,3 @@ def _nothing_of(desk: Desk, run: Run, parties: Iterable[str]) -> None:
 def _proves(each: Heard, challenges: set[str | None]) -> bool:
     verifier = fields(each.call).get("code_verifier", "")
     return bool(verifier) and s256(verifier) in challenges
-
-
-def _named(party: str) -> str:
-    return {THIEF: "a host that nobody named", CLEAR: "an address in plain HTTP"}.get(party, f"the {party}")

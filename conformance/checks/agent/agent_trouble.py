@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from conformance.agent import Agents, carried_out, ended, exchanged_with, exchanges, works
+from conformance.agent import Agents, carried_out, ended, exchanged_with, exchanges, s256, works
 from conformance.check import check
+from conformance.checks.agent._scenes import held, refused
 from conformance.claims import expect, observe, require
-from conformance.run.agent_launch import MOST_AUTHORIZATIONS, Ended
+from conformance.run.agent_launch import MOST_AUTHORIZATIONS, Ended, Run
 from fakes.gateway.desk import fields
 from fakes.gateway.script import Endpoint
 
@@ -14,29 +15,26 @@ from fakes.gateway.script import Endpoint
 def pending_agent_stops_and_works_once_approved(agents: Agents) -> None:
     """Sign-in ends on a page and no code comes: the agent ends or asks, and a later run carries on."""
     works(agents.normal())
-    install = agents.install()
-    install.world.desk.holds = True
-    held = ended(install.launch(), "a run that is held as Pending")
-    require.that(bool(held.visits), "a run that is held as Pending", expected="an authorization", got="none")
-    observe(authorizations=len(held.visits), registrations=len(held.calls(Endpoint.REGISTRATION)))
+    run, after = held(agents).runs
+    ended(run)
+    require.that(bool(run.visits), run.what, expected="an authorization", got="none")
+    observe(authorizations=len(run.visits), registrations=len(run.calls(Endpoint.REGISTRATION)))
     expect.that(
-        held.ended is Ended.BY_ITSELF and held.authorizations() < MOST_AUTHORIZATIONS,
-        "authorizations of a run that is held as Pending",
+        run.ended is Ended.BY_ITSELF and run.authorizations() < MOST_AUTHORIZATIONS,
+        f"authorizations of {run.what}",
         expected="a few, and then an end",
-        got=f"{held.authorizations()}, {held.ended.value}",
+        got=f"{run.authorizations()}, {run.ended.value}",
+        exchange=run.request_of(run.visits[-1]),
     )
-    install.world.desk.approve_all()
 
-    carried_out(ended(install.launch(), "a run after the approval"), "a run after the approval")
+    carried_out(ended(after))
 
 
 @check("AGENT-10")
 def refused_code_leads_to_a_fresh_authorization(agents: Agents) -> None:
     """After `invalid_grant` the agent authorizes anew, and sends neither code nor verifier again."""
     works(agents.normal())
-    install = agents.install()
-    install.world.desk.refusals = 1
-    run = ended(install.launch(), "a run whose first code is refused")
+    run = ended(refused(agents).runs[0])
     first = next(iter(run.visits), None)
     require.that(
         first is not None and bool(exchanges(run)), "the run", expected="an exchange of a code", got="none"
@@ -50,15 +48,8 @@ def refused_code_leads_to_a_fresh_authorization(agents: Agents) -> None:
             got=f"sent {len(sent)} times",
             exchange=sent[-1].exchange() if sent else None,
         )
-    given = [fields(each.call).get("code_verifier") for each in exchanges(run)]
-    verifiers = [verifier for verifier in given if verifier]
-    expect.that(
-        len(set(verifiers)) == len(verifiers),
-        "verifiers of exchanges after one another",
-        expected="a fresh one each time",
-        got=f"{len(set(verifiers))} for {len(verifiers)} exchanges",
-    )
-    carried_out(run, "a run whose first code is refused")
+    _fresh_each_time(run)
+    carried_out(run)
 
 
 @check("AGENT-15")
@@ -67,21 +58,49 @@ def service_that_refuses_fresh_tokens_ends_in_an_error(agents: Agents) -> None:
     works(agents.normal())
     install = agents.install()
     install.world.service.refuses_all = True
-    run = ended(install.launch(), "a run whose tokens are all refused")
-    refused = [
+    run = ended(install.launch("a run whose tokens are all refused"))
+    calls = [
         each for each in run.calls(Endpoint.OPERATION) if (each.call.header("authorization") or "") != ""
     ]
-    require.that(bool(refused), "the run", expected="a call with a fresh token", got="none")
-    observe(authorizations=run.authorizations(), calls=len(refused), exit_code=run.exit_code)
+    require.that(bool(calls), "the run", expected="a call with a fresh token", got="none")
+    observe(authorizations=run.authorizations(), calls=len(calls), exit_code=run.exit_code)
     expect.that(
         run.ended is Ended.BY_ITSELF and run.authorizations() < MOST_AUTHORIZATIONS,
         "authorizations until the agent gives up",
         expected=f"fewer than {MOST_AUTHORIZATIONS}",
-        got=f"{run.authorizations()} with {len(refused)} calls refused, {run.ended.value}",
+        got=f"{run.authorizations()} with {len(calls)} calls refused, {run.ended.value}",
+        exchange=run.last(),
     )
     expect.that(
         run.exit_code != 0,
         "the end of a run whose tokens are all refused",
         expected="an error: an exit code that is not 0",
         got=run.said(),
+        exchange=run.last(),
     )
+
+
+def _fresh_each_time(run: Run) -> None:
+    """Every exchange has a verifier of its own; where the first proves its code, those after it do too."""
+    challenges = {code: visit.value("code_challenge") for visit in run.visits for code in visit.codes()}
+    made = exchanges(run)
+    verifiers = [fields(each.call).get("code_verifier", "") for each in made]
+    proofs = [
+        bool(verifier) and s256(verifier) == challenges.get(fields(each.call).get("code", ""))
+        for each, verifier in zip(made, verifiers, strict=True)
+    ]
+    for place, (each, verifier) in enumerate(zip(made, verifiers, strict=True)):
+        expect.that(
+            not verifier or verifier not in verifiers[:place],
+            "verifiers of exchanges after one another",
+            expected="a fresh one each time",
+            got="the one of an exchange that was refused",
+            exchange=each.exchange(),
+        )
+        expect.that(
+            proofs[place] or not proofs[0],
+            "the verifier of an exchange after one that was refused",
+            expected="the one whose S256 is the code_challenge of its authorization",
+            got=f"{len(verifier)} characters that are not it" if verifier else "nothing",
+            exchange=each.exchange(),
+        )

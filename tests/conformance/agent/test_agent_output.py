@@ -6,6 +6,7 @@ import base64
 import secrets
 
 from conformance.run.agent_output import Printed, printed
+from fakes.gateway.keys import new_key, signed
 
 VALUE = secrets.token_urlsafe(32)
 
@@ -13,14 +14,12 @@ VALUE = secrets.token_urlsafe(32)
 def test_value_is_found_in_the_midst_of_a_log() -> None:
     found = printed(f'level=debug body={{"refresh_token": "{VALUE}"}}'.encode(), {"refresh_token": [VALUE]})
     assert found == [Printed(kind="refresh_token", how="as it is")]
-    assert found[0].plain
 
 
-def test_encoded_value_is_found_and_not_called_plain() -> None:
+def test_encoded_value_is_found_and_said_to_be_encoded() -> None:
     encoded = base64.b64encode(f"user:{VALUE}".encode())
     found = printed(b"authorization: Basic " + encoded, {"client_secret": [VALUE]})
-    assert [each.kind for each in found] == ["client_secret"]
-    assert not found[0].plain
+    assert [each.said() for each in found] == ["client secret, base64"]
 
 
 def test_flood_is_searched_too() -> None:
@@ -32,3 +31,15 @@ def test_flood_is_searched_too() -> None:
 
 def test_empty_values_are_nowhere() -> None:
     assert printed(b"anything", {"code": ["", VALUE]}) == []
+
+
+def test_middle_of_an_id_token_is_as_much_of_it_as_its_end() -> None:
+    token = signed({"sub": "sub_alice", "email": "alice@merchant.example"}, new_key("ES256"))
+    head, claims, end = token.split(".")
+    for text in (f"claims={claims}", f"signature={end}", base64.b64encode(token.encode()).decode()):
+        found = printed(text.encode(), {"id_token": [token]})
+        assert {each.kind for each in found} == {"id_token"}, text
+    assert printed(f"claims={claims} head={head}".encode(), {"access_token": [token]}) == []
+    # What a fingerprint shows of a token, and who the user is, are none of it.
+    assert printed(b"hello alice@merchant.example, sub_alice", {"id_token": [token]}) == []
+    assert printed(f"{token[:20]}…{token[-8:]}".encode(), {"id_token": [token]}) == []

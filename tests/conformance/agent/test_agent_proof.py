@@ -49,7 +49,7 @@ def verdicts(result: RunResult) -> dict[str, Any]:
         ("verifier-half-constant", "AGENT-04", "random bits"),
         ("exchange-with-basic", "AGENT-06", "client_id in the body"),
         ("id-token-sent-along", "AGENT-07", "no id token in them"),
-        ("registers-every-time", "AGENT-11", "registrations of run 3"),
+        ("registers-every-time", "AGENT-11", "registrations of a run after the tokens have expired"),
         ("access-token-printed", "AGENT-12", "access token in the output"),
         ("redirect-printed", "AGENT-14", "code in the output"),
         ("authorizes-without-end", "AGENT-15", "stopped after too many requests"),

@@ -28,13 +28,19 @@ from conformance.run.judge import judge
 from conformance.target.control import ControlFailed, Unsupported
 from conformance.wire.client import RateLimited, TargetSilent
 from conformance.wire.connections import Unsendable
+from conformance.wire.exchange import Exchange, Request
 from conformance.wire.keyring import Keyring
+from conformance.wire.show import mention
 from reports.verdicts import CheckResult, Reason, Verdict
 
 FAULT = Fault(
     name="late", layer=Layer.MERCHANT, hop=Hop.GATEWAY_TO_MERCHANT, does="answers late", holds="no crash"
 )
 SECRET = "wJ8vQ2mZ0pXk4TgL7rNc1sYb"
+
+
+BEFORE = Exchange(step="before", request=Request(method="GET", url="https://127.0.0.1:1/"))
+GUILTY = Exchange(step="guilty", request=Request(method="GET", url="https://127.0.0.1:1/orders"))
 
 
 def bench(*capabilities: str) -> Bench:
@@ -45,7 +51,17 @@ def bench(*capabilities: str) -> Bench:
         missing={"users:2": "name a second user"},
         target=SimpleNamespace(file=None),
     )
-    return cast(Bench, SimpleNamespace(context=context, redactor=keyring.redactor, shown=lambda *_, **__: ()))
+    seen = [BEFORE, GUILTY]
+    return cast(
+        Bench,
+        SimpleNamespace(
+            context=context,
+            redactor=keyring.redactor,
+            shown=lambda redactor, **_: tuple(mention(each, redactor) for each in seen),
+            place_of=lambda exchange: seen.index(exchange) if exchange in seen else None,
+            scenario=lambda: f"a run in which {SECRET} is printed",
+        ),
+    )
 
 
 def judged(run: Callable[[], None], *, rule: str = "DISC-01", needs: tuple[str, ...] = ()) -> CheckResult:
@@ -199,3 +215,20 @@ def test_what_repeats_a_failure_is_kept_with_it_and_redacted(got: str) -> None:
     replay = judged(run).replay
     assert (replay is None) is (got == "right")
     assert SECRET not in json.dumps(replay)
+
+
+def test_claim_that_names_its_exchange_tells_its_place() -> None:
+    def about(exchange: Exchange | None) -> CheckResult:
+        return judged(lambda: expect.that(False, "w", expected="e", got="g", exchange=exchange))
+
+    found = about(GUILTY)
+    assert (found.guilty, found.decisive) == (1, 1)
+    assert SECRET not in found.scenario
+    assert found.scenario.startswith("a run in which")
+    # What was sent by the target itself may be about no exchange, or about one that is not in the record.
+    for exchange in (None, Exchange(step="x", request=GUILTY.request)):
+        assert (about(exchange).guilty, about(exchange).decisive) == (None, None)
+
+
+def test_check_that_passed_tells_no_scenario() -> None:
+    assert judged(lambda: expect.that(True, "w", expected="e", got="g")).scenario == ""

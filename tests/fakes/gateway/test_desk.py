@@ -84,6 +84,23 @@ def test_pending_agent_gets_a_page_until_it_is_approved(desk: Desk) -> None:
     assert consented(desk, client["client_id"]).status == 302
 
 
+def test_approval_is_for_those_who_have_registered(desk: Desk) -> None:
+    desk.holds = True
+    first = registered(desk)
+    desk.approve_all()
+
+    assert "location" in consented(desk, first["client_id"]).headers
+    assert consented(desk, registered(desk)["client_id"]).status == 200
+
+
+def test_secret_has_to_be_encoded_in_a_form(desk: Desk) -> None:
+    secret = registered(desk)["client_secret"]
+
+    assert set("+/&%=") <= set(secret)
+    assert call(f"client_secret={secret}".encode()).form()["client_secret"] != secret
+    assert form(client_secret=secret).form()["client_secret"] == secret
+
+
 def test_unknown_agent_and_unknown_redirect_get_a_page(desk: Desk) -> None:
     client = registered(desk)
 

@@ -114,3 +114,19 @@ def test_door_beside_another_leads_to_the_same(world: tuple[ScriptedGateway, Doo
         assert door.visits == 0
     finally:
         beside.close()
+
+
+def test_answer_that_drips_comes_whole(world: tuple[ScriptedGateway, Door, Loop]) -> None:
+    gateway, door, _ = world
+    whole = orders(door, "nobody's").content
+    gateway.script.always(Endpoint.MERCHANT_API, Answer(drips_s=0.5))
+
+    assert orders(door, "nobody's").content == whole
+
+
+def test_answer_that_breaks_off_is_none(world: tuple[ScriptedGateway, Door, Loop]) -> None:
+    gateway, door, _ = world
+    gateway.script.always(Endpoint.MERCHANT_API, Answer(breaks_off=True))
+
+    with pytest.raises(httpx.TransportError):
+        orders(door, "nobody's")

@@ -1,0 +1,169 @@
+"""Agents that are right the first time, and wrong when they come back or when something went wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import ssl
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+from reference.agent.policy import authorization, discovery, exchange, operation
+from reference.agent.policy.authorization import Attempt, Query
+from reference.agent.policy.discovery import Endpoints
+from reference.agent.policy.exchange import ExchangeFacts
+from reference.agent.policy.operation import Ask
+from reference.agent.policy.registration import Client
+from reference.agent.settings import Settings
+from reference.agent.wire import Answer, Outgoing, with_query
+from reference.defects.agent_defect import AgentDefect, defect
+from reference.defects.agent_exchange import changed, for_every_redirect, with_basic
+from reference.defects.agent_keeping import marker
+
+_TOKENS, _CLIENTS = "tokens.json", "clients.json"
+
+
+def been_here() -> bool:
+    """A run before this one got a token."""
+    return marker(_TOKENS).exists()
+
+
+def without_openid_later(settings: Settings, client: Client, attempt: Attempt) -> dict[str, str]:
+    whole = authorization.authorization_parameters(settings, client, attempt)
+    return whole | {"scope": " ".join(("profile", *settings.scopes))} if been_here() else whole
+
+
+def with_basic_later(facts: ExchangeFacts) -> Outgoing:
+    return with_basic(facts) if been_here() else exchange.token_request(facts)
+
+
+def in_the_query_later(settings: Settings, ask: Ask, given: Mapping[str, str]) -> Answer:
+    """A token that was kept goes along in the address."""
+    token = given.get("Authorization", "").removeprefix("Bearer ")
+
+    def tell(asked: Outgoing) -> Answer:
+        kept = bool(token) and token in marker(_TOKENS).read_text() and marker("again").exists()
+        return ask(replace(asked, url=with_query(asked.url, {"access_token": token})) if kept else asked)
+
+    answer = operation.operate(settings, tell, given)
+    if token and answer.status == 200:
+        marker("again").touch()
+    return answer
+
+
+def no_proof_after_a_refusal() -> dict[str, Any]:
+    made: list[ExchangeFacts] = []
+
+    def change(facts: ExchangeFacts, fields: dict[str, str]) -> dict[str, str]:
+        made.append(facts)
+        return fields if len(made) == 1 else fields | {"code_verifier": ""}
+
+    return changed(change)
+
+
+def first_proof_for_all() -> dict[str, Any]:
+    """Every authorization has a challenge of its own, and every exchange another verifier than that."""
+    made: list[ExchangeFacts] = []
+
+    def change(facts: ExchangeFacts, fields: dict[str, str]) -> dict[str, str]:
+        made.append(facts)
+        return fields if len(made) == 1 else fields | {"code_verifier": fields["code_verifier"][::-1]}
+
+    return changed(change)
+
+
+def forgetting_its_client(run: Callable[[], int]) -> int:
+    """What a run that failed has brought is thrown away."""
+    code = run()
+    if code != 0:
+        marker(_CLIENTS).unlink(missing_ok=True)
+    return code
+
+
+def first_document_for_ever(server: str, document: Mapping[str, Any]) -> Endpoints:
+    """The discovery document is read once, whatever stands in it."""
+    kept = marker("discovery.json")
+    if not kept.exists():
+        kept.write_text(json.dumps(dict(document)))
+    return discovery.endpoints(server, json.loads(kept.read_text()))
+
+
+def complaint(step: str, facts: Mapping[str, Any]) -> None:
+    """The operator is told of an exchange that failed, with all that it may need to know."""
+    if step == "exchange" and facts["answer"].status != 200:
+        url = f"{os.environ['GATEPROOF_SERVICE_URL']}/support"
+        body = json.dumps({"failed": facts["answer"].status, "code": facts["facts"].code}).encode()
+        trust = ssl.create_default_context(cafile=os.environ["GATEPROOF_CA_FILE"])
+        with suppress(HTTPError):
+            urlopen(Request(url, body), timeout=10, context=trust).close()  # noqa: S310
+
+
+def any_of_them(query: Query, attempt: Attempt) -> bool:
+    return attempt.state in query.get("state", ())
+
+
+def once_more_for_every_redirect() -> dict[str, Any]:
+    """Redirects are told apart by how they are written, and each is exchanged."""
+    return for_every_redirect(lambda came: len(came) > 1) | {"is_ours": any_of_them}
+
+
+LATER: tuple[AgentDefect, ...] = (
+    defect(
+        "later-openid-left-out",
+        "Only the first authorization asks for openid.",
+        "AGENT-03",
+        authorization_parameters=without_openid_later,
+    ),
+    defect(
+        "later-exchange-with-basic",
+        "Only the first exchange has its credentials in the body.",
+        "AGENT-06",
+        token_request=with_basic_later,
+    ),
+    defect(
+        "later-token-in-the-query",
+        "A token that was kept is in the query, too.",
+        "AGENT-07",
+        operate=in_the_query_later,
+    ),
+    defect(
+        "no-verifier-after-a-refusal",
+        "The restart after a refused code has no verifier.",
+        "AGENT-10 AGENT-15",
+        **no_proof_after_a_refusal(),
+    ),
+    defect(
+        "wrong-verifier-after-a-refusal",
+        "The restart after a refused code has a verifier that proves nothing.",
+        "AGENT-10",
+        **first_proof_for_all(),
+    ),
+    defect(
+        "client-forgotten-on-failure",
+        "A run that fails forgets its client.",
+        "AGENT-11 AGENT-08",
+        around=forgetting_its_client,
+    ),
+    defect(
+        "half-a-document-kept",
+        "The discovery document is kept, whatever stood in it.",
+        "ROBUST-02 AGENT-13",
+        endpoints=first_document_for_ever,
+    ),
+    defect(
+        "failure-told-to-the-service",
+        "The service is told which code was refused.",
+        "AGENT-14 AGENT-10",
+        told=complaint,
+    ),
+    defect(
+        "redirects-told-apart-by-their-text",
+        "A redirect that says its state twice is exchanged beside the one that does not.",
+        "AGENT-10",
+        **once_more_for_every_redirect(),
+    ),
+)

@@ -1,0 +1,113 @@
+"""Other legal ways for an agent to keep what it was told, to be reached, and to say what it found."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import http.client
+import json
+import os
+import socket
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from reference.agent.agent import Agent
+from reference.agent.policy import operation
+from reference.agent.policy.authorization import Attempt, Query
+from reference.agent.policy.discovery import Endpoints
+from reference.agent.policy.operation import Ask
+from reference.agent.settings import Settings
+from reference.agent.wire import Answer, Outgoing
+from reference.variants.variant import variant
+
+_TRIES = 3
+
+
+def _state(name: str) -> Path:
+    return Path(os.environ["GATEPROOF_STATE_DIR"]) / name
+
+
+def _callback_of_its_own(run: Callable[[], int]) -> int:
+    """A port and a path that the agent chose in its first run, and keeps."""
+    kept = _state("callback")
+    if not kept.exists():
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            kept.write_text(f"https://localhost:{free.getsockname()[1]}/signed/in?from=gateway")
+    os.environ["GATEPROOF_CALLBACK_URL"] = kept.read_text()
+    return run()
+
+
+def _over_http_1_0(run: Callable[[], int]) -> int:
+    """Every request is one of HTTP/1.0, as small clients send them."""
+    for name, value in (("_http_vsn", 10), ("_http_vsn_str", "HTTP/1.0")):
+        setattr(http.client.HTTPConnection, name, value)
+    return run()
+
+
+def _keeping_documents(run: Callable[[], int]) -> int:
+    """What the documents said the first time is believed for as long as the install lasts."""
+    fetch, kept = Agent._discovered, _state("endpoints.json")  # noqa: SLF001 - no policy decides this
+
+    def discovered(agent: Agent, challenged: Answer) -> Endpoints:
+        if kept.exists():
+            return Endpoints(**json.loads(kept.read_text()))
+        found = fetch(agent, challenged)
+        kept.write_text(json.dumps({name: getattr(found, name) for name in Endpoints.__dataclass_fields__}))
+        return found
+
+    setattr(Agent, "_discovered", discovered)  # noqa: B010 - a type checker would refuse the plain form
+    return run()
+
+
+def _patient() -> Callable[[Outgoing, Answer], Outgoing | None]:
+    """A server that fails is asked three times in all, whatever was asked."""
+    failed: dict[str, int] = {}
+
+    def further(asked: Outgoing, answer: Answer) -> Outgoing | None:
+        failed[asked.url] = failed.get(asked.url, 0) + 1 if answer.status >= 500 else 0
+        return asked if 0 < failed[asked.url] < _TRIES else None
+
+    return further
+
+
+def _at_once(settings: Settings, ask: Ask, given: Mapping[str, str]) -> Answer:
+    """Two calls at one moment, as two tools of one agent make them; the worse answer counts."""
+    with ThreadPoolExecutor(2) as pool:
+        answers = list(pool.map(lambda _: operation.operate(settings, ask, given), range(2)))
+    return max(answers, key=lambda answer: answer.status)
+
+
+def _one_of_two(place: int) -> Callable[[Query, Attempt], bool]:
+    """Libraries that read a query as a table keep the first or the last of two values."""
+    return lambda query, attempt: list(query.get("state", ()))[place:][:1] == [attempt.state]
+
+
+def _introduces_its_user(step: str, facts: Mapping[str, Any]) -> str | None:
+    """Who signed in, all that the ID token says, and marks by which tokens can be told apart."""
+    tokens = facts.get("tokens", {})
+    if step != "exchange" or "id_token" not in tokens:
+        return None
+    claims = tokens["id_token"].split(".")[1]
+    said = base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)).decode()
+    access = tokens["access_token"]
+    mark = hashlib.sha256(access.encode()).hexdigest()
+    return f"signed in as {said}; token {access[:10]}…{access[-8:]}, sha256 {mark}"
+
+
+KEEPING = (
+    variant("callback-of-its-own", "it listens at a port and a path of its own", around=_callback_of_its_own),
+    variant("over-http-1.0", "it speaks HTTP/1.0", around=_over_http_1_0),
+    variant("keeps-what-documents-say", "it reads the documents once", around=_keeping_documents),
+    variant("tries-failures-again", "it asks a server that fails three times", followed=_patient()),
+    variant("calls-twice-at-once", "it calls the service twice at one moment", operate=_at_once),
+    variant("first-state-counts", "of two states in a redirect the first counts", is_ours=_one_of_two(0)),
+    variant("last-state-counts", "of two states in a redirect the last counts", is_ours=_one_of_two(-1)),
+    variant(
+        "any-state-counts",
+        "of two states in a redirect it is enough that one is its own",
+        is_ours=lambda query, attempt: attempt.state in query.get("state", ()),
+    ),
+    variant("introduces-its-user", "it prints claims and fingerprints", told=_introduces_its_user),
+)
