@@ -58,6 +58,7 @@ class CheckLine:
     blocking: bool
     duration_s: float
     public: tuple[str, ...]
+    picture: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -190,6 +191,7 @@ def results(record: Record) -> list[CheckResult]:
             observations=line.observations,
             faults=line.faults,
             replay=line.replay,
+            picture=line.picture,
             # Ordinals count from zero, lines from one.
             exchanges=tuple(
                 record.exchanges[ordinal + 1].shown

@@ -92,7 +92,8 @@ class CheckResult:
     ``blocking`` tells whether a not-testable check takes its rule along: it does not where only a part was
     left out that the rule does not need. ``public`` names what the redactor was allowed to show although it
     looks like a credential; ``reason``, where it is not given, is the usual one of the verdict. ``faults``
-    are those that struck, each with its name, layer, hop and how often; ``replay`` repeats a failure.
+    are those that struck, each with its name, layer, hop and how often; ``replay`` repeats a failure, and
+    ``picture`` shows the page on which a user stuck: a PNG in base64.
     """
 
     id: str
@@ -107,6 +108,7 @@ class CheckResult:
     observations: Mapping[str, Any] = field(default_factory=dict)
     faults: tuple[Mapping[str, Any], ...] = ()
     replay: Mapping[str, Any] | None = None
+    picture: str = ""
     exchanges: tuple[Shown, ...] = ()
     public: tuple[str, ...] = ()
 

@@ -1,0 +1,179 @@
+"""What one real browser asks for goes over the harness's own wire, or nowhere."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from conformance.signin.addresses import is_web, resolve, without_query
+from conformance.signin.controls import ENCTYPES
+from conformance.wire.exchange import Answer, Request
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conformance.signin.browser import Send
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+# What a page of another site can have a browser send without asking: anything else is the page's own doing.
+_UNREMARKABLE = frozenset(
+    {
+        "accept",
+        "accept-language",
+        "cache-control",
+        "content-language",
+        "content-length",
+        "content-type",
+        "cookie",
+        "host",
+        "origin",
+        "pragma",
+        "priority",
+        "referer",
+        "save-data",
+        "upgrade-insecure-requests",
+        "user-agent",
+    }
+)
+# A question that is left open on purpose, so as to be told of news, is no loading.
+_LOADING_S = 5.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _UnderWay:
+    since: float
+    is_page: bool
+
+
+class Traffic:
+    """Sends what the browser asks for, keeps count, and remembers where the browser was sent away to.
+
+    The browser's questions come from many threads at once. What the wire raises is kept for whoever waits for
+    the page: the browser would only see a broken connection.
+    """
+
+    def __init__(self, send: Send, may_visit: Callable[[str], bool]) -> None:
+        self._send = send
+        self.may_visit = may_visit
+        self._lock = threading.Lock()
+        self._under_way: dict[int, _UnderWay] = {}
+        self._open = True
+        self.hops: list[str] = []
+        self.asked = 0
+        self.status: int | None = None
+        self.scripted = False
+        self.away: str | None = None
+        self.lost: str | None = None
+        self.trouble: BaseException | None = None
+        # Where questions are watched: the first that no other site's page could have had sent.
+        self.watched = False
+        self.inimitable: str | None = None
+
+    def begin(self) -> None:
+        """From here on the browser may ask; nothing is left of what came before."""
+        self._open = True
+        self.expect()
+
+    def expect(self) -> None:
+        """The user is about to act: what comes of it is told from what came before."""
+        self.away = self.lost = self.trouble = None
+
+    def end(self) -> None:
+        """From here on nothing goes out, whatever a page still has in mind."""
+        self._open = False
+
+    def is_loading(self) -> bool:
+        """True while an answer is due that the page waits for."""
+        now = time.monotonic()
+        with self._lock:
+            return any(each.is_page or now - each.since < _LOADING_S for each in self._under_way.values())
+
+    def answer(self, request: Request) -> Answer | None:
+        """What the browser is answered; None where it is to see a connection that was closed."""
+        is_page = _is_page(request)
+        if not self.may_visit(request.url):
+            return _BEYOND
+        if urlsplit(request.url).path == _ICON:
+            return _NO_ICON
+        if not self._open:
+            return None
+        with self._lock:
+            self.asked += 1
+            number = self.asked
+            self._under_way[number] = _UnderWay(since=time.monotonic(), is_page=is_page)
+            if is_page:
+                self.hops.append(without_query(request.url))
+            if self.watched and self.inimitable is None and not _imitable(request):
+                self.inimitable = without_query(request.url)
+        try:
+            return self._answered(request, is_page=is_page)
+        except Exception as error:  # noqa: BLE001 - whoever waits for the page raises it again
+            self.trouble = error
+            return None
+        finally:
+            with self._lock:
+                del self._under_way[number]
+
+    def _answered(self, request: Request, *, is_page: bool) -> Answer | None:
+        exchange = self._send(request)
+        answer = exchange.answer
+        if answer is None:
+            if is_page:
+                self.lost = exchange.failure or "no answer"
+            return None
+        if is_page:
+            self._see(request.url, answer)
+        return answer
+
+    def _see(self, url: str, answer: Answer) -> None:
+        location = answer.header("Location")
+        if answer.status in _REDIRECTS and location is not None:
+            target = resolve(url, location)
+            # The browser would hand this address to another program, if it were not alone.
+            self.away = self.away if is_web(target) else target
+            return
+        self.status = answer.status
+        self.scripted = b"<script" in answer.body.lower() or answer.header("Refresh") is not None
+
+
+# Nothing listens there, as far as this browser is concerned; the address is all that is wanted.
+_BEYOND = Answer(
+    status=403,
+    headers=(("Content-Type", "text/html"), ("X-Content-Type-Options", "nosniff")),
+    body=b"<!doctype html><title>Beyond reach</title><p>This run does not go there.",
+)
+
+# What browsers ask for on their own account, and no user waits for.
+_ICON = "/favicon.ico"
+_NO_ICON = Answer(status=404)
+
+
+def _is_page(request: Request) -> bool:
+    """True for what the address bar asks for; on plain http, browsers do not say so themselves."""
+    names = {name.lower(): value for name, value in request.headers}
+    if "sec-fetch-dest" in names:
+        return names["sec-fetch-dest"] == "document"
+    return names.get("accept", "").startswith("text/html")
+
+
+def _imitable(request: Request) -> bool:
+    """True for what a page of any site could have this browser send."""
+    names = {name.lower(): value for name, value in request.headers}
+    if request.method in {"GET", "HEAD"} or names.get("sec-fetch-mode") == "navigate":
+        return True
+    kind = names.get("content-type", "").partition(";")[0].strip().lower()
+    own = {name for name in names if name not in _UNREMARKABLE and not name.startswith("sec-")}
+    return request.method == "POST" and not own and (not kind or kind in ENCTYPES)
+
+
+def address_of(scheme: str, place: str, target: str) -> str:
+    """The absolute address of a request, written as the browser's address bar has it."""
+    default = {"https": ":443", "http": ":80"}[scheme]
+    return f"{scheme}://{place.removesuffix(default)}{target}" if target.startswith("/") else target
+
+
+def host_of(url: str) -> str:
+    return urlsplit(url).netloc

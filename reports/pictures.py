@@ -1,0 +1,29 @@
+"""Pictures of pages on which a user stuck: one file for each check that has one."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from typing import Final
+
+from reports.verdicts import RunResult
+
+FOLDER: Final = "pictures"
+_NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
+
+
+def path_of(check_id: str) -> str:
+    """The file of a check's picture, below the folder of the report."""
+    return f"{FOLDER}/{_NOT_IN_A_NAME.sub('-', check_id).strip('-.')}.png"
+
+
+def render(result: RunResult) -> dict[str, bytes]:
+    """The pictures as they are in the record; what is no picture there is none here."""
+    found: dict[str, bytes] = {}
+    for check in (check for rule in result.rules for check in rule.checks if check.picture):
+        try:
+            found[path_of(check.id)] = base64.b64decode(check.picture, validate=True)
+        except binascii.Error:
+            continue
+    return found
