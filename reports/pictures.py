@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+import zlib
 from typing import Final
 
 from reports.verdicts import RunResult
@@ -14,8 +15,10 @@ _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
 def path_of(check_id: str) -> str:
-    """The file of a check's picture, below the folder of the report."""
-    return f"{FOLDER}/{_NOT_IN_A_NAME.sub('-', check_id).strip('-.')}.png"
+    """The file of a check's picture, below the folder of the report; no two checks share one."""
+    name = _NOT_IN_A_NAME.sub("-", check_id).strip("-.")
+    mark = "" if name == check_id.replace("/", "-", 1) else f"-{zlib.crc32(check_id.encode()):08x}"
+    return f"{FOLDER}/{name}{mark}.png"
 
 
 def render(result: RunResult) -> dict[str, bytes]:

@@ -66,6 +66,7 @@ class Traffic:
         self.status: int | None = None
         self.scripted = False
         self.away: str | None = None
+        self._sent_to = ""
         self.lost: str | None = None
         self.trouble: BaseException | None = None
         # Where questions are watched: the first that no other site's page could have had sent.
@@ -80,6 +81,7 @@ class Traffic:
     def expect(self) -> None:
         """The user is about to act: what comes of it is told from what came before."""
         self.away = self.lost = self.trouble = None
+        self._sent_to = ""
 
     def end(self) -> None:
         """From here on nothing goes out, whatever a page still has in mind."""
@@ -95,7 +97,7 @@ class Traffic:
         """What the browser is answered; None where it is to see a connection that was closed."""
         is_page = _is_page(request)
         if not self.may_visit(request.url):
-            return _BEYOND
+            return self._beyond(request.url) if is_page else _BEYOND
         if urlsplit(request.url).path == _ICON:
             return _NO_ICON
         if not self._open:
@@ -128,12 +130,23 @@ class Traffic:
             self._see(request.url, answer)
         return answer
 
+    def _beyond(self, url: str) -> Answer:
+        """Where a server has sent the browser here, that is its end, and no page need be shown for it.
+
+        Where a page has, only its window knows the whole address: what stands behind the # is not asked for.
+        """
+        if self._sent_to.partition("#")[0] != url:
+            return _BEYOND
+        self.away = self._sent_to
+        return _STAY
+
     def _see(self, url: str, answer: Answer) -> None:
         location = answer.header("Location")
         if answer.status in _REDIRECTS and location is not None:
-            target = resolve(url, location)
-            # The browser would hand this address to another program, if it were not alone.
-            self.away = self.away if is_web(target) else target
+            self._sent_to = _inherited(resolve(url, location), self._sent_to)
+            if not is_web(self._sent_to):
+                # The browser would hand this address to another program, if it were not alone.
+                self.away = self._sent_to
             return
         self.status = answer.status
         self.scripted = b"<script" in answer.body.lower() or answer.header("Refresh") is not None
@@ -146,9 +159,15 @@ _BEYOND = Answer(
     body=b"<!doctype html><title>Beyond reach</title><p>This run does not go there.",
 )
 
+_STAY = Answer(status=204)
 # What browsers ask for on their own account, and no user waits for.
 _ICON = "/favicon.ico"
 _NO_ICON = Answer(status=404)
+
+
+def _inherited(target: str, before: str) -> str:
+    """An address without a part behind the # takes over the one of the address that led to it."""
+    return target if "#" in target or "#" not in before else f"{target}#{before.partition('#')[2]}"
 
 
 def _is_page(request: Request) -> bool:

@@ -27,6 +27,7 @@ _SETTLED_S = 90.0
 _ACT_MS = 5_000
 _POLL_S = 0.02
 _NET_ERROR = re.compile(r"net::(ERR_[A-Z_]+)")
+_PAGE = f"() => ({script('reading.js')})().page"
 # What the browser shows in place of an error that came without a word of its own.
 _OWN_PAGES = "chrome-error:"
 _VIEWPORT = {"width": 1024, "height": 768}
@@ -34,10 +35,10 @@ _VIEWPORT = {"width": 1024, "height": 768}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Read:
-    """What one look at a document found, and where to find its elements again."""
+    """What one look at a document found."""
 
     found: dict[str, Any]
-    handle: Any
+    frame: Any
 
     @property
     def signature(self) -> tuple[object, ...]:
@@ -52,6 +53,7 @@ class Window:
         self.approves = True
         self._traffic = traffic
         self._read: _Read | None = None
+        self._held: Any = None
         context.on("page", self._opened)
 
     @property
@@ -79,6 +81,8 @@ class Window:
         read = self._read
         if read is None:
             return Lost(reason="there is no page any more")
+        if not await self._hold(read):
+            return await self._settled(moved=True)
         before = read.signature, self._traffic.asked
         what = (pressed.text or pressed.name or pressed.kind) if pressed is not None else "Enter"
         try:
@@ -115,9 +119,19 @@ class Window:
                 await tab.close()
 
     async def _element(self, control: Field | Button) -> Any:
-        assert self._read is not None  # noqa: S101 - what is sent has been read
         picked = "(read, number) => read.elements[number]"
-        return (await self._read.handle.evaluate_handle(picked, control.number)).as_element()
+        return (await self._held.evaluate_handle(picked, control.number)).as_element()
+
+    async def _hold(self, read: _Read) -> bool:
+        """Gets hold of the elements that were read; False where the page is another one by now."""
+        try:
+            self._held = await read.frame.evaluate_handle(script("reading.js"))
+            again = _Read(found=await self._held.evaluate("(read) => read.page"), frame=read.frame)
+        except Exception as error:
+            if _is_navigation(error):
+                return False
+            raise
+        return again.signature == read.signature
 
     async def _settled(
         self, *, moved: bool, before: tuple[tuple[object, ...], int] | None = None, what: str = ""
@@ -136,6 +150,9 @@ class Window:
             if self.front.url.startswith(_OWN_PAGES) and self._traffic.status is not None:
                 return Page(url=self._traffic.hops[-1], status=self._traffic.status)
             read = None if self._traffic.is_loading() else await self._look()
+            if read is not None and self._is_beyond(str(read.found["url"])):
+                # Known to the document before it is known to whoever speaks to the browser.
+                return Away(url=str(read.found["url"]))
             if read is None or read.found["ready"] != "complete" or read.signature != last:
                 last, since = (read.signature if read is not None else None), now
             moved = moved or (
@@ -162,11 +179,14 @@ class Window:
         tab = self.front
         if tab is None:
             return Lost(reason="the page closed its window")
-        if is_web(tab.url) and not self._traffic.may_visit(tab.url):
+        if self._is_beyond(tab.url):
             return Away(url=tab.url)
         if self._traffic.lost is not None:
             return Lost(reason=self._traffic.lost)
         return None
+
+    def _is_beyond(self, url: str) -> bool:
+        return is_web(url) and not self._traffic.may_visit(url)
 
     async def _look(self) -> _Read | None:
         """The document in front, or its first frame with something to act on; None while neither is there."""
@@ -176,8 +196,7 @@ class Window:
         first: _Read | None = None
         for frame in [tab.main_frame, *(frame for frame in tab.frames if frame != tab.main_frame)]:
             try:
-                handle = await frame.evaluate_handle(script("reading.js"))
-                read = _Read(found=await handle.evaluate("(read) => read.page"), handle=handle)
+                read = _Read(found=await frame.evaluate(_PAGE), frame=frame)
             except Exception as error:
                 if tab.is_closed() or _is_navigation(error) or frame != tab.main_frame:
                     continue
