@@ -59,7 +59,7 @@ class Browser:
         self.cookies = Jar(now)
         self.hops: list[str] = []
 
-    def open(self, url: str) -> View:
+    def open(self, url: str, *, approves: bool = True) -> View:  # noqa: ARG002 - only scripts ask point-blank
         """Goes to an address as if the user had typed it."""
         return self._navigate(Submission(method="GET", url=url), None)
 

@@ -45,8 +45,8 @@ class Browsing(Protocol):
     def hops(self) -> list[str]:
         """The addresses that it went to, without queries."""
 
-    def open(self, url: str, /) -> View:
-        """Goes to an address as if the user had typed it."""
+    def open(self, url: str, /, *, approves: bool = True) -> View:
+        """Goes to an address as if the user had typed it, who answers yes or no when asked point-blank."""
 
     def submit(self, page: Page, form: Form, pressed: Button | None = None, /) -> View:
         """Sends a form of this page as it is filled in here, by this button if any."""
@@ -76,7 +76,7 @@ class PageSignIn:
         """The same in a browser that may have cookies already."""
         with _resting(browser) as rest:
             first_hop = len(browser.hops)
-            view = browser.open(request.authorization_url)
+            view = browser.open(request.authorization_url, approves=request.approve)
             landing = self._walk(browser, view, request, _Acts(), first_hop)
             return replace(landing, picture=rest(stuck=landing.sent_to is None))
 
@@ -84,7 +84,7 @@ class PageSignIn:
         """Opens the address and follows redirects; the user does nothing."""
         with _resting(browser):
             first_hop = len(browser.hops)
-            view = browser.open(request.authorization_url)
+            view = browser.open(request.authorization_url, approves=False)
             return _landing(view, request, _Acts(), None, tuple(browser.hops[first_hop:]))
 
     def hand_over(

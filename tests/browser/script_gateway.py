@@ -1,7 +1,7 @@
 """`python script_gateway.py …` serves the reference, whose page is empty until scripts have filled it.
 
-The question and its buttons are made by script, a moment after the page has loaded. The user's answer goes out by
-script too, and comes back as JSON that says where to go. Without scripts there is nothing to see and to press.
+The question and its buttons are made by script, a moment after the page has loaded. The user's answer goes
+out by script too, and comes back as JSON that says where to go. Without scripts there is nothing to press.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ from reference.gateway.pages import ApprovePageFacts
 from reference.gateway.policies import PAGE_HEADERS, Policies
 from reference.serving import Listener, Origin, listen
 
-CSP = "default-src 'none'; script-src 'unsafe-inline'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'"
+CSP = (
+    "default-src 'none'; script-src 'unsafe-inline'; connect-src 'self'; "
+    "frame-ancestors 'none'; base-uri 'none'"
+)
 SHELL = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>One moment</title></head>
 <body><main id="app"></main>
@@ -41,7 +44,8 @@ const answer = async (decision) => {
 setTimeout(() => {
   document.title = 'Approve this agent?';
   const question = document.createElement('p');
-  question.textContent = `${facts.user}, may ${facts.name} of ${facts.domain} act for you with: ${facts.scopes}?`;
+  question.textContent =
+    `${facts.user}, may ${facts.name} of ${facts.domain} act for you with: ${facts.scopes}?`;
   const buttons = [['approve', 'Allow access'], ['deny', 'No, thanks']].map(([decision, text]) => {
     const button = document.createElement('button');
     button.type = 'button';
@@ -81,9 +85,14 @@ def redirects_as_json(app: ASGIApp) -> ASGIApp:
         async def sending(message: Message) -> None:
             nonlocal body
             if message["type"] == "http.response.start" and message["status"] in {302, 303}:
-                headers = [pair for pair in message["headers"] if pair[0] not in {b"location", b"content-length"}]
+                headers = [
+                    pair for pair in message["headers"] if pair[0] not in {b"location", b"content-length"}
+                ]
                 body = json.dumps({"location": dict(message["headers"])[b"location"].decode()}).encode()
-                headers += [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+                headers += [
+                    (b"content-type", b"application/json"),
+                    (b"content-length", str(len(body)).encode()),
+                ]
                 message = {**message, "status": 200, "headers": headers}
             elif message["type"] == "http.response.body" and body:
                 message = {**message, "body": body}

@@ -50,7 +50,7 @@ class RealBrowser:
         """The addresses that it went to, without queries."""
         return self._inside.traffic.hops[self._first_hop :]
 
-    def open(self, url: str, /) -> View:
+    def open(self, url: str, /, *, approves: bool = True) -> View:
         """Goes to an address as if the user had typed it."""
         inside = self._inside
         inside.traffic.begin()
@@ -58,6 +58,7 @@ class RealBrowser:
         async def act(browser: Any) -> View:
             if inside.window is None:
                 inside.window = Window(await new_context(browser, inside.proxy.address), inside.traffic)
+            inside.window.approves = approves
             return await inside.window.open(url)
 
         return self._chromium.carry_out(act, timeout_s=_ACT_S)

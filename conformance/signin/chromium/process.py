@@ -55,62 +55,64 @@ class Chromium:
 
     def __init__(self) -> None:
         self.seal = new_seal()
-        self._loop = _Loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="chromium", daemon=True)
         self._lock = threading.Lock()
+        self._loop: _Loop | None = None
+        self._thread: threading.Thread | None = None
         self._browser: Any = None
         self._playwright: Any = None
         self._ended = False
 
     def carry_out(self, act: Callable[[Any], Awaitable[Result]], *, timeout_s: float) -> Result:
         """What an act on the browser comes to; whoever waits for it may be interrupted."""
-        self._started()
-        return self._wait(act(self._browser), timeout_s)
+        loop = self._started()
+        return _wait(act(self._browser), loop, timeout_s)
 
     def soon(self, act: Callable[[Any], Awaitable[None]]) -> None:
         """Does it when there is time, and nobody waits for it."""
-        if self._browser is not None and not self._ended:
+        if self._loop is not None and self._browser is not None and not self._ended:
             with suppress(RuntimeError):
                 asyncio.run_coroutine_threadsafe(_quietly(act(self._browser)), self._loop)
 
     def close(self) -> None:
         """Ends the browser and what speaks to it; whatever does not go by itself is killed."""
         with self._lock:
-            if self._ended or not self._thread.is_alive():
-                self._ended = True
-                return
-            self._ended = True
+            loop, thread, ended, self._ended = self._loop, self._thread, self._ended, True
+        if loop is None or thread is None or ended:
+            return
         atexit.unregister(self.close)
         with suppress(Exception):
-            self._wait(self._end(), _END_S)
-        for group in self._loop.groups:
+            _wait(self._end(), loop, _END_S)
+        for group in loop.groups:
             signal_group(group, signal.SIGKILL)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(_END_S)
-        if not self._thread.is_alive():
-            self._loop.close()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(_END_S)
+        if not thread.is_alive():
+            loop.close()
 
-    def _started(self) -> None:
+    def _started(self) -> _Loop:
         with self._lock:
             if self._ended:
                 raise SignInFailed("Chromium has been closed")
-            if self._browser is not None:
-                return
-            if lacking := missing():
-                raise SignInFailed(lacking)
-            if not self._thread.is_alive():
-                atexit.register(self.close)
+            if self._loop is None:
+                if lacking := missing():
+                    raise SignInFailed(lacking)
+                self._loop = _Loop()
+                self._thread = threading.Thread(target=self._loop.run_forever, name="chromium", daemon=True)
                 self._thread.start()
-            try:
-                self._wait(self._start(), _START_S)
-            except SignInFailed:
-                raise
-            except Exception as error:  # noqa: BLE001 - its text may hold a path, a log, anything
-                raise SignInFailed(f"Chromium did not start: {type(error).__name__}") from None
+                atexit.register(self.close)
+            if self._browser is None:
+                try:
+                    _wait(self._start(), self._loop, _START_S)
+                except SignInFailed:
+                    raise
+                except Exception as error:  # noqa: BLE001 - its text may hold a path, a log, anything
+                    raise SignInFailed(f"Chromium did not start: {type(error).__name__}") from None
+            return self._loop
 
     async def _start(self) -> None:
         # Not every environment has it, nor what it says about types.
-        self._playwright = await import_module("playwright.async_api").async_playwright().start()
+        if self._playwright is None:
+            self._playwright = await import_module("playwright.async_api").async_playwright().start()
         self._browser = await self._playwright.chromium.launch(
             executable_path=str(chromium()),
             # Without a sandbox only where there cannot be one.
@@ -128,15 +130,6 @@ class Chromium:
         if self._playwright is not None:
             await self._playwright.stop()
 
-    def _wait(self, act: Awaitable[Result], timeout_s: float) -> Result:
-        future = asyncio.run_coroutine_threadsafe(_awaited(act), self._loop)
-        try:
-            return future.result(timeout_s)
-        except TimeoutError:
-            raise SignInFailed(f"Chromium did not get there within {timeout_s:g} s") from None
-        finally:
-            future.cancel()
-
 
 class _Loop(asyncio.SelectorEventLoop):
     """A loop whose children lead sessions of their own, and are known."""
@@ -150,6 +143,16 @@ class _Loop(asyncio.SelectorEventLoop):
         made = await super().subprocess_exec(*arguments, start_new_session=True, **options)
         self.groups.append(made[0].get_pid())
         return made
+
+
+def _wait(act: Awaitable[Result], loop: _Loop, timeout_s: float) -> Result:
+    future = asyncio.run_coroutine_threadsafe(_awaited(act), loop)
+    try:
+        return future.result(timeout_s)
+    except TimeoutError:
+        raise SignInFailed(f"Chromium did not get there within {timeout_s:g} s") from None
+    finally:
+        future.cancel()
 
 
 async def _awaited(act: Awaitable[Result]) -> Result:

@@ -68,7 +68,9 @@
   return {
     elements,
     page: {
-      url: location.href, title: document.title, ready: document.readyState,
+      url: location.href, number: performance.getEntriesByType('navigation')[0]?.serverTiming
+        ?.find((timing) => timing.name === 'gateproof')?.description ?? null,
+      title: document.title, ready: document.readyState,
       text: words((document.body?.innerText || '').slice(0, LONGEST)),
       lives: document.scripts.length > 0 || !!document.querySelector('meta[http-equiv=refresh i], iframe, frame'),
       forms: forms.filter((form) => form.controls.length),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from conformance.signin.browser import Send
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_NO_PAGE = frozenset({204, 205})
 # What a page of another site can have a browser send without asking: anything else is the page's own doing.
 _UNREMARKABLE = frozenset(
     {
@@ -63,6 +64,7 @@ class Traffic:
         self._open = True
         self.hops: list[str] = []
         self.asked = 0
+        self.due = 0
         self.status: int | None = None
         self.scripted = False
         self.away: str | None = None
@@ -126,9 +128,7 @@ class Traffic:
             if is_page:
                 self.lost = exchange.failure or "no answer"
             return None
-        if is_page:
-            self._see(request.url, answer)
-        return answer
+        return self._see(request.url, answer) if is_page else answer
 
     def _beyond(self, url: str) -> Answer:
         """Where a server has sent the browser here, that is its end, and no page need be shown for it.
@@ -140,16 +140,21 @@ class Traffic:
         self.away = self._sent_to
         return _STAY
 
-    def _see(self, url: str, answer: Answer) -> None:
+    def _see(self, url: str, answer: Answer) -> Answer:
+        """The answer with a number on it: by that a document says which answer it came with."""
         location = answer.header("Location")
         if answer.status in _REDIRECTS and location is not None:
             self._sent_to = _inherited(resolve(url, location), self._sent_to)
             if not is_web(self._sent_to):
                 # The browser would hand this address to another program, if it were not alone.
                 self.away = self._sent_to
-            return
+            return answer
+        if answer.status in _NO_PAGE:
+            return answer
         self.status = answer.status
         self.scripted = b"<script" in answer.body.lower() or answer.header("Refresh") is not None
+        self.due += 1
+        return replace(answer, headers=(*answer.headers, ("Server-Timing", f"gateproof;desc={self.due}")))
 
 
 # Nothing listens there, as far as this browser is concerned; the address is all that is wanted.

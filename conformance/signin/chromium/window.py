@@ -6,23 +6,19 @@ import asyncio
 import re
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from conformance.signin.addresses import is_web
 from conformance.signin.browser import Away, Lost, View
 from conformance.signin.chromium.reading import page_of, script
+from conformance.signin.chromium.settling import Look, Mark, Settling
 from conformance.signin.page import Page
 
 if TYPE_CHECKING:
     from conformance.signin.chromium.traffic import Traffic
     from conformance.signin.page import Button, Field, Form
 
-# For how long a document that scripts may change has to stay as it is: where there is something to press, and
-# where there is not (yet).
-_READY_S, _BARE_S = 0.15, 0.8
-# How long an act may take to show that it does anything.
-_UNMOVED_S = 3.0
 _SETTLED_S = 90.0
 _ACT_MS = 5_000
 _POLL_S = 0.02
@@ -33,18 +29,6 @@ _OWN_PAGES = "chrome-error:"
 _VIEWPORT = {"width": 1024, "height": 768}
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Read:
-    """What one look at a document found."""
-
-    found: dict[str, Any]
-    frame: Any
-
-    @property
-    def signature(self) -> tuple[object, ...]:
-        return (self.found["url"], self.found["text"], repr(self.found["forms"]))
-
-
 class Window:
     """The newest tab of a browser context is the one that the user sees."""
 
@@ -52,7 +36,7 @@ class Window:
         self.context = context
         self.approves = True
         self._traffic = traffic
-        self._read: _Read | None = None
+        self._seen: Look | None = None
         self._held: Any = None
         context.on("page", self._opened)
 
@@ -67,31 +51,29 @@ class Window:
         tab = await self.context.new_page()
         for each in old:
             await each.close()
-        self._read = None
+        self._seen = None
         try:
             await tab.goto(url, wait_until="commit", timeout=_SETTLED_S * 1000)
         except Exception as error:  # noqa: BLE001 - its text holds the address, and with it the request
             if (gone := self._gone()) is not None:
                 return gone
             return Lost(reason=f"the browser did not get there: {_net_error(error)}")
-        return await self._settled(moved=True)
+        return await self._settled()
 
     async def send(self, page: Page, form: Form, pressed: Button | None) -> View:
         """The user fills this form in as it differs from the page, and presses the button, or Enter."""
-        read = self._read
-        if read is None:
+        seen = self._seen
+        if seen is None:
             return Lost(reason="there is no page any more")
-        if not await self._hold(read):
-            return await self._settled(moved=True)
-        before = read.signature, self._traffic.asked
+        if not await self._hold(seen):
+            return await self._settled()
         what = (pressed.text or pressed.name or pressed.kind) if pressed is not None else "Enter"
+        mark = Mark(signature=seen.signature, asked=self._traffic.asked)
         try:
-            last = None
-            old = {field.number: field for each in page.forms for field in each.fields}
-            for field in form.fields:
-                last = await self._element(field)
-                if field != old.get(field.number):
-                    await _fill(last, field)
+            last = await self._filled_in(page, form)
+            # What filling in has changed is nothing that came of pressing.
+            look = await self._look() or seen
+            mark = Mark(signature=look.signature, asked=self._traffic.asked)
             if pressed is not None:
                 await (await self._element(pressed)).click(timeout=_ACT_MS, no_wait_after=True)
             elif last is not None:
@@ -101,7 +83,17 @@ class Window:
                 return gone
             if not _is_navigation(error):
                 return Lost(reason=f"the form could not be filled in and sent by {what!r}: {_why(error)}")
-        return await self._settled(moved=False, before=before, what=what)
+        return await self._settled(mark, what)
+
+    async def _filled_in(self, page: Page, form: Form) -> Any:
+        """The last field of the form, once each holds what it is to hold."""
+        last = None
+        shown = {field.number: field for each in page.forms for field in each.fields}
+        for field in form.fields:
+            last = await self._element(field)
+            if field != shown.get(field.number):
+                await _fill(last, field)
+        return last
 
     async def forget(self) -> None:
         """Nothing is left by which anybody could tell this browser from another; the page stays."""
@@ -113,7 +105,7 @@ class Window:
 
     async def close_tabs(self) -> None:
         """Nothing goes on any more; cookies stay."""
-        self._read = None
+        self._seen = None
         for tab in list(self.context.pages):
             with suppress(Exception):
                 await tab.close()
@@ -122,90 +114,75 @@ class Window:
         picked = "(read, number) => read.elements[number]"
         return (await self._held.evaluate_handle(picked, control.number)).as_element()
 
-    async def _hold(self, read: _Read) -> bool:
-        """Gets hold of the elements that were read; False where the page is another one by now."""
+    async def _hold(self, seen: Look) -> bool:
+        """Gets hold of the elements that were seen; False where the page is another one by now."""
         try:
-            self._held = await read.frame.evaluate_handle(script("reading.js"))
-            again = _Read(found=await self._held.evaluate("(read) => read.page"), frame=read.frame)
+            self._held = await seen.frame.evaluate_handle(script("reading.js"))
+            again = await self._held.evaluate("(read) => read.page")
         except Exception as error:
             if _is_navigation(error):
                 return False
             raise
-        return again.signature == read.signature
+        return replace(seen, found=again).signature == seen.signature
 
-    async def _settled(
-        self, *, moved: bool, before: tuple[tuple[object, ...], int] | None = None, what: str = ""
-    ) -> View:
+    async def _settled(self, mark: Mark | None = None, what: str = "") -> View:
         """The view once nothing loads and nothing changes any more, or what kept it from that."""
-        begun = since = time.monotonic()
-        last: tuple[object, ...] | None = None
-        while True:
-            if self._traffic.trouble is not None:
-                raise self._traffic.trouble
-            if (gone := self._gone()) is not None:
+        begun = time.monotonic()
+        settling = Settling(mark, begun)
+        while (now := time.monotonic()) - begun < _SETTLED_S:
+            look = None if self._traffic.is_loading() else await self._look()
+            if (gone := self._gone(look)) is not None:
                 return gone
-            now = time.monotonic()
-            if now - begun > _SETTLED_S:
-                return Lost(reason=f"the page did not come to rest within {_SETTLED_S:g} s")
-            if self.front.url.startswith(_OWN_PAGES) and self._traffic.status is not None:
-                return Page(url=self._traffic.hops[-1], status=self._traffic.status)
-            read = None if self._traffic.is_loading() else await self._look()
-            if read is not None and self._is_beyond(str(read.found["url"])):
-                # Known to the document before it is known to whoever speaks to the browser.
-                return Away(url=str(read.found["url"]))
-            if read is None or read.found["ready"] != "complete" or read.signature != last:
-                last, since = (read.signature if read is not None else None), now
-            moved = moved or (
-                before is not None and (last, self._traffic.asked) != before and last is not None
-            )
-            if read is not None and read.found["ready"] == "complete":
-                if not moved and now - begun > _UNMOVED_S:
-                    self._read = read
+            settling.see(look, asked=self._traffic.asked, now=now)
+            if look is not None:
+                self._seen = look
+                if settling.unmoved(now):
                     return Lost(reason=f"nothing came of pressing {what!r}")
-                if moved and now - since >= self._patience(read):
-                    self._read = read
-                    return page_of(read.found, self._traffic.status or 200)
+                if settling.at_rest(look, due=self._traffic.due, scripted=self._traffic.scripted, now=now):
+                    return page_of(look.found, self._traffic.status or 200)
             await asyncio.sleep(_POLL_S)
+        return Lost(reason=f"the page did not come to rest within {_SETTLED_S:g} s")
 
-    def _patience(self, read: _Read) -> float:
-        if not read.found["lives"] and not self._traffic.scripted:
-            return 0.0
-        return _READY_S if any(form["controls"] for form in read.found["forms"]) else _BARE_S
-
-    def _gone(self) -> View | None:
-        """Where the browser was sent away to, or why it has no page."""
+    def _gone(self, look: Look | None = None) -> View | None:
+        """Where the browser was sent away to, or why it has no page to act on; raises what broke on the wire."""
+        if self._traffic.trouble is not None:
+            raise self._traffic.trouble
         if self._traffic.away is not None:
             return Away(url=self._traffic.away)
         tab = self.front
         if tab is None:
             return Lost(reason="the page closed its window")
-        if self._is_beyond(tab.url):
-            return Away(url=tab.url)
+        # A document knows where it is before whoever speaks to the browser does.
+        urls = [tab.url, *([str(look.found["url"])] if look is not None else [])]
+        if beyond := next(filter(self._is_beyond, urls), None):
+            return Away(url=beyond)
         if self._traffic.lost is not None:
             return Lost(reason=self._traffic.lost)
+        if tab.url.startswith(_OWN_PAGES) and self._traffic.status is not None:
+            return Page(url=self._traffic.hops[-1], status=self._traffic.status)
         return None
 
     def _is_beyond(self, url: str) -> bool:
         return is_web(url) and not self._traffic.may_visit(url)
 
-    async def _look(self) -> _Read | None:
+    async def _look(self) -> Look | None:
         """The document in front, or its first frame with something to act on; None while neither is there."""
         tab = self.front
         if tab is None:
             return None
-        first: _Read | None = None
-        for frame in [tab.main_frame, *(frame for frame in tab.frames if frame != tab.main_frame)]:
-            try:
-                read = _Read(found=await frame.evaluate(_PAGE), frame=frame)
-            except Exception as error:
-                if tab.is_closed() or _is_navigation(error) or frame != tab.main_frame:
-                    continue
-                raise
-            if first is None or read.found["forms"]:
-                first = read
-            if read.found["forms"]:
-                break
-        return first
+        try:
+            look = await _look_at(tab.main_frame)
+            frames = [] if look.found["forms"] else tab.frames[1:]
+        except Exception as error:
+            if tab.is_closed() or _is_navigation(error):
+                return None
+            raise
+        for frame in frames:
+            with suppress(Exception):
+                inner = await _look_at(frame, number=look.number)
+                if inner.found["forms"]:
+                    return inner
+        return look
 
     def _opened(self, tab: Any) -> None:
         tab.on("dialog", self._asked)
@@ -217,6 +194,12 @@ class Window:
                 await dialog.accept()
             else:
                 await dialog.dismiss()
+
+
+async def _look_at(frame: Any, number: int | None = None) -> Look:
+    found = await frame.evaluate(_PAGE)
+    told = found["number"]
+    return Look(found=found, frame=frame, number=number if number is not None or told is None else int(told))
 
 
 async def new_context(browser: Any, proxy: str) -> Any:
