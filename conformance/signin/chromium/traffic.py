@@ -78,6 +78,7 @@ class Traffic:
     def begin(self) -> None:
         """From here on the browser may ask; nothing is left of what came before."""
         self._open = True
+        self.status = None
         self.expect()
 
     def expect(self) -> None:

@@ -57,6 +57,8 @@ class Window:
         except Exception as error:  # noqa: BLE001 - its text holds the address, and with it the request
             if (gone := self._gone()) is not None:
                 return gone
+            if self._traffic.status is not None:
+                return Page(url=self._traffic.hops[-1], status=self._traffic.status)
             return Lost(reason=f"the browser did not get there: {_net_error(error)}")
         return await self._settled()
 
@@ -144,7 +146,7 @@ class Window:
         return Lost(reason=f"the page did not come to rest within {_SETTLED_S:g} s")
 
     def _gone(self, look: Look | None = None) -> View | None:
-        """Where the browser was sent away to, or why it has no page to act on; raises what broke on the wire."""
+        """Where the browser was sent away to, or why it has no page to act on; raises what broke."""
         if self._traffic.trouble is not None:
             raise self._traffic.trouble
         if self._traffic.away is not None:
