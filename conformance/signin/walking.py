@@ -78,7 +78,9 @@ class PageSignIn:
             first_hop = len(browser.hops)
             view = browser.open(request.authorization_url, approves=request.approve)
             landing = self._walk(browser, view, request, _Acts(), first_hop)
-            return replace(landing, picture=rest(stuck=landing.sent_to is None))
+            # Of an error page there is nothing to see that its answer does not say.
+            stuck = landing.sent_to is None and (landing.status is None or landing.status < 400)
+            return replace(landing, picture=rest(stuck=stuck))
 
     def look(self, browser: Browsing, request: SignInRequest) -> Landing:
         """Opens the address and follows redirects; the user does nothing."""

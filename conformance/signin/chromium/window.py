@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _SETTLED_S = 90.0
 _ACT_MS = 5_000
 _POLL_S = 0.02
+_GONE = "it is not to be seen any more"
+_MOST_SURPRISES = 2
 _NET_ERROR = re.compile(r"net::(ERR_[A-Z_]+)")
 _PAGE = f"() => ({script('reading.js')})().page"
 # What the browser shows in place of an error that came without a word of its own.
@@ -38,6 +40,7 @@ class Window:
         self._traffic = traffic
         self._seen: Look | None = None
         self._held: Any = None
+        self._surprises = 0
         context.on("page", self._opened)
 
     @property
@@ -51,7 +54,7 @@ class Window:
         tab = await self.context.new_page()
         for each in old:
             await each.close()
-        self._seen = None
+        self._seen, self._surprises = None, 0
         try:
             await tab.goto(url, wait_until="commit", timeout=_SETTLED_S * 1000)
         except Exception as error:  # noqa: BLE001 - its text holds the address, and with it the request
@@ -83,9 +86,14 @@ class Window:
         except Exception as error:  # noqa: BLE001 - its text may hold what was filled in
             if (gone := self._gone()) is not None:
                 return gone
-            if not _is_navigation(error):
+            if not _is_navigation(error) and not self._surprised(error):
                 return Lost(reason=f"the form could not be filled in and sent by {what!r}: {_why(error)}")
         return await self._settled(mark, what)
+
+    def _surprised(self, error: Exception) -> bool:
+        """True where the page has changed under the user's hands, who then looks again, a few times."""
+        self._surprises += _why(error) == _GONE
+        return _why(error) == _GONE and self._surprises <= _MOST_SURPRISES
 
     async def _filled_in(self, page: Page, form: Form) -> Any:
         """The last field of the form, once each holds what it is to hold."""
@@ -254,5 +262,5 @@ def _why(error: Exception) -> str:
     if "not enabled" in said:
         return "it is disabled"
     if "not visible" in said or "not attached" in said:
-        return "it is not to be seen any more"
+        return _GONE
     return type(error).__name__
