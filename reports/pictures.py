@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import re
 import zlib
 from typing import Final
@@ -27,6 +26,6 @@ def render(result: RunResult) -> dict[str, bytes]:
     for check in (check for rule in result.rules for check in rule.checks if check.picture):
         try:
             found[path_of(check.id)] = base64.b64decode(check.picture, validate=True)
-        except binascii.Error:
+        except ValueError:
             continue
     return found
