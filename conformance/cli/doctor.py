@@ -22,7 +22,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = commands.add_parser(
         "doctor",
         help="connect to a target and say which rules will be testable",
-        description="Connects to a target, runs no check, says what is testable and what is missing.",
+        description="Connects to a target, signs one user in, runs no check, says what is missing.",
     )
     parser.add_argument("--target", type=Path, required=True, metavar="FILE", help="the target file")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of text")

@@ -21,6 +21,8 @@ from reference.gateway.pages import ApprovePageFacts
 from reference.gateway.policies import PAGE_HEADERS, Policies
 from reference.serving import Listener, Origin, listen
 
+# Nothing wrong by default; "nothing" to press, or a page that anybody may have "framed".
+SHOWS = os.environ.get("SCRIPT_GATEWAY_SHOWS", "")
 CSP = (
     "default-src 'none'; script-src 'unsafe-inline'; connect-src 'self'; "
     "frame-ancestors 'none'; base-uri 'none'"
@@ -72,7 +74,7 @@ def page_of_scripts(facts: ApprovePageFacts) -> str:
     }
     page = SHELL % json.dumps(told).replace("<", "\\u003c")
     # A page on which a user sticks: it says who is asked for what, and has nothing to press.
-    return page.replace("...buttons", "") if os.environ.get("SCRIPT_GATEWAY_SHOWS") == "nothing" else page
+    return page.replace("...buttons", "") if SHOWS == "nothing" else page
 
 
 def redirects_as_json(app: ASGIApp) -> ASGIApp:
@@ -111,10 +113,13 @@ async def listen_for_scripts(origin: Origin, tls: ssl.SSLContext | None, state: 
 
 
 if __name__ == "__main__":
+    headers = {**PAGE_HEADERS, "content-security-policy": CSP}
+    if SHOWS == "framed":
+        headers = {"content-security-policy": CSP.replace("frame-ancestors 'none'; ", "")}
     policies = replace(
         Policies(),
         approve_page=page_of_scripts,
-        page_headers=MappingProxyType({**PAGE_HEADERS, "content-security-policy": CSP}),
+        page_headers=MappingProxyType(headers),
         listen=listen_for_scripts,
     )
     sys.exit(serve_gateway(sys.argv[1:], policies))

@@ -100,6 +100,18 @@ def test_gateway_of_scripts_is_conformant(target: Callable[..., Path]) -> None:
     assert left_out == []
 
 
+def test_page_of_scripts_that_anybody_may_frame_is_found(target: Callable[..., Path]) -> None:
+    file = target("chromium", SCRIPT_GATEWAY_SHOWS="framed")
+
+    done = gateproof(file, "run", "--target", "target.toml", "--only", "AUTHZ-15")
+
+    report = json.loads((file.parent / "gateproof-report" / "report.json").read_text())
+    said = {check["id"].partition("/")[2]: check["message"] for check in report["rules"][0]["checks"]}
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "expected frame-ancestors" in said["sign_in_and_approve_pages_cannot_be_framed"]
+    assert "expected a Referrer-Policy" in said["sign_in_and_approve_pages_leak_no_referer"]
+
+
 def test_forms_stick_at_it_and_doctor_names_the_way_out(target: Callable[..., Path]) -> None:
     said = gateproof(target("forms"), "doctor", "--target", "target.toml")
 

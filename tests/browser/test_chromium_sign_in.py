@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from urllib.parse import parse_qs
 
 import pytest
@@ -19,7 +23,7 @@ from conformance.parties import User
 from conformance.run.browsing import KeptBrowser
 from conformance.signin.chromium.finding import missing
 from conformance.signin.chromium.sign_in import ChromiumSignIn
-from conformance.signin.landing import Landing, SignInRequest
+from conformance.signin.landing import Landing, SignInFailed, SignInRequest
 from conformance.signin.picturing import Picturing
 from conformance.target.model import Step
 from conformance.wire.client import RateLimited, Wire
@@ -362,6 +366,25 @@ def test_trouble_on_the_way_is_told_as_it_is(site: Site, harness: Harness) -> No
 
     site.pages["/auth"] = lambda *_: (500, {}, "")
     assert harness.sign_in(f"{site.origin}/auth").status == 500
+
+
+def test_browser_that_crashed_is_started_anew(site: Site, harness: Harness) -> None:
+    site.pages |= {"/auth": FORM, "/end": lambda *_: (303, {"Location": f"{CALLBACK}?code=c5"}, "")}
+    harness.sign_in(f"{site.origin}/auth")
+    for stat in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            words = stat.read_text()
+            if f"spki-list={harness.way._chromium.seal.digest}" in words and "--type=" not in words:
+                os.kill(int(stat.parent.name), signal.SIGKILL)
+
+    landing = None
+    for _ in range(20):
+        with suppress(SignInFailed):
+            landing = harness.sign_in(f"{site.origin}/auth")
+            break
+
+    assert landing is not None
+    assert landing.redirected_to == f"{CALLBACK}?code=c5"
 
 
 STUCK = """<!doctype html><style>body {{ font: 40px sans-serif; }} p::before {{ content: 'wonder'; }}</style>

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -43,7 +44,7 @@ class RealBrowser:
         self._picturing = picturing
         self._first_hop = 0
         self._inside = _Inside.new(chromium, Traffic(send, may_visit))
-        weakref.finalize(self, self._inside.give_back)
+        weakref.finalize(self, self._inside.give_back).atexit = False
 
     @property
     def hops(self) -> list[str]:
@@ -119,7 +120,10 @@ class _Inside:
         other.traffic, other.proxy, other.window = mine
 
     def give_back(self) -> None:
-        """Shuts the door at once, and ends the context when there is time."""
+        """Lets nothing out any more, and ends the context and the door when there is time.
+
+        This runs wherever the last reference is lost, perhaps in the very thread that serves the door.
+        """
         self.traffic.end()
         window = self.window
         if window is not None:
@@ -128,4 +132,4 @@ class _Inside:
                 await window.context.close()
 
             self.chromium.soon(close)
-        self.proxy.close()
+        threading.Thread(target=self.proxy.close, daemon=True).start()

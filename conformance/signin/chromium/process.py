@@ -65,7 +65,13 @@ class Chromium:
     def carry_out(self, act: Callable[[Any], Awaitable[Result]], *, timeout_s: float) -> Result:
         """What an act on the browser comes to; whoever waits for it may be interrupted."""
         loop = self._started()
-        return _wait(act(self._browser), loop, timeout_s)
+        try:
+            return _wait(act(self._browser), loop, timeout_s)
+        except Exception as error:
+            if type(error).__module__.partition(".")[0] != "playwright":
+                raise
+            # A library's text may hold addresses, and what was to be filled in.
+            raise SignInFailed(f"Chromium broke off: {type(error).__name__}") from None
 
     def soon(self, act: Callable[[Any], Awaitable[None]]) -> None:
         """Does it when there is time, and nobody waits for it."""
@@ -100,7 +106,7 @@ class Chromium:
                 self._thread = threading.Thread(target=self._loop.run_forever, name="chromium", daemon=True)
                 self._thread.start()
                 atexit.register(self.close)
-            if self._browser is None:
+            if self._browser is None or not self._browser.is_connected():
                 try:
                     _wait(self._start(), self._loop, _START_S)
                 except SignInFailed:
