@@ -2,7 +2,7 @@
 # Every path here is relative, so that a folder with a space in its name is no trap.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run serve prove test lint types smoke matrix bench odd-targets lock intercept mcp-sdk mcp-agents services readers browser clean
+.PHONY: help run serve prove test lint types smoke matrix bench odd-targets lock intercept mcp-sdk mcp-agents services readers chromium browser clean
 
 ARGS ?=
 WORKERS ?= 2
@@ -85,7 +85,10 @@ readers: ## the official readers of our outputs, in .venv-readers; those of npm 
 	@$(install) .venv-readers readers
 	@sh requirements/npm-readers.sh .venv-readers/npm
 
-browser: ## report.html in a real Chromium (apt-get install chromium, or CHROMIUM=/path/to/it)
+chromium: ## gateproof with [sign_in] kind = "chromium", as .venv-browser/bin/gateproof
+	@$(install) .venv-browser browser
+
+browser: ## report.html and sign-ins in a real Chromium (apt-get install chromium, or CHROMIUM=/path/to/it)
 	@$(install) .venv-browser browser
 	@.venv-browser/bin/python -m pytest tests/browser $(ARGS)
 
@@ -103,7 +106,8 @@ lock: ## the newest versions that go together, into requirements/
 	$(compile) --group fastapi --output-file requirements/fastapi.txt
 	$(compile) --group lock --output-file requirements/lock.txt
 	$(compile) --group readers --output-file requirements/readers.txt
-	$(compile) --group browser --output-file requirements/browser.txt
+	$(compile) pyproject.toml --extra chromium --group build --group browser --constraint requirements/run.txt \
+		--output-file requirements/browser.txt
 	sh requirements/npm-readers.sh --lock
 
 clean: ## remove the environments and what tools leave behind

@@ -25,6 +25,7 @@ class Visit:
 
     How often the user acted and whether the user really declined is None where the sign-in cannot see it.
     `status` is that of the page the browser ended on; None where it ended on none, or where nobody saw it.
+    `acted_on` are the addresses, without queries, of the pages on which the user acted, where that was seen.
     """
 
     sent_to: str | None
@@ -32,6 +33,7 @@ class Visit:
     status: int | None = None
     acts: int | None = None
     declined: bool | None = None
+    acted_on: tuple[str, ...] = ()
 
     def parameter(self, name: str) -> str | None:
         """A query parameter where the browser was sent to; None when it is missing or doubled."""

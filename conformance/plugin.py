@@ -210,9 +210,9 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> object:
     arguments = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}  # noqa: SLF001
     stash = pyfuncitem.config.stash
     with stash[INTERRUPTION].let_through():
-        pyfuncitem.stash[_FOUND] = judge(
-            _id(pyfuncitem), _check(pyfuncitem), lambda: pyfuncitem.obj(**arguments), stash[_BENCH]
-        )
+        bench = stash[_BENCH]
+        found = judge(_id(pyfuncitem), _check(pyfuncitem), lambda: pyfuncitem.obj(**arguments), bench)
+        pyfuncitem.stash[_FOUND] = bench.album.illustrated(found) if isinstance(bench, Bench) else found
     return True
 
 

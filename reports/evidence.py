@@ -83,6 +83,7 @@ class EvidenceWriter:
             "replay": result.replay,
             "blocking": result.blocking,
             "duration_s": result.duration_s,
+            **({"picture": result.picture} if result.picture else {}),
         }
         values: dict[str, Any] = plain(found)
         said = strings([values, *(shown for _, shown in exchanges)])

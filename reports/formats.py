@@ -79,6 +79,13 @@ _ROWS = (
         default=True,
     ),
     Format(
+        name="pictures",
+        what="pages on which a user stuck, as pictures",
+        module="pictures",
+        owns=("pictures/*.png",),
+        default=True,
+    ),
+    Format(
         name="sarif",
         what="failures as code scanning alerts (SARIF 2.1.0)",
         module="sarif",

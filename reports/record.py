@@ -58,9 +58,10 @@ class CheckLine:
     blocking: bool
     duration_s: float
     public: tuple[str, ...]
-    # Older records do not have these two.
+    # Older records do not have these three.
     guilty: int | None = None
     scenario: str = ""
+    picture: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -193,6 +194,7 @@ def results(record: Record) -> list[CheckResult]:
             observations=line.observations,
             faults=line.faults,
             replay=line.replay,
+            picture=line.picture,
             # Ordinals count from zero, lines from one.
             exchanges=tuple(
                 record.exchanges[ordinal + 1].shown

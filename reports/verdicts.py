@@ -95,6 +95,7 @@ class CheckResult:
     are those that struck, each with its name, layer, hop and how often; ``replay`` repeats a failure.
     ``guilty`` is the place of the exchange that the claim is about, where it names one. ``scenario`` says
     what was done to a target that sends requests of its own: to send one of them again repeats nothing.
+    ``picture`` shows the page on which a user stuck: a PNG in base64.
     """
 
     id: str
@@ -109,6 +110,7 @@ class CheckResult:
     observations: Mapping[str, Any] = field(default_factory=dict)
     faults: tuple[Mapping[str, Any], ...] = ()
     replay: Mapping[str, Any] | None = None
+    picture: str = ""
     exchanges: tuple[Shown, ...] = ()
     guilty: int | None = None
     scenario: str = ""

@@ -37,9 +37,9 @@ COVERS = {
     "fastapi": {"fastapi"},
     "lock": {"lock"},
     "readers": {"readers"},
-    "browser": {"browser"},
+    "browser": {"browser", "run"},
 }
-WITH_THE_PROJECT = {"run", "dev"}
+WITH_THE_PROJECT = {"run", "dev", "browser"}
 PIP_LIMIT_S = 1200
 # A caller's own habits would send the packages elsewhere.
 FOREIGN = ("PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PYTHONHOME", "PYTHONPATH")

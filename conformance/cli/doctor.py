@@ -22,7 +22,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = commands.add_parser(
         "doctor",
         help="connect to a target and say which rules will be testable",
-        description="Connects to a target, runs no check, says what is testable and what is missing.",
+        description="Connects to a target, signs one user in, runs no check, says what is missing.",
     )
     parser.add_argument("--target", type=Path, required=True, metavar="FILE", help="the target file")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
@@ -66,6 +66,7 @@ def _diagnosis(target: Target) -> Diagnosis:
     from conformance.run.prepare import prepare  # noqa: PLC0415
     from conformance.run.prepare_agent import prepare_agent  # noqa: PLC0415
     from conformance.run.prepare_service import prepare_service  # noqa: PLC0415
+    from conformance.run.rehearsal import rehearse  # noqa: PLC0415
     from conformance.run.service_world import settings  # noqa: PLC0415
     from conformance.run.session import workplace  # noqa: PLC0415
     from conformance.target.model import AgentTarget, ServiceTarget  # noqa: PLC0415
@@ -78,7 +79,9 @@ def _diagnosis(target: Target) -> Diagnosis:
             by_hand = target.launch is None
             return diagnose_service(context, settings(context.world, target) if by_hand else {})
         prepared = prepare(target, folder, 0, stack)
-        return diagnose(prepared.name, prepared.context, inquire(target))
+        # Where something is amiss already, a sign-in would fail for that and not for its pages.
+        doubts = inquire(target) or rehearse(prepared.context)
+        return diagnose(prepared.name, prepared.context, doubts)
 
 
 def _tell(settings: Mapping[str, str]) -> None:

@@ -13,6 +13,7 @@ from conformance.faults.intercept.interceptor import Trust
 from conformance.faults.intercept.kept import Kept
 from conformance.gateway import Gateway, Visit
 from conformance.parties import User
+from conformance.run.album import Album
 from conformance.run.browsing import KeptBrowser, visit_of
 from conformance.run.capabilities import makes_projects
 from conformance.run.context import RunContext
@@ -20,8 +21,8 @@ from conformance.run.overheard import Overheard
 from conformance.run.prepare import target_place
 from conformance.run.received import Received
 from conformance.signin import make as make_sign_in
-from conformance.signin.forms import FormsSignIn
-from conformance.signin.landing import SignInRequest
+from conformance.signin.landing import ClosableSignIn, Landing, SignInRequest
+from conformance.signin.walking import PageSignIn
 from conformance.standing import Standing
 from conformance.static_estate import StaticEstate
 from conformance.target.connect import connect_control
@@ -45,6 +46,7 @@ class Bench:
         self.context = context
         target, merchant = context.target, context.merchant
         self._exchanges: list[Exchange] = []
+        self.album = Album()
         self._admin = merchant.admin() if merchant is not None else None
         self.received = Received(target, self._admin, minted_before=context.minted_before)
         self._wire = Wire(
@@ -65,7 +67,11 @@ class Bench:
         self._spelling = Spelling()
         self._estate = self._make_estate()
         self._sign_in = make_sign_in(
-            target, send=self._send_page, may_visit=self._wire.may_reach, control=self._control
+            target,
+            send=self._send_page,
+            may_visit=self._wire.may_reach,
+            control=self._control,
+            picturing=self.album.picturing(lambda: self._keyring),
         )
         self.intercept = Kept(self._proxy_trust())
         self._keyring = self._fresh_keyring()
@@ -74,6 +80,7 @@ class Bench:
     def begin(self, check_id: str) -> None:
         """A new check: nothing of the last one's record is left but what has to be searched for secrets."""
         self.received.begin(check_id)
+        self.album.begin(check_id)
         self.anew()
 
     def anew(self) -> World:
@@ -90,6 +97,8 @@ class Bench:
         if self.context.target.launch is None:
             with suppress(ControlFailed, Unsupported):
                 self._estate.clean_up()
+        if isinstance(self._sign_in, ClosableSignIn):
+            self._sign_in.close()
         self.intercept.close()
         self._wire.close()
         if self._control is not None:
@@ -126,14 +135,18 @@ class Bench:
         landing = self._sign_in.sign_in(
             SignInRequest(authorization_url=url, redirect_uri=redirect_uri, user=user, approve=approve)
         )
-        if landing.sent_to is not None and not isinstance(self._sign_in, FormsSignIn):
-            self.received.landed(landing.sent_to)
+        self._landed(landing)
         return visit_of(landing, redirect_uri)
 
+    def _landed(self, landing: Landing) -> None:
+        """Where nobody saw what sent the browser away, its new address is all that there is to search."""
+        if landing.sent_to is not None and self.context.target.sign_in.kind != "forms":
+            self.received.landed(landing.sent_to)
+
     def _new_browser(self) -> KeptBrowser:
-        if not isinstance(self._sign_in, FormsSignIn):
+        if not isinstance(self._sign_in, PageSignIn):
             raise Unavailable("sign-in:browser", "this way to sign in is no browser of the harness")
-        return KeptBrowser(self._sign_in)
+        return KeptBrowser(self._sign_in, self._landed)
 
     def _proxy_trust(self) -> Trust | None:
         """What a proxy in front of the merchant shows; None where the gateway trusts another authority."""
@@ -168,7 +181,7 @@ class Bench:
             keyring=self._keyring,
             sign_in=self._visit,
             spelling=self._spelling,
-            new_browser=self._new_browser if isinstance(self._sign_in, FormsSignIn) else None,
+            new_browser=self._new_browser if isinstance(self._sign_in, PageSignIn) else None,
         )
         world = World(
             gateway=gateway,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from urllib.parse import parse_qsl, urlsplit
 
 from conformance.gateway import CALLBACK, BeyondReach, Visit
 from conformance.parties import User
-from conformance.signin.forms import FormsSignIn
 from conformance.signin.landing import Landing, SignInRequest
+from conformance.signin.walking import PageSignIn
 
 # What an authorization ends with; an address that carries one of these is its end, wherever it leads.
 _ANSWERS = {"code", "access_token", "id_token", "token", "error"}
@@ -16,24 +17,29 @@ _ANSWERS = {"code", "access_token", "id_token", "token", "error"}
 class KeptBrowser:
     """One browser, its cookies kept from visit to visit."""
 
-    def __init__(self, forms: FormsSignIn) -> None:
-        self._forms = forms
-        self._browser = forms.browser(CALLBACK)
+    def __init__(self, pages: PageSignIn, landed: Callable[[Landing], None] = lambda _: None) -> None:
+        self._pages = pages
+        self._landed = landed
+        self._browser = pages.browser(CALLBACK)
 
     def visit(self, url: str, redirect_uri: str, user: User, *, approve: bool) -> Visit:
         """Opens an address, and the user does what is asked for."""
         request = SignInRequest(authorization_url=url, redirect_uri=redirect_uri, user=user, approve=approve)
-        return visit_of(self._forms.sign_in_with(self._browser, request), redirect_uri)
+        return self._seen(self._pages.sign_in_with(self._browser, request), redirect_uri)
 
     def look(self, url: str, user: User) -> Visit:
         """Opens an address; redirects are followed, and the user does nothing at all."""
-        return visit_of(self._forms.look(self._browser, _opening(url, user)), CALLBACK)
+        return self._seen(self._pages.look(self._browser, _opening(url, user)))
 
     def hand_over(self, act: int, url: str, user: User) -> Visit | None:
         """The user's act of this number is sent by a browser without this one's cookies."""
-        stranger = self._forms.browser(CALLBACK)
-        landing = self._forms.hand_over(self._browser, stranger, _opening(url, user), act)
-        return None if landing is None else visit_of(landing, CALLBACK)
+        stranger = self._pages.browser(CALLBACK)
+        landing = self._pages.hand_over(self._browser, stranger, _opening(url, user), act)
+        return None if landing is None else self._seen(landing)
+
+    def _seen(self, landing: Landing, redirect_uri: str = CALLBACK) -> Visit:
+        self._landed(landing)
+        return visit_of(landing, redirect_uri)
 
 
 def visit_of(landing: Landing, redirect_uri: str) -> Visit:
@@ -50,6 +56,7 @@ def visit_of(landing: Landing, redirect_uri: str) -> Visit:
         status=landing.status,
         acts=landing.acts,
         declined=landing.declined,
+        acted_on=landing.acted_on,
     )
     if landing.left_to and host is not None and host not in meant and not _ANSWERS & _names(landing.left_to):
         raise BeyondReach(host, visit)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from conformance.signin.chromium.finding import missing
 from conformance.signin.command import CommandSignIn
 from conformance.signin.control import ControlSignIn
 from conformance.signin.forms import FormsSignIn
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from conformance.signin.browser import Send
     from conformance.signin.landing import SignIn
+    from conformance.signin.picturing import Picturing
     from conformance.target.control import ControlPlane
     from conformance.target.model import GatewayTarget
 
@@ -27,12 +29,18 @@ def make(
     send: Send,
     may_visit: Callable[[str], bool],
     control: ControlPlane | None = None,
+    picturing: Picturing | None = None,
 ) -> SignIn:
     """The way to sign in that the target file asks for."""
     how = target.sign_in
     match how.kind:
         case "forms":
             return FormsSignIn(send=send, may_visit=may_visit, steps=how.steps)
+        case "chromium":
+            # Playwright is no part of every environment, and is asked for where it is wanted.
+            from conformance.signin.chromium.sign_in import ChromiumSignIn  # noqa: PLC0415
+
+            return ChromiumSignIn(send=send, may_visit=may_visit, steps=how.steps, picturing=picturing)
         case "control" if control is not None:
             return ControlSignIn(control)
         case "command" if how.command is not None:
@@ -46,6 +54,12 @@ def make(
 def check_usable(target: GatewayTarget) -> None:
     """Refuses a target file that asks for a way to sign in that it does not describe, or that is not here."""
     how = target.sign_in
+    if how.kind == "chromium":
+        if lacking := missing():
+            raise TargetError(
+                str(target.file), "[sign_in] kind", "'chromium'", "a Chromium here", hint=lacking
+            )
+        return
     described = {"control": target.control is not None, "command": how.command is not None}
     if how.kind not in {"forms", "manual"} and not described.get(how.kind, False):
         raise unusable(target)
@@ -53,7 +67,5 @@ def check_usable(target: GatewayTarget) -> None:
 
 def unusable(target: GatewayTarget) -> TargetError:
     """Says which ways to sign in there are."""
-    kind = target.sign_in.kind
-    expected = "'forms', 'control' with a [control] table, 'command' with a command, or 'manual'"
-    hint = "chromium is not in this version" if kind == "chromium" else ""
-    return TargetError(str(target.file), "[sign_in] kind", f"'{kind}'", expected, hint=hint)
+    expected = "'forms', 'chromium', 'control' with a [control] table, 'command' with a command, or 'manual'"
+    return TargetError(str(target.file), "[sign_in] kind", f"'{target.sign_in.kind}'", expected)

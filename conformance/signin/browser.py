@@ -59,13 +59,20 @@ class Browser:
         self.cookies = Jar(now)
         self.hops: list[str] = []
 
-    def open(self, url: str) -> View:
+    def open(self, url: str, *, approves: bool = True) -> View:  # noqa: ARG002 - only scripts ask point-blank
         """Goes to an address as if the user had typed it."""
         return self._navigate(Submission(method="GET", url=url), None)
 
     def submit(self, page: Page, form: Form, pressed: Button | None = None) -> View:
         """Sends a form of this page, by this button if any."""
         return self._navigate(submit(form, pressed), page)
+
+    def take_over(self, one: Browser, /) -> None:
+        """A page is a value here: whoever has it goes on with it."""
+
+    def rest(self, *, stuck: bool) -> str:  # noqa: ARG002 - there is nothing to take a picture of
+        """Nothing goes on in a browser without scripts once nobody acts in it."""
+        return ""
 
     def _navigate(self, going: Submission, source: Page | None) -> View:
         """Follows redirects, and refreshes that wait for nothing, to a page or to the way out."""

@@ -3,40 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from conformance.signin.addresses import lands_on, without_query
-from conformance.signin.browser import Away, Browser, Lost, Send, View
-from conformance.signin.filling import asks_password, asks_who, choose_form, fill, reading_of
-from conformance.signin.hints import apply_hints
-from conformance.signin.landing import Landing, SignInRequest
-from conformance.signin.page import Page
+from conformance.signin.addresses import lands_on
+from conformance.signin.browser import Browser, Send
+from conformance.signin.walking import MOST_PAGES, PageSignIn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conformance.signin.page import Button, Form
     from conformance.target.model import Step
 
-MOST_PAGES = 12
-# The same question may come again once, after a session that ended meanwhile; a third time it is a refusal.
-_SAME_QUESTION = 2
-_EXCERPT = 200
+__all__ = ["MOST_PAGES", "FormsSignIn"]
 
 
-@dataclass(slots=True)
-class _Acts:
-    """What the user has done so far in one sign-in."""
-
-    count: int = 0
-    declined: bool = False
-    answered: Counter[tuple[str, ...]] = field(default_factory=Counter)
-
-
-class FormsSignIn:
-    """Signs users in page by page, each time in a fresh browser."""
+class FormsSignIn(PageSignIn):
+    """Signs users in on pages that need no scripts."""
 
     def __init__(
         self,
@@ -46,114 +28,11 @@ class FormsSignIn:
         steps: tuple[Step, ...] = (),
         now: Callable[[], float] = time.time,
     ) -> None:
-        self._send = send
-        self._may_visit = may_visit
-        self._steps = steps
-        self._now = now
-
-    def browser(self, redirect_uri: str) -> Browser:
-        """A new browser that stops before it would fetch the redirect URI."""
-        return Browser(
-            send=self._send,
-            may_visit=lambda url: not lands_on(redirect_uri, url) and self._may_visit(url),
-            now=self._now,
-        )
-
-    def sign_in(self, request: SignInRequest, /) -> Landing:
-        return self.sign_in_with(self.browser(request.redirect_uri), request)
-
-    def sign_in_with(self, browser: Browser, request: SignInRequest) -> Landing:
-        """The same in a browser that may have cookies already."""
-        first_hop = len(browser.hops)
-        view = browser.open(request.authorization_url)
-        return self._walk(browser, view, request, _Acts(), first_hop)
-
-    def look(self, browser: Browser, request: SignInRequest) -> Landing:
-        """Opens the address and follows redirects; the user does nothing."""
-        first_hop = len(browser.hops)
-        view = browser.open(request.authorization_url)
-        return _landing(view, request, _Acts(), None, tuple(browser.hops[first_hop:]))
-
-    def hand_over(self, browser: Browser, other: Browser, request: SignInRequest, act: int) -> Landing | None:
-        """The user's act of this number is sent by another browser, without the first one's cookies.
-
-        The user goes on over there, but signs in nowhere anew: a gateway that sends the other browser back to
-        the start gives it a sign-in of its own, and what comes of that is no replay. None when the sign-in
-        takes fewer acts.
-        """
-        acts = _Acts()
-        view = browser.open(request.authorization_url)
-        for _ in range(act):
-            chosen = self._act(view, request, acts) if isinstance(view, Page) else "there is no page"
-            if isinstance(chosen, str) or not isinstance(view, Page):
-                return None
-            sender = other if acts.count == act else browser
-            view = sender.submit(view, *chosen)
-        start = without_query(request.authorization_url)
-        return self._walk(other, view, request, acts, 0, stop=lambda: start in other.hops)
-
-    def _walk(
-        self,
-        browser: Browser,
-        view: View,
-        request: SignInRequest,
-        acts: _Acts,
-        first_hop: int,
-        stop: Callable[[], bool] | None = None,
-    ) -> Landing:
-        """From page to page until there is nothing more to do; with `stop`, no sign-in form is filled in."""
-        stuck: str | None = None
-        for _ in range(MOST_PAGES):
-            if not isinstance(view, Page):
-                break
-            if stop is not None and (stop() or any(asks_who(form) for form in view.forms)):
-                stuck = "the user was asked to sign in anew"
-                break
-            act = self._act(view, request, acts)
-            if isinstance(act, str):
-                stuck = act
-                break
-            view = browser.submit(view, *act)
-        else:
-            stuck = f"more than {MOST_PAGES} pages"
-        return _landing(view, request, acts, stuck, tuple(browser.hops[first_hop:]))
-
-    def _act(self, page: Page, request: SignInRequest, acts: _Acts) -> tuple[Form, Button | None] | str:
-        """The form as the user sends it, or why the user does nothing more here."""
-        if not page.forms:
-            return "there is no form on the page"
-        page = replace(page, forms=tuple(fill(form, request.user) for form in page.forms))
-        chosen = apply_hints(page, self._steps, request.user, approve=request.approve)
-        chosen = chosen or choose_form(page, approve=request.approve)
-        if chosen is None:
-            return f"no button on the page reads like {'approval' if request.approve else 'refusal'}"
-        form, button = chosen
-        if asks_password(form):
-            question = (
-                without_query(form.action),
-                *(item.name for item in form.fields if item.kind != "hidden"),
+        def open_browser(redirect_uri: str) -> Browser:
+            return Browser(
+                send=send,
+                may_visit=lambda url: not lands_on(redirect_uri, url) and may_visit(url),
+                now=now,
             )
-            acts.answered[question] += 1
-            if acts.answered[question] > _SAME_QUESTION:
-                return "the page keeps asking for the password"
-        acts.count += 1
-        acts.declined = acts.declined or (button is not None and reading_of(button, form) == "deny")
-        return form, button
 
-
-def _landing(
-    view: View, request: SignInRequest, acts: _Acts, stuck: str | None, hops: tuple[str, ...]
-) -> Landing:
-    common = Landing(hops=hops, acts=acts.count, declined=acts.declined)
-    match view:
-        case Away(url=url) if lands_on(request.redirect_uri, url):
-            return replace(common, redirected_to=url)
-        case Away(url=url):
-            return replace(common, left_to=url)
-        case Lost(reason=reason):
-            return replace(common, stuck=reason)
-        case Page():
-            excerpt = view.text[:_EXCERPT]
-            return replace(
-                common, status=view.status, title=view.title[:_EXCERPT], excerpt=excerpt, stuck=stuck
-            )
+        super().__init__(open_browser, steps=steps)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from conformance.signin.addresses import lands_on
 
@@ -30,7 +30,8 @@ class Landing:
     """Where the browser ended: sent to the redirect URI, sent elsewhere, or on a page.
 
     `redirected_to` and `left_to` are where it would have gone; neither was fetched. `acts` counts what the
-    user did by pressing or submitting; ways to sign in that cannot see it leave it None.
+    user did by pressing or submitting, `acted_on` are the pages of that; ways to sign in that cannot see it
+    leave them out. `picture` names the file that shows where the user stuck.
     """
 
     redirected_to: str | None = None
@@ -42,6 +43,8 @@ class Landing:
     stuck: str | None = None
     acts: int | None = None
     declined: bool | None = None
+    acted_on: tuple[str, ...] = ()
+    picture: str = ""
 
     @property
     def sent_to(self) -> str | None:
@@ -54,16 +57,24 @@ class Landing:
             return "sent to the redirect URI"
         if self.left_to is not None:
             return f"sent to {self.left_to.partition('?')[0].partition('#')[0]}"
+        shown = f", see {self.picture}" if self.picture else ""
         if self.status is None:
-            return self.stuck or "nowhere"
+            return (self.stuck or "nowhere") + shown
         page = f"status {self.status}" + (f", titled {self.title!r}" if self.title else "")
-        return f"on a page ({page}): {self.stuck or 'no redirect'}"
+        return f"on a page ({page}): {self.stuck or 'no redirect'}{shown}"
 
 
 class SignIn(Protocol):
     """A way to sign a user in."""
 
     def sign_in(self, request: SignInRequest, /) -> Landing: ...
+
+
+@runtime_checkable
+class ClosableSignIn(SignIn, Protocol):
+    """A way to sign in that has something to put away in the end."""
+
+    def close(self) -> None: ...
 
 
 def landing_at(request: SignInRequest, url: str | None) -> Landing:

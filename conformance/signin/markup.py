@@ -42,6 +42,7 @@ def read_page(url: str, answer: Answer) -> Page:
         if attributes.get("name", "").lower() == "referrer":
             policy = attributes.get("content", "").strip().lower()
     forms = _forms(tree, url, base, charset)
+    scripted = tree.css_first("script") is not None
     title = tree.css_first("title")
     return Page(
         url=url,
@@ -51,6 +52,7 @@ def read_page(url: str, answer: Answer) -> Page:
         forms=forms,
         refresh=_target(refresh, base),
         referrer_policy=policy,
+        scripted=scripted,
     )
 
 

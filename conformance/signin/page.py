@@ -7,7 +7,10 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Field:
-    """An input, a select or a text area, with what it would send now."""
+    """An input, a select or a text area, with what it would send now.
+
+    `number` tells a browser with a living page which of its elements this is.
+    """
 
     kind: str
     name: str = ""
@@ -20,6 +23,7 @@ class Field:
     readonly: bool = False
     autocomplete: str = ""
     label: str = ""
+    number: int | None = None
 
     def values(self) -> tuple[str, ...]:
         """What it sends under its name: nothing for a box that is not ticked."""
@@ -40,6 +44,7 @@ class Button:
     action: str | None = None
     method: str | None = None
     enctype: str | None = None
+    number: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,7 +73,10 @@ class Form:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Page:
-    """What the browser shows after a navigation has ended."""
+    """What the browser shows after a navigation has ended.
+
+    `scripted` says that there are scripts on it which did not run.
+    """
 
     url: str
     status: int
@@ -77,3 +85,4 @@ class Page:
     forms: tuple[Form, ...] = ()
     refresh: str | None = None
     referrer_policy: str = ""
+    scripted: bool = False

@@ -48,8 +48,8 @@ class Keyring:
         return frozenset(self._public)
 
     def values(self, *kinds: str) -> list[str]:
-        """The secrets of these kinds that the check has met."""
-        return [value for value, kind in self._kinds.items() if kind in kinds]
+        """The secrets of these kinds that the check has met; of all kinds where none is named."""
+        return [value for value, kind in list(self._kinds.items()) if not kinds or kind in kinds]
 
     def redactor(self) -> Redactor:
         # A short setting is a flag or a number, and would take all flags and numbers along.

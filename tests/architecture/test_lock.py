@@ -36,6 +36,7 @@ def asked_for(*groups: str) -> list[Requirement]:
 
 
 RUN = [Requirement(text) for text in PROJECT["project"]["dependencies"]] + asked_for("build")
+EXTRA = [Requirement(text) for text in PROJECT["project"]["optional-dependencies"]["chromium"]]
 
 
 @pytest.mark.parametrize("lock", LOCKS)
@@ -54,7 +55,7 @@ def test_every_entry_is_one_version_with_a_digest(lock: str) -> None:
         ("fastapi", asked_for("fastapi")),
         ("lock", asked_for("lock")),
         ("readers", asked_for("readers")),
-        ("browser", asked_for("browser")),
+        ("browser", RUN + EXTRA + asked_for("browser")),
     ],
     ids=LOCKS,
 )
@@ -69,7 +70,14 @@ def test_the_lock_has_what_the_project_asks_for(lock: str, requirements: list[Re
 
 def test_what_runs_is_developed_with_the_same_versions() -> None:
     run, dev = pins("run"), pins("dev")
+    browser = pins("browser")
     assert {name: dev.get(name) for name in run} == run
+    assert {name: browser.get(name) for name in run} == run
+
+
+def test_playwright_is_an_extra() -> None:
+    assert "playwright" in pins("browser")
+    assert "playwright" not in pins("run") | pins("dev")
 
 
 def test_the_intercepting_proxy_stays_out_of_our_environment() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -30,7 +31,7 @@ WRONG_FILES = {
     ),
     "no role": ('[target]\nname = "s"\n', "role"),
     "not TOML": ("[target\n", "line 1"),
-    "sign-in of a later version": (GOOD + '[sign_in]\nkind = "chromium"\n', "chromium"),
+    "sign-in that is not here": (GOOD + '[sign_in]\nkind = "chromium"\n', "expected a Chromium here; "),
 }
 
 
@@ -38,6 +39,7 @@ def gateproof(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]
     return subprocess.run(
         [sys.executable, "-m", "conformance", *arguments],
         cwd=folder,
+        env={**os.environ, "CHROMIUM": "/nowhere/chromium"},
         capture_output=True,
         text=True,
         timeout=60,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from conformance.check import check
@@ -221,22 +221,23 @@ class _Served:
 
 def _own_pages(gateway: Gateway, world: World) -> list[_Served]:
     """The pages with forms that the gateway served in one authorization; the merchant's are not judged."""
-    world.authorization()
+    visit = gateway.visit(world.attempt())
+    require.that(bool(visit.codes()), "authorization", expected="a code", got=visit.outcome())
     homes = {origin(gateway.base_url), origin(gateway.core_url)}
-    pages = list(_forms_at(homes, world.seen()))
+    pages = list(_forms_at(homes, world.seen(), visit.acted_on))
     if not pages:
         raise LeftOut("the gateway shows no page of its own: the user acts on the merchant's pages alone")
     return pages
 
 
-def _forms_at(homes: set[str], exchanges: Iterable[Exchange]) -> Iterable[_Served]:
+def _forms_at(homes: set[str], exchanges: Iterable[Exchange], acted_on: Sequence[str]) -> Iterable[_Served]:
+    """Pages with a form in their source, and those on which the user acted: scripts make forms, too."""
     for exchange in exchanges:
         url, answer = exchange.request.url, exchange.answer
         if answer is None or answer.status != 200 or origin(url) not in homes:
             continue
-        page = read_page(url, answer)
-        if page.forms:
-            address = url.partition("?")[0]
+        page, address = read_page(url, answer), url.partition("?")[0]
+        if page.forms or address in acted_on:
             yield _Served(address=address, answer=answer, referrer_policy=page.referrer_policy)
 
 

@@ -1,0 +1,48 @@
+"""The picture that a check may leave behind: of the page on which its user stuck."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from dataclasses import replace
+
+from conformance.signin.picturing import Picturing
+from conformance.wire.keyring import Keyring
+from reports import leaks
+from reports.pictures import path_of
+from reports.verdicts import CheckResult
+
+# A shorter secret is hidden where it is a whole value, and would be found in words.
+_SHORTEST = 6
+
+
+class Album:
+    """Keeps the last picture of the check at hand; it goes into the record where the result names it."""
+
+    def __init__(self) -> None:
+        self._path = ""
+        self._drawn: bytes | None = None
+
+    def begin(self, check_id: str) -> None:
+        self._path = path_of(check_id)
+        self._drawn = None
+
+    def picturing(self, keyring: Callable[[], Keyring]) -> Picturing:
+        """What hides the secrets of the check at hand."""
+
+        def tells(text: str) -> bool:
+            known = (value for value in keyring().values() if len(value) >= _SHORTEST)
+            return leaks.looks(text) is not None or any(value in text for value in known)
+
+        return Picturing(redact=lambda text: keyring().redactor().text(text), tells=tells, keep=self._keep)
+
+    def illustrated(self, result: CheckResult) -> CheckResult:
+        """The result with the picture that it speaks of."""
+        said = "\0".join([result.message, result.got, *map(str, result.observations.values())])
+        if self._drawn is None or self._path not in said:
+            return result
+        return replace(result, picture=base64.b64encode(self._drawn).decode("ascii"))
+
+    def _keep(self, drawn: bytes) -> str:
+        self._drawn = drawn
+        return self._path

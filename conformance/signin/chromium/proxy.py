@@ -1,0 +1,159 @@
+"""The proxy through which one browser reaches the outside: it ends TLS itself and has no line of its own."""
+
+from __future__ import annotations
+
+import socket
+import socketserver
+import threading
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler
+from typing import TYPE_CHECKING, Any
+
+from conformance.signin.chromium.traffic import address_of, host_of
+from conformance.wire.exchange import Request
+
+if TYPE_CHECKING:
+    from conformance.signin.chromium.seal import Seal
+    from conformance.signin.chromium.traffic import Traffic
+    from conformance.wire.exchange import Answer
+
+# Who speaks to its neighbour and not to the party behind it. The wire undoes what is compressed.
+_HOP_BY_HOP = frozenset(
+    {
+        "accept-encoding",
+        "connection",
+        "content-encoding",
+        "content-length",
+        "keep-alive",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    }
+)
+_LONGEST_BODY = 1024 * 1024
+_IDLE_S = 120.0
+
+
+class Proxy:
+    """A door on loopback that leads to one browser's traffic."""
+
+    def __init__(self, traffic: Traffic, seal: Seal) -> None:
+        self._server = _Server(traffic, seal)
+        self.address = f"http://127.0.0.1:{self._server.server_address[1]}"
+        serve = {"poll_interval": 0.02}
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs=serve, daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """The door is shut; who still stands in it is cut off."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+class _Server(socketserver.ThreadingTCPServer):
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 64
+
+    def __init__(self, traffic: Traffic, seal: Seal) -> None:
+        super().__init__(("127.0.0.1", 0), _Door)
+        self.traffic = traffic
+        self.seal = seal
+        self.lines: set[socket.socket] = set()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A connection that ended in the middle is the browser's way to lose interest."""
+
+    def server_close(self) -> None:
+        super().server_close()
+        for line in list(self.lines):
+            with suppress(OSError):
+                line.shutdown(socket.SHUT_RDWR)
+
+
+class _Door(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    timeout = _IDLE_S
+    server: _Server
+
+    def setup(self) -> None:
+        super().setup()
+        self._tunnel = ""
+        self.server.lines.add(self.connection)
+
+    def finish(self) -> None:
+        self.server.lines.discard(self.connection)
+        with suppress(OSError):
+            super().finish()
+        with suppress(OSError):
+            self.connection.close()
+
+    def do_CONNECT(self) -> None:
+        """The browser wants to speak TLS with somebody: it does so with this proxy."""
+        self._tunnel = self.path
+        self.send_response_only(200)
+        self.end_headers()
+        self.server.lines.discard(self.connection)
+        self.connection = self.server.seal.context.wrap_socket(self.connection, server_side=True)
+        self.server.lines.add(self.connection)
+        self.rfile = self.connection.makefile("rb")
+        self.wfile = self.connection.makefile("wb")
+        self.close_connection = False
+
+    def relay(self) -> None:
+        """One request of any method, over to the wire and back."""
+        request = self._request()
+        # What is no question with one answer is not offered: nobody could record it.
+        offered = request is not None and not self._wants_a_line()
+        answer = self.server.traffic.answer(request) if request is not None and offered else None
+        if answer is None:
+            self.close_connection = True
+            return
+        self._reply(answer)
+
+    def _wants_a_line(self) -> bool:
+        accepts = self.headers.get("Accept", "")
+        return "Upgrade" in self.headers or accepts.startswith("text/event-stream")
+
+    def _request(self) -> Request | None:
+        told = self.headers.get("Content-Length", "0")
+        length = int(told) if told.isascii() and told.isdigit() else _LONGEST_BODY + 1
+        if length > _LONGEST_BODY or "Transfer-Encoding" in self.headers:
+            return None
+        body = self.rfile.read(length)
+        if self._tunnel:
+            url = address_of("https", self._tunnel, self.path)
+        else:
+            url = address_of("http", host_of(self.path), self.path)
+        headers = tuple(
+            (name, value)
+            for name, value in self.headers.items()
+            if name.lower() not in {*_HOP_BY_HOP, "host"}
+        )
+        return Request(method=self.command, url=url, headers=headers, body=body)
+
+    def _reply(self, answer: Answer) -> None:
+        self.send_response_only(answer.status, answer.phrase or None)
+        for name, value in answer.headers:
+            if name.lower() not in _HOP_BY_HOP:
+                self.send_header(name, value)
+        bodiless = self.command == "HEAD" or answer.status in {204, 304}
+        if not bodiless:
+            self.send_header("Content-Length", str(len(answer.body)))
+        self.end_headers()
+        if not bodiless:
+            self.wfile.write(answer.body)
+        self.wfile.flush()
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name is the base's
+        """The recorder of the wire has it all."""
+
+
+for _method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"):
+    setattr(_Door, f"do_{_method}", _Door.relay)

@@ -1,0 +1,31 @@
+"""The certificate that one Chromium takes from the harness's own proxy, and from nobody else."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import ssl
+from dataclasses import dataclass
+
+import trustme
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Seal:
+    """A server's side of TLS, and the digest of its key by which the browser is told to believe it."""
+
+    context: ssl.SSLContext
+    digest: str
+
+
+def new_seal() -> Seal:
+    """A new key, which exists as long as the browser does; the name on it is nobody's."""
+    issued = trustme.CA().issue_cert("gateproof.invalid")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    issued.configure_cert(context)
+    context.set_alpn_protocols(["http/1.1"])
+    leaf = x509.load_pem_x509_certificate(issued.cert_chain_pems[0].bytes())
+    key = leaf.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    return Seal(context=context, digest=base64.b64encode(hashlib.sha256(key).digest()).decode("ascii"))
