@@ -23,7 +23,7 @@ def document(frame: Frame, title: str, *main: Child) -> Html:
         "head",
         tag("meta", charset="utf-8"),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("title", f"{title} – {frame.site}"),
+        tag("title", f"{title} | {frame.site}"),
         tag("link", rel="stylesheet", href="/style.css"),
         tag("link", rel="icon", href="/icon.svg", type="image/svg+xml"),
     )
@@ -58,7 +58,9 @@ def form(action: str, token: str, *content: Child, class_: str | None = None) ->
     return tag("form", hidden, *content, method="post", action=action, class_=class_)
 
 
-def button(text: str, *, about: str | None = None, class_: str | None = None, **attributes: Attribute) -> Html:
+def button(
+    text: str, *, about: str | None = None, class_: str | None = None, **attributes: Attribute
+) -> Html:
     """A submit button; `about` tells those apart, for a listener, that read the same."""
     more = tag("span", f" {about}", class_="unseen") if about else None
     return tag("button", text, more, type="submit", class_=class_, **attributes)
@@ -93,17 +95,26 @@ def choices(legend: str, name: str, offered: Iterable[tuple[str, str, str]], cho
 
 
 def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Child]]) -> Html:
-    """A table whose first cells name their rows. On a narrow screen every row becomes a block."""
-    headings = tag("thead", tag("tr", [tag("th", each, scope="col") for each in head]))
+    """A table whose first cells name their rows.
+
+    On a narrow screen every row becomes a block, which would take its meaning away but for the roles.
+    """
+    headings = [tag("th", each, scope="col", role="columnheader") for each in head]
     return tag(
-        "table", tag("caption", caption), headings, tag("tbody", [_row(head, cells) for cells in rows])
+        "table",
+        tag("caption", caption),
+        tag("thead", tag("tr", headings, role="row"), role="rowgroup"),
+        tag("tbody", [_row(head, cells) for cells in rows], role="rowgroup"),
+        role="table",
     )
 
 
 def _row(head: Sequence[str], cells: Sequence[Child]) -> Html:
-    first = tag("th", cells[0], scope="row", data_head=head[0])
-    rest = [tag("td", cell, data_head=name) for name, cell in zip(head[1:], cells[1:], strict=True)]
-    return tag("tr", first, rest)
+    first = tag("th", cells[0], scope="row", role="rowheader", data_head=head[0])
+    rest = [
+        tag("td", cell, role="cell", data_head=name) for name, cell in zip(head[1:], cells[1:], strict=True)
+    ]
+    return tag("tr", first, rest, role="row")
 
 
 def values(pairs: Iterable[tuple[str, Child]]) -> Html:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from html import escape
-from typing import TypeAlias, Union
+from typing import TypeAlias
 
 _VOID = frozenset({"input", "link", "meta"})
 
@@ -15,7 +15,7 @@ class Html(str):
     __slots__ = ()
 
 
-Child: TypeAlias = Union[str, None, Iterable["Child"]]
+Child: TypeAlias = "str | Iterable[Child] | None"
 Attribute: TypeAlias = str | int | bool | None
 
 

@@ -6,7 +6,7 @@ import hmac
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -55,15 +55,12 @@ class Sessions(Generic[Contents]):
     """Sessions by the fingerprints of their cookies, the longest unseen first."""
 
     def __init__(
-        self,
-        *,
-        name: str,
-        same_site: str,
-        empty: Callable[[], Contents],
-        now: Callable[[], float] = time.monotonic,
+        self, *, origin: str, name: str, same_site: str, now: Callable[[], float] = time.monotonic
     ) -> None:
-        self._cookie, self._same_site = f"__Host-{name}", same_site
-        self._empty, self._now = empty, now
+        # Cookies ignore ports, and several sites may share a loopback address.
+        self._cookie = f"__Host-{name}-{urlsplit(origin).port}"
+        self._same_site = same_site
+        self._now = now
         self._known: OrderedDict[str, Session[Contents]] = OrderedDict()
 
     def of(self, request: Request) -> Session[Contents] | None:
@@ -76,23 +73,20 @@ class Sessions(Generic[Contents]):
         self._known.move_to_end(session.key)
         return session
 
-    def begin(self, response: Response, contents: Contents | None = None) -> Session[Contents]:
-        """A new session; whoever knew the old cookie of this browser knows nothing of this one."""
+    def begin(self, contents: Contents) -> tuple[Session[Contents], Mapping[str, str]]:
+        """A new session, and the header that its cookie travels in."""
         cookie = secrets.token_urlsafe(32)
         session = Session(
             key=fingerprint(cookie),
             token=secrets.token_urlsafe(32),
-            contents=self._empty() if contents is None else contents,
+            contents=contents,
             seen_at=self._now(),
         )
         self._known[session.key] = session
         while len(self._known) > MOST_SESSIONS:
             self._known.popitem(last=False)
-        response.headers.append(
-            "set-cookie",
-            f"{self._cookie}={cookie}; Path=/; Secure; HttpOnly; SameSite={self._same_site}",
-        )
-        return session
+        written = f"{self._cookie}={cookie}; Path=/; Secure; HttpOnly; SameSite={self._same_site}"
+        return session, {"set-cookie": written}
 
     def end(self, session: Session[Contents]) -> None:
         self._known.pop(session.key, None)
@@ -133,13 +127,13 @@ async def trusted_form(request: Request, token: str) -> dict[str, str]:
     return fields
 
 
-def shown(html: Html, status: int = 200) -> Response:
-    return Response(octets(html), status, media_type="text/html")
+def shown(html: Html, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    return Response(octets(html), status, headers, media_type="text/html")
 
 
-def sent_on(to: str) -> Response:
+def sent_on(to: str, headers: Mapping[str, str] | None = None) -> Response:
     """After something was done: to reload what comes next does nothing twice."""
-    return Response(b"", 303, {"location": to})
+    return Response(b"", 303, {**(headers or {}), "location": to})
 
 
 def assets() -> list[Route]:
