@@ -9,10 +9,17 @@ from reference.gateway.records import Agent, Person, Resource
 
 LAYOUT = """<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><title>{title}</title></head>
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+</head>
 <body>
+<main>
 <h1>{title}</h1>
 {body}
+</main>
 </body>
 </html>
 """

@@ -59,6 +59,7 @@ class Playground:
             Route("/walk", self._show, methods=["GET"]),
             Route("/walk/next", self._next, methods=["POST"]),
             Route("/walk/again", self._again, methods=["POST"]),
+            Route("/walk/redeem-again", self._redeem_again, methods=["POST"]),
             Route("/walk/leave", self._leave, methods=["POST"]),
             Route("/callback", self._callback, methods=["GET"]),
             Route("/service/{walk}/orders", self._orders, methods=["GET"]),
@@ -103,6 +104,11 @@ class Playground:
         walk, _ = await self._walk(request)
         self._guide.ask_the_user_again(walk)
         return sent_on("/walk#step-5")
+
+    async def _redeem_again(self, request: Request) -> Response:
+        walk, _ = await self._walk(request)
+        self._guide.redeem_again(walk)
+        return sent_on("/walk#step-7")
 
     async def _leave(self, request: Request) -> Response:
         session = self._known(request)

@@ -9,15 +9,19 @@ from reference.playground.walk import Exhibit, Party
 from reference.site.markup import Child, Html, tag
 
 PARTIES: tuple[Party, ...] = get_args(Party)
-WIDTH, TOP, ROW, GAP = 960, 62, 46, 200
+WIDTH, TOP, LINE, BETWEEN, GAP = 960, 56, 20, 8, 200
 FIRST = 80
 HEAD = 8
 
 
 def drawing(exhibits: Sequence[Exhibit]) -> Html:
     """One arrow a request, and one a response below it."""
-    height = TOP + ROW * max(len(exhibits), 1) + 12
-    rows = [_exchange(each, TOP + 20 + ROW * number) for number, each in enumerate(exhibits)]
+    y, rows = TOP + LINE, list[Child]()
+    for each in exhibits:
+        drawn = _exchange(each, y)
+        rows += drawn
+        y += LINE * len(drawn) + BETWEEN
+    height = y + BETWEEN
     said = f"{len(exhibits)} exchanges so far between browser, agent, service, gateway and merchant."
     picture = tag(
         "svg",
@@ -40,13 +44,15 @@ def _lifeline(party: Party, height: int) -> list[Child]:
 
 
 def _exchange(exhibit: Exhibit, y: int) -> list[Child]:
+    """One arrow below the other, for what there is of request and answer."""
     one, two = _x(exhibit.sender), _x(exhibit.receiver)
     bad = exhibit.status is not None and exhibit.status >= 400
     drawn: list[Child] = []
     if exhibit.request:
-        drawn += _arrow(one, two, y, f"{exhibit.step}  {exhibit.label}", "")
+        drawn.append(_arrow(one, two, y, f"{exhibit.step}. {exhibit.label}", ""))
     if exhibit.status is not None:
-        drawn += _arrow(two, one, y + 20, f"{exhibit.status}", "bad" if bad else "back")
+        label = f"{exhibit.status}" if exhibit.request else f"{exhibit.step}. {exhibit.status}"
+        drawn.append(_arrow(two, one, y + LINE * len(drawn), label, "bad" if bad else "back"))
     return drawn
 
 

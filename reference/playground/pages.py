@@ -9,7 +9,7 @@ from reference.playground.curtain import Kept, Shown
 from reference.playground.drawing import drawing
 from reference.playground.faults import FAULTS, Fault
 from reference.playground.settings import USUAL, Settings
-from reference.playground.steps import STEPS, USERS_STEP, Step
+from reference.playground.steps import SERVICES_STEP, STEPS, USERS_STEP, Step
 from reference.playground.walk import Decoded, Exhibit, Walk
 from reference.site.layout import Frame, button, code, complaint, document, field, form, section, values
 from reference.site.markup import Child, Html, tag
@@ -49,13 +49,20 @@ def walk_page(walk: Walk, token: str) -> Html:
         if fault is not None
         else None
     )
+    redeemed = walk.done >= SERVICES_STEP or (walk.halted is not None and walk.done == SERVICES_STEP - 1)
+    again = form("/walk/redeem-again", token, button("Redeem again", class_="plain")) if redeemed else None
     return document(
         FRAME,
         "The walk",
         wrong,
         drawing(walk.exhibits),
         tag("ol", [_step(walk, number, step, token) for number, step in enumerate(STEPS, 1)], class_="steps"),
-        form("/walk/leave", token, button("Begin another walk", class_="plain")),
+        tag(
+            "div",
+            again,
+            form("/walk/leave", token, button("Begin another walk", class_="plain")),
+            class_="row",
+        ),
     )
 
 
@@ -135,7 +142,7 @@ def _step(walk: Walk, number: int, step: Step, token: str) -> Html:
     happened = [
         *[tag("p", remark) for at, remark in walk.remarks if at == number],
         *[_exhibit(each, shut=number < walk.done) for each in walk.exhibits if each.step == number],
-        *[_decoded(each) for each in walk.decoded if each.step == number],
+        *[_decoded(each, shut=number < walk.done) for each in walk.decoded if each.step == number],
     ]
     if stopped:
         again = form("/walk/again", token, button("Ask the user again", class_="plain"))
@@ -205,7 +212,7 @@ def _sentences(text: Shown) -> list[Child]:
     ]
 
 
-def _decoded(decoded: Decoded) -> Html:
+def _decoded(decoded: Decoded, *, shut: bool) -> Html:
     return tag(
         "details",
         tag("summary", f"{decoded.what}, decoded"),
@@ -214,5 +221,5 @@ def _decoded(decoded: Decoded) -> Html:
         tag("h3", "Claims"),
         tag("pre", code(json.dumps(decoded.claims, indent=2))),
         class_="exchange",
-        open=True,
+        open=not shut,
     )

@@ -125,7 +125,7 @@ class Service:
         orders = answer.document().get("orders")
         if answer.status != 200 or not isinstance(orders, list):
             raise Halted(f"The merchant gives no orders: {_refusal(answer)}.")
-        if walk.orders is not None and walk.call is not None:
+        if walk.orders is not None and walk.call is not None and not walk.call.done():
             walk.orders.set_result(orders)
             served = await walk.call
             walk.show(9, ("Agent", "Service"), "The call of step 6 is answered", None, served)

@@ -13,7 +13,7 @@ from reference.playground.agent_steps import Agent
 from reference.playground.service_steps import Service
 from reference.playground.walk import Halted, Walk
 
-USERS_STEP = 5
+USERS_STEP, SERVICES_STEP = 5, 7
 Move: TypeAlias = Callable[[Walk], Awaitable[None]]
 
 
@@ -81,6 +81,12 @@ class Guide:
             walk.halted, walk.done = None, USERS_STEP - 1
             walk.forget(USERS_STEP)
             self.agent.prepares_the_authorization(walk)
+
+    def redeem_again(self, walk: Walk) -> None:
+        """The service's own steps once more: what an operator has changed in the meantime shows in them."""
+        if walk.accepted and walk.done >= SERVICES_STEP - 1:
+            walk.halted, walk.done = None, SERVICES_STEP - 1
+            walk.forget(SERVICES_STEP)
 
     def come_back(self, walk: Walk, query: dict[str, str]) -> None:
         """The browser was sent back to the agent."""

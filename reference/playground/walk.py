@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import secrets
 import time
 from collections.abc import Mapping
@@ -20,6 +21,8 @@ from reference.playground.settings import Stage
 
 Party: TypeAlias = Literal["Browser", "Agent", "Service", "Gateway", "Merchant"]
 LAST = 9
+# What fits between two neighbours of the drawing.
+LONGEST = 22
 
 
 class Halted(Exception):
@@ -113,7 +116,7 @@ class Walk:
             request=self.curtain.before(_request_text(request)) if request is not None else (),
             answer=self.curtain.before(_answer_text(answer)) if answer is not None else (),
             status=answer.status if answer is not None else None,
-            label=f"{request.method} {_path(request.url)}" if request is not None else "",
+            label=f"{request.method} {_short(request.url)}" if request is not None else "",
         )
         self.exhibits.append(exhibit)
         return len(self.exhibits) - 1
@@ -141,14 +144,27 @@ def _request_text(request: Outgoing) -> str:
         f"{request.method} {request.url}",
         *(f"{key}: {value}" for key, value in request.headers.items()),
     ]
-    return "\n".join([*lines, *(["", request.body.decode("utf-8", "replace")] if request.body else [])])
+    return "\n".join([*lines, *_body_text(request.body)])
 
 
 def _answer_text(answer: Answer) -> str:
     lines = [str(answer.status), *(f"{key}: {value}" for key, value in answer.headers if key in _TOLD)]
-    return "\n".join([*lines, *(["", answer.body.decode("utf-8", "replace")] if answer.body else [])])
+    return "\n".join([*lines, *_body_text(answer.body)])
 
 
-def _path(url: str) -> str:
-    path = "/" + url.split("/", 3)[-1].partition("?")[0]
-    return path if len(path) <= 44 else f"…{path[-43:]}"
+def _body_text(body: bytes) -> list[str]:
+    """JSON is indented and a form broken into its fields, for people to read; nothing else is changed."""
+    text = body.decode("utf-8", "replace")
+    try:
+        return ["", json.dumps(json.loads(text), indent=2, ensure_ascii=False)]
+    except (ValueError, RecursionError):
+        return ["", text.replace("&", "\n&")] if text else []
+
+
+def _short(url: str) -> str:
+    """The part of a path that says what it is: an identifier says nothing in a drawing."""
+    path = f"/{url.split('/', 3)[-1].partition('?')[0]}"
+    _, found, document = path.partition("/.well-known/")
+    if found:
+        return document.partition("/")[0]
+    return path if len(path) <= LONGEST else f"…/{path.rpartition('/')[2]}"

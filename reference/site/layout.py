@@ -17,8 +17,8 @@ class Frame:
     beside: Child = None
 
 
-def document(frame: Frame, title: str, *main: Child) -> Html:
-    """A whole page. It has no script, and one stylesheet of its own origin."""
+def document(frame: Frame, title: str, *main: Child, above: Child = None) -> Html:
+    """A whole page. It has no script, and one stylesheet of its own origin; the way here stands above it."""
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -32,6 +32,7 @@ def document(frame: Frame, title: str, *main: Child) -> Html:
         "body",
         tag("a", "Skip to the content", href="#main", class_="skip"),
         tag("header", tag("div", brand, frame.beside, class_="bar")),
+        above,
         tag("main", tag("h1", title), *main, id="main", tabindex="-1"),
     )
     return joined(Html("<!doctype html>\n"), tag("html", head, body, lang="en"), Html("\n"))

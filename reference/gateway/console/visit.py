@@ -66,7 +66,7 @@ class Visit:
         frame = Frame(site="Console", home="/projects", beside=leave)
         crumbs = [tag("li", tag("a", name, href=href)) for name, href in trail]
         path = tag("nav", tag("ol", crumbs), class_="crumbs", aria_label="Breadcrumb") if crumbs else None
-        return shown(document(frame, title, path, notice(said), *main), status)
+        return shown(document(frame, title, notice(said), *main, above=path), status)
 
     def done(self, to: str, said: str) -> Response:
         """The next page says what was done."""
