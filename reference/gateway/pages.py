@@ -28,8 +28,8 @@ APPROVE = """<p>You are signed in as <strong>{user}</strong>.</p>
 <p><strong>{name}</strong>, an agent at {domain}, asks to act for you with: {scopes}.</p>
 <form method="post" action="{action}">
 <input type="hidden" name="ticket" value="{ticket}">
-<button type="submit" name="decision" value="approve">Approve</button>
-<button type="submit" name="decision" value="deny">Deny</button>
+<p><button type="submit" name="decision" value="approve">Approve</button></p>
+<p><button type="submit" name="decision" value="deny">Deny</button></p>
 </form>
 """
 
