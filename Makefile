@@ -85,7 +85,8 @@ readers: ## the official readers of our outputs, in .venv-readers; those of npm 
 	@$(install) .venv-readers readers
 	@sh requirements/npm-readers.sh .venv-readers/npm
 
-browser: ## report.html in a real Chromium (apt-get install chromium, or CHROMIUM=/path/to/it)
+browser: ## report.html, Console and playground in a real Chromium (apt-get install chromium, or CHROMIUM=/path/to/it)
+	@$(install) .venv run
 	@$(install) .venv-browser browser
 	@.venv-browser/bin/python -m pytest tests/browser $(ARGS)
 
