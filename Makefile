@@ -88,7 +88,7 @@ readers: ## the official readers of our outputs, in .venv-readers; those of npm 
 browser: ## report.html, Console and playground in a real Chromium (apt-get install chromium, or CHROMIUM=/path/to/it)
 	@$(install) .venv run
 	@$(install) .venv-browser browser
-	@.venv-browser/bin/python -m pytest tests/browser $(ARGS)
+	@.venv-browser/bin/python -m pytest -o faulthandler_timeout=300 tests/browser $(ARGS)
 
 # uv names the host that it asked in nothing that it writes here; the custom command keeps paths out too.
 compile = .venv-lock/bin/python -m uv --quiet pip compile --upgrade --universal --python-version 3.11 \
