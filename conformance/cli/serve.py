@@ -14,7 +14,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = commands.add_parser(
         "serve",
         help="start the reference world and print its addresses",
-        description="Starts the reference gateway, its merchant and a service; Ctrl-C stops them.",
+        description="Starts the reference gateway with Console, merchant, service and playground. "
+        "Ctrl-C stops them.",
     )
     parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
     parser.set_defaults(handler=handle)
@@ -46,7 +47,10 @@ def _print(facts: dict[str, Any]) -> None:
     """A table of addresses, then what is ready to be used."""
     for name, value in facts.items():
         if name.endswith(("_url", "_file")):
-            print(f"{name:<18}{value or 'not part of this version'}")
+            print(f"{name:<18}{value}")
+    print(
+        f"\noperator of the Console\n  {facts['operator']['name']}  password {facts['operator']['password']}"
+    )
     for project in facts["projects"]:
         print(f"\nProject {project['id']} ({project['agent_policy']})")
         for resource in project["resources"]:

@@ -36,6 +36,14 @@ PORT_TAKEN = 98
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class OpenConsole:
+    """The Console's pages, for somebody who looks at them: where, and what the operator signs in with."""
+
+    url: str
+    password: Secret
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Embedded:
     """The reference in a role, or a program that takes the same arguments."""
 
@@ -46,6 +54,8 @@ class Embedded:
     operation: Literal["http", "mcp"] = "http"
     # Whoever starts it by hand has its control to himself; a run keeps it from everybody else.
     open_control: bool = False
+    # A run drives the control alone, and starts without pages that nobody sees.
+    console: OpenConsole | None = None
 
 
 def embedded_reference(role: str, operation: Literal["http", "mcp"] = "http") -> Embedded:
@@ -65,7 +75,11 @@ def embedded_gateway(embedded: Embedded, authority: Authority, folder: Path) -> 
         *(*embedded.program, "--exit-with-stdin"),
         *("--base-url", base_url, "--core-url", core_url, "--control-url", control_url),
         *("--tls-cert", str(certificate.cert_file), "--tls-key", str(certificate.key_file)),
+        *(("--console-url", embedded.console.url) if embedded.console is not None else ()),
     )
+    told = {"GATEPROOF_CONTROL_TOKEN": token.reveal() if token is not None else ""}
+    if embedded.console is not None:
+        told["GATEPROOF_OPERATOR_PASSWORD"] = embedded.console.password.reveal()
     return GatewayTarget(
         file=None,
         name=embedded.name,
@@ -78,7 +92,7 @@ def embedded_gateway(embedded: Embedded, authority: Authority, folder: Path) -> 
             cwd=folder,
             ready_url=control_url,
             timeout_s=30.0,
-            env={"GATEPROOF_CONTROL_TOKEN": token.reveal() if token is not None else ""},
+            env=told,
         ),
         control=Control(cwd=folder, url=control_url, token=token),
         sign_in=SignIn(cwd=folder),

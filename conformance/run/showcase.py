@@ -1,10 +1,12 @@
-"""The reference world with something in it: Projects, Resources, Proxy clients and a service."""
+"""The reference world with something in it: Projects, Resources, Proxy clients, a service, a playground."""
 
 from __future__ import annotations
 
+import json
 import secrets
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +14,7 @@ from typing import Any
 
 from conformance.run.authority import Authority
 from conformance.run.context import MerchantAccess
-from conformance.run.embedded import Embedded
+from conformance.run.embedded import Embedded, OpenConsole
 from conformance.run.ports import free_ports
 from conformance.run.prepare import CannotRun, launched, started
 from conformance.target import actions
@@ -21,8 +23,16 @@ from conformance.target.control import ControlPlane
 from conformance.target.launch import Running
 from conformance.target.model import AgentPolicy, GatewayTarget, Launch
 from conformance.target.readiness import any_answers
+from conformance.wire.secret import Secret
 
 SCOPES = ("orders:read",)
+OPERATOR = "operator"
+# What the merchant does at the Resources that the playground's faults need.
+TROUBLE: Mapping[str, Mapping[str, Any]] = {
+    "distrusted": {"provisioning": "reject"},
+    "broken": {"provisioning": {"outcome": "server_error", "status": 500}},
+    "unrefreshed": {"refresh": "reject", "access_token_lifetime_s": 1},
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,12 +43,24 @@ class ReferenceWorld:
     running: tuple[Running, ...]
 
 
-def start_world(folder: Path, stack: ExitStack) -> ReferenceWorld:
-    """Starts merchant, gateway and service, and fills the gateway with what a first look needs."""
+def start_world(folder: Path, stack: ExitStack, program: tuple[str, ...] | None = None) -> ReferenceWorld:
+    """Starts merchant, gateway, service and playground, and fills the gateway with what a first look needs.
+
+    `program` is the gateway's, if it is not the reference itself.
+    """
     authority = Authority(folder)
-    world = started(Embedded(open_control=True), authority, folder, secrets.randbelow(2**32), stack)
+    console_port, playground_port = free_ports(2)
+    console = OpenConsole(
+        url=f"https://127.0.0.1:{console_port}",
+        password=Secret("operator_password", secrets.token_urlsafe(16)),
+    )
+    embedded = Embedded(open_control=True, console=console, program=program or Embedded().program)
+    world = started(embedded, authority, folder, secrets.randbelow(2**32), stack)
     if world.merchant is None or world.target.control is None or world.running is None:
         raise CannotRun("the reference world is not complete")
+    with closing(world.merchant.admin()) as admin:
+        # Resources that are made in the Console have nobody else to make them known.
+        admin.trust(world.target.base_url)
     control = connect_control(world.target.control)
     stack.callback(control.close)
     projects = [
@@ -47,16 +69,20 @@ def start_world(folder: Path, stack: ExitStack) -> ReferenceWorld:
         _project(control, world.merchant, "hold", ("v1",)),
     ]
     service_url, service = _service(world.target, world.merchant, projects[0], authority, folder, stack)
+    playground_url = f"https://127.0.0.1:{playground_port}"
+    stages = _stages(control, world.merchant, projects)
+    playground = _playground(world.target, world.merchant, playground_url, stages, authority, folder, stack)
     facts = {
         "base_url": world.target.base_url,
         "core_url": world.target.core_url,
-        "console_url": None,
-        "playground_url": None,
+        "console_url": console.url,
+        "playground_url": playground_url,
         "merchant_url": world.merchant.endpoints["issuer"],
         "merchant_api_url": world.merchant.endpoints["api_url"],
         "service_url": service_url,
         "control_url": world.target.control.url,
         "ca_file": str(authority.ca_file),
+        "operator": {"name": OPERATOR, "password": console.password.reveal()},
         "project": {"id": projects[0]["id"], "agent_policy": projects[0]["agent_policy"]},
         "resource": projects[0]["resources"][0],
         "proxy_clients": projects[0]["proxy_clients"],
@@ -66,7 +92,7 @@ def start_world(folder: Path, stack: ExitStack) -> ReferenceWorld:
             for user in world.users
         ],
     }
-    return ReferenceWorld(facts=facts, running=(world.running, service))
+    return ReferenceWorld(facts=facts, running=(world.running, service, playground))
 
 
 def wait(world: ReferenceWorld) -> None:
@@ -120,6 +146,40 @@ def _resource(
     }
 
 
+def _stages(
+    control: ControlPlane, merchant: MerchantAccess, projects: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """What the playground plays with: the usual Resource and Proxy client, and others for its faults."""
+    usual, other, held = projects
+    active, _, revoked = usual["proxy_clients"]
+    stages = [
+        _stage("usual", usual["resources"][0], active),
+        _stage("revoked", usual["resources"][0], revoked),
+        _stage("foreign", usual["resources"][0], other["proxy_clients"][0]),
+        _stage("hold", held["resources"][0], held["proxy_clients"][0]),
+    ]
+    project_id = actions.create_project(control, "where the merchant is in trouble", "approve")
+    client_id, secret = actions.create_proxy_client(control, project_id)
+    client = {"id": client_id, "secret": secret.reveal()}
+    for name, script in TROUBLE.items():
+        resource = _resource(control, merchant, project_id, name)
+        with closing(merchant.admin()) as admin:
+            admin.script(resource["merchant_client_id"], **script)
+        stages.append(_stage(name, resource, client))
+    return stages
+
+
+def _stage(name: str, resource: Mapping[str, Any], client: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "name": name,
+        "resource_id": resource["id"],
+        "indicator": resource["indicator"],
+        "scopes": resource["scopes"],
+        "proxy_client_id": client["id"],
+        "proxy_client_secret": client["secret"],
+    }
+
+
 def _service(
     target: GatewayTarget,
     merchant: MerchantAccess,
@@ -162,3 +222,38 @@ def _service(
         ready=any_answers([metadata_url]),
     )
     return service_url, running
+
+
+def _playground(
+    target: GatewayTarget,
+    merchant: MerchantAccess,
+    url: str,
+    stages: list[dict[str, Any]],
+    authority: Authority,
+    folder: Path,
+    stack: ExitStack,
+) -> Running:
+    """A process of its own, that knows the gateway by nothing but its public endpoints."""
+    certificate = authority.issue("playground")
+    environment = {
+        "GATEPROOF_PLAYGROUND_URL": url,
+        "GATEPROOF_BASE_URL": target.base_url,
+        "GATEPROOF_MERCHANT_API_URL": merchant.endpoints["api_url"],
+        "GATEPROOF_PLAYGROUND_STAGES": json.dumps(stages),
+        "GATEPROOF_TLS_CERT_FILE": str(certificate.cert_file),
+        "GATEPROOF_TLS_KEY_FILE": str(certificate.key_file),
+    }
+    spec = Launch(
+        command=(sys.executable, "-m", "reference.playground", "--exit-with-stdin"),
+        cwd=folder,
+        ready_url=url,
+        env=environment,
+    )
+    return launched(
+        spec,
+        folder / "playground.log",
+        stack,
+        ca_file=authority.ca_file,
+        urls=[url],
+        ready=any_answers([url]),
+    )

@@ -63,6 +63,10 @@ class MerchantAdmin:
     def set_jwks_uri(self, client_id: str, uri: str) -> None:
         self._call("set_jwks_uri", client_id=client_id, jwks_uri=uri)
 
+    def trust(self, base_url: str) -> None:
+        """Take every Resource of this gateway for a client that goes by its own address."""
+        self._call("trust", base_url=base_url)
+
     def script(self, client_id: str, *, login: str | None = None, **fields: Any) -> None:
         """Replace the script of a client, or of one login at it. The fields are those of `Script`.
 

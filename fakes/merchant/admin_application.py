@@ -99,6 +99,10 @@ def _about_clients(merchant: Merchant) -> list[Action]:
         merchant.key_sets.warm(jwks_uri)
         return {}
 
+    def trust(base_url: str) -> Any:
+        merchant.clients.trust(_text("base_url", base_url))
+        return {}
+
     def script(client_id: str, script: dict[str, Any], login: str | None = None) -> Any:
         if merchant.clients.find(client_id) is None:
             raise AdminRefused(f"no client {client_id!r}")
@@ -107,7 +111,7 @@ def _about_clients(merchant: Merchant) -> list[Action]:
         merchant.clients.follow(client_id, _text_or_none("login", login), parse_script(script, PARAMETERS))
         return {}
 
-    return [register_client, set_jwks_uri, script]
+    return [register_client, set_jwks_uri, trust, script]
 
 
 def _about_the_world(merchant: Merchant) -> list[Action]:

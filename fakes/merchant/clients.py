@@ -32,6 +32,14 @@ class Clients:
         self._clients: dict[str, Client] = {}
         self._scripts: dict[tuple[str, str | None], Script] = {}
         self._tapes: dict[tuple[str, str | None], deque[Answer]] = {}
+        self._trusted: str | None = None
+
+    def trust(self, base_url: str) -> None:
+        """Whatever Resource is made at this gateway is a client from then on.
+
+        It goes by the address of its authorization server, and its keys are where that address says.
+        """
+        self._trusted = f"{base_url.rstrip('/')}/"
 
     def register(self, client: Client) -> None:
         self._clients[client.client_id] = client
@@ -44,7 +52,15 @@ class Clients:
         return True
 
     def find(self, client_id: object) -> Client | None:
-        return self._clients.get(client_id) if isinstance(client_id, str) else None
+        if not isinstance(client_id, str):
+            return None
+        if (
+            client_id not in self._clients
+            and self._trusted is not None
+            and client_id.startswith(self._trusted)
+        ):
+            self.register(Client(client_id=client_id, jwks_uri=f"{client_id}/jwks"))
+        return self._clients.get(client_id)
 
     def newest_first(self) -> list[Client]:
         return list(reversed(self._clients.values()))

@@ -14,6 +14,9 @@ from reference.gateway.policies import Policies
 from reference.serving import NotServed, Origin, loopback_url, run, server_tls
 
 TOKEN_VARIABLE = "GATEPROOF_CONTROL_TOKEN"  # noqa: S105 - the name of a variable, not what is in it
+PASSWORD_VARIABLE = "GATEPROOF_OPERATOR_PASSWORD"  # noqa: S105 - the same
+# Nothing slows a guesser down here, so the password is one that nobody guesses.
+SHORTEST_PASSWORD = 16
 
 
 def main(argv: Sequence[str] | None = None, policies: Policies | None = None) -> int:
@@ -55,7 +58,26 @@ def _apps(given: argparse.Namespace, policies: Policies | None) -> tuple[Apps, l
         token = os.environ.get(TOKEN_VARIABLE) or None
         control = control_app(apps.gateway, path=urlsplit(control_url).path, token=token)
         origins.append(Origin(app=control, url=control_url))
+    if given.console_url:
+        origins.append(_console(apps, loopback_url(given.console_url), [origin.url for origin in origins]))
     return apps, origins
+
+
+def _console(apps: Apps, url: str, taken: Sequence[str]) -> Origin:
+    # Most gateways are started without a Console, and start sooner without loading it.
+    from reference.gateway.console.app import console_app  # noqa: PLC0415
+    from reference.gateway.console.signing_in import operator_with  # noqa: PLC0415
+
+    password = os.environ.get(PASSWORD_VARIABLE, "")
+    parts = urlsplit(url)
+    if parts.scheme != "https" or parts.path or any(same_origin(url, each) for each in taken):
+        raise NotServed("the Console needs an https origin of its own: browsers keep its cookie for no other")
+    if len(password) < SHORTEST_PASSWORD:
+        raise NotServed(
+            f"the Console needs a password of {SHORTEST_PASSWORD} characters: ${PASSWORD_VARIABLE}"
+        )
+    app = console_app(apps.gateway, console_url=url, operator=operator_with(password))
+    return Origin(app=app, url=url)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -65,6 +87,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--base-url", required=True, help="gateway API host, with a port, on loopback")
     parser.add_argument("--core-url", required=True, help="core host; may be the same as --base-url")
     parser.add_argument("--control-url", help=f"control endpoint; its token comes from ${TOKEN_VARIABLE}")
+    parser.add_argument(
+        "--console-url", help=f"Console; its operator's password comes from ${PASSWORD_VARIABLE}"
+    )
     parser.add_argument("--tls-cert", type=Path, help="certificate chain for https addresses")
     parser.add_argument("--tls-key", type=Path, help="its private key")
     parser.add_argument("--exit-with-stdin", action="store_true", help="stop when stdin ends")

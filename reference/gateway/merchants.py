@@ -51,7 +51,7 @@ class Merchants:
 
     async def ask(self, merchant: MerchantPlace, form: dict[str, str]) -> MerchantAnswer:
         """One request to the token endpoint; every trouble on the way is an answer without a status."""
-        answer = await self._request(merchant, "POST", merchant.token_endpoint, form)
+        answer = await self._request(merchant.ca_file, "POST", merchant.token_endpoint, form)
         if answer.trouble is not None:
             self._note(f"no answer of the merchant to {merchant.client_id}: {answer.trouble}")
         return answer
@@ -66,6 +66,13 @@ class Merchants:
             return None
         claims = _verified(token, header, await self._key_set(merchant, max_age_s=3600))
         return claims or _verified(token, header, await self._key_set(merchant, max_age_s=KEYS_AGAIN_AFTER_S))
+
+    async def described(self, issuer: str, ca_file: str | None) -> dict[str, Any] | None:
+        """What an issuer's discovery document says; None when there is none, or one of somebody else."""
+        url = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
+        answer = await self._request(ca_file, "GET", url, None)
+        document = answer.document if answer.status == 200 else None
+        return document if document is not None and document.get("issuer") == issuer else None
 
     def trust(self, ca_file: str | None) -> None:
         """Load a CA file now, so that a wrong one is noticed when it is named."""
@@ -84,7 +91,7 @@ class Merchants:
         fetched_at, keys = self._keys.get(merchant.jwks_uri, (float("-inf"), []))
         if time.monotonic() - fetched_at < max_age_s:
             return keys
-        answer = await self._request(merchant, "GET", merchant.jwks_uri, None)
+        answer = await self._request(merchant.ca_file, "GET", merchant.jwks_uri, None)
         found = (answer.document or {}).get("keys")
         if answer.status != 200 or not isinstance(found, list):
             return keys
@@ -93,14 +100,14 @@ class Merchants:
         return keys
 
     async def _request(
-        self, merchant: MerchantPlace, method: str, url: str, form: dict[str, str] | None
+        self, ca_file: str | None, method: str, url: str, form: dict[str, str] | None
     ) -> MerchantAnswer:
         """The body is taken as it comes: what was not asked for compressed could be any size unpacked."""
         body = bytearray()
         try:
             async with (
                 asyncio.timeout(self._limits.total_s),
-                self._client(merchant.ca_file).stream(
+                self._client(ca_file).stream(
                     method,
                     url,
                     data=form,

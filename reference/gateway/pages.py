@@ -9,10 +9,17 @@ from reference.gateway.records import Agent, Person, Resource
 
 LAYOUT = """<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><title>{title}</title></head>
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+</head>
 <body>
+<main>
 <h1>{title}</h1>
 {body}
+</main>
 </body>
 </html>
 """
@@ -21,8 +28,8 @@ APPROVE = """<p>You are signed in as <strong>{user}</strong>.</p>
 <p><strong>{name}</strong>, an agent at {domain}, asks to act for you with: {scopes}.</p>
 <form method="post" action="{action}">
 <input type="hidden" name="ticket" value="{ticket}">
-<button type="submit" name="decision" value="approve">Approve</button>
-<button type="submit" name="decision" value="deny">Deny</button>
+<p><button type="submit" name="decision" value="approve">Approve</button></p>
+<p><button type="submit" name="decision" value="deny">Deny</button></p>
 </form>
 """
 

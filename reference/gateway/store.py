@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
+from reference.gateway.events import Events
 from reference.gateway.keys import KeyRing
 from reference.gateway.records import (
     Agent,
@@ -85,6 +86,7 @@ class Store:
     answers: dict[tuple[str, str], dict[str, Decision]] = field(default_factory=dict)
     subjects: dict[tuple[str, str], str] = field(default_factory=dict)
     vault: dict[VaultKey, VaultEntry] = field(default_factory=dict)
+    events: Events = field(default_factory=Events)
     # A sign-in may take ten minutes.
     sign_ins: Expiring[SignIn] = field(default_factory=lambda: Expiring(keep_s=600))
     browsers: Expiring[dict[str, Person]] = field(default_factory=lambda: Expiring(keep_s=3600))
@@ -112,3 +114,4 @@ class Store:
         self.answers = {k: v for k, v in self.answers.items() if k[0] != project_id}
         self.subjects = {k: v for k, v in self.subjects.items() if k[0] != project_id}
         self.vault = {k: v for k, v in self.vault.items() if k.project_id != project_id}
+        self.events.forget(project_id)

@@ -7,11 +7,12 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
 from reference.gateway.clock import Clock
+from reference.gateway.events import Event, What
 from reference.gateway.ids import Ids
 from reference.gateway.keys import SigningKey, signed
 from reference.gateway.merchants import Merchants
 from reference.gateway.policy.outcomes import Refusal
-from reference.gateway.policy.vault import Verdict
+from reference.gateway.policy.vault import MerchantAnswer, Verdict
 from reference.gateway.records import Agent, Grant, Resource, VaultEntry, VaultKey
 from reference.gateway.store import Store
 
@@ -62,9 +63,12 @@ class Vault:
             "scope": " ".join(wanted),
             **self._client_authentication(resource),
         }
+        key = self._policies.vault_key(grant, resource)
+        self._note("provisioning started", key, agent.id)
         answer = await self._merchants.ask(resource.merchant, form)
         verdict = self._policies.provisioning_verdict(answer)
-        key = self._policies.vault_key(grant, resource)
+        outcome: What = "provisioning succeeded" if verdict == "accepted" else "provisioning failed"
+        self._note(outcome, key, agent.id, _said(verdict, answer))
         old = self._store.vault.get(key)
         entry = self._policies.entry_after_provisioning(old, verdict, answer, now)
         if entry is None:
@@ -120,6 +124,8 @@ class Vault:
         }
         answer = await self._merchants.ask(resource.merchant, form)
         verdict = self._policies.refresh_verdict(answer)
+        outcome: What = "refresh succeeded" if verdict == "accepted" else "refresh failed"
+        self._note(outcome, key, None, _said(verdict, answer))
         # What the merchant says about an entry that a sign-in has replaced says nothing about the new one.
         if self._store.vault.get(key) is entry and verdict != "transient":
             self._store.vault[key] = (
@@ -128,6 +134,18 @@ class Vault:
                 else self._policies.rejected_entry(entry)
             )
         return verdict
+
+    def _note(self, what: What, key: VaultKey, agent_id: str | None, detail: str = "") -> None:
+        event = Event(
+            at=self._clock.now(),
+            what=what,
+            project_id=key.project_id,
+            resource_id=key.resource_id,
+            login_id=key.login_id,
+            agent_id=agent_id,
+            detail=detail,
+        )
+        self._store.events.note(event)
 
     def _assertion_key(self, resource: Resource) -> SigningKey:
         return self._policies.assertion_key(self._store.core_keys, resource.key)
@@ -139,3 +157,12 @@ class Vault:
             "client_assertion_type": JWT_BEARER_CLIENT,
             "client_assertion": signed(self._assertion_key(resource), claims, "JWT"),
         }
+
+
+def _said(verdict: Verdict, answer: MerchantAnswer) -> str:
+    """Why there is no new token. The merchant's own words stay out: they could quote what was sent."""
+    if verdict == "accepted":
+        return ""
+    if answer.status is None:
+        return f"no answer of the merchant: {answer.trouble}"
+    return f"the merchant {'refused' if verdict == 'rejected' else 'was in trouble'}: status {answer.status}"

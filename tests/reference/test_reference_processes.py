@@ -180,3 +180,65 @@ def test_a_service_that_is_told_too_little_says_so(start: Start) -> None:
     assert process.returncode == 2
     assert error.startswith("reference service: not set: ")
     assert error.count("\n") == 1
+
+
+SITES = ("reference.gateway.console", "reference.site", "reference.playground")
+
+
+@pytest.mark.parametrize("with_console", [False, True], ids=["bare", "with its Console"])
+def test_a_gateway_without_a_console_loads_no_page_of_it(
+    start: Start, authority: dict[str, str], with_console: bool
+) -> None:
+    base, console = free_ports(2)
+    urls = ["--base-url", f"https://127.0.0.1:{base}", "--core-url", f"https://127.0.0.1:{base}"]
+    urls += ["--console-url", f"https://127.0.0.1:{console}"] * with_console
+    process = start(
+        *urls,
+        *("--tls-cert", authority["cert"], "--tls-key", authority["key"]),
+        PYTHONPROFILEIMPORTTIME="1",
+        GATEPROOF_OPERATOR_PASSWORD="a-password-that-is-long",
+    )
+    context = ssl.create_default_context(cafile=authority["ca"])
+    wait_until_it_answers(f"https://127.0.0.1:{base}", verify=context)
+    if with_console:
+        page = httpx.get(f"https://127.0.0.1:{console}/sign-in", verify=context, trust_env=False)
+        assert "<h1>Sign in</h1>" in page.text
+    process.terminate()
+    _, loaded = process.communicate(timeout=PATIENCE_S)
+    assert "reference.gateway.policies" in loaded
+    assert [name for name in SITES if name in loaded] == (list(SITES[:2]) if with_console else [])
+    assert "a-password-that-is-long" not in loaded
+
+
+@pytest.mark.parametrize(
+    ("url", "password", "complaint"),
+    [
+        ("http://127.0.0.1:{port}", "a-password-that-is-long", "an https origin of its own"),
+        ("https://127.0.0.1:{port}/console", "a-password-that-is-long", "an https origin of its own"),
+        ("https://127.0.0.1:{base}", "a-password-that-is-long", "an https origin of its own"),
+        ("https://127.0.0.1:{port}", "short", "$GATEPROOF_OPERATOR_PASSWORD"),
+    ],
+)
+def test_a_console_needs_an_origin_and_a_password(
+    start: Start, authority: dict[str, str], url: str, password: str, complaint: str
+) -> None:
+    base, port = free_ports(2)
+    process = start(
+        *("--base-url", f"https://127.0.0.1:{base}", "--core-url", f"https://127.0.0.1:{base}"),
+        *("--tls-cert", authority["cert"], "--tls-key", authority["key"]),
+        *("--console-url", url.format(base=base, port=port)),
+        GATEPROOF_OPERATOR_PASSWORD=password,
+    )
+    _, error = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 2
+    assert complaint in error
+    assert error.count("\n") == 1
+
+
+def test_a_playground_that_is_told_too_little_says_so(start: Start) -> None:
+    process = start(module="reference.playground", GATEPROOF_PLAYGROUND_URL="")
+    _, error = process.communicate(timeout=PATIENCE_S)
+
+    assert process.returncode == 2
+    assert error.startswith("reference playground: not set: ")
+    assert error.count("\n") == 1

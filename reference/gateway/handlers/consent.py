@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from starlette.responses import Response
 
+from reference.gateway.events import Event, What
 from reference.gateway.gateway import Gateway
 from reference.gateway.handlers.browser import error, page, redirect
 from reference.gateway.ids import fingerprint
@@ -32,7 +33,7 @@ async def ask(
     )
     decided = gateway.policies.consent(facts)
     if decided == "pending":
-        return held(gateway, sign_in, agent, cookie)
+        return held(gateway, resource, sign_in, agent, cookie=cookie)
     if decided == "approved":
         return await approve(gateway, resource, sign_in, cookie=cookie)
     ticket = gateway.ids.secret()
@@ -59,7 +60,7 @@ async def approve(
     if person is None or agent is None or resource.id not in gateway.store.resources:
         return error(gateway, "Start again from the agent.")
     if _standing(gateway, resource, agent) == "pending":
-        return held(gateway, sign_in, agent, cookie)
+        return held(gateway, resource, sign_in, agent, cookie=cookie)
     grant = _grant(gateway, resource, agent, sign_in, person)
     verdict = await gateway.vault.provision(grant, agent, resource)
     gateway.log.write(f"provisioning for {resource.id}: {verdict}")
@@ -80,11 +81,32 @@ async def approve(
     return redirect(gateway, gateway.policies.code_redirect(request, code, gateway.issuer), headers)
 
 
-def held(gateway: Gateway, sign_in: SignIn, agent: Agent, cookie: Mapping[str, str] | None) -> Response:
+def held(
+    gateway: Gateway,
+    resource: Resource,
+    sign_in: SignIn,
+    agent: Agent,
+    *,
+    cookie: Mapping[str, str] | None,
+) -> Response:
     """The user has signed in for an agent that is Pending."""
+    note(gateway, "agent is Pending", resource, sign_in)
     if gateway.policies.pending_is_told_to_the_agent:
         return tell_agent(gateway, sign_in, "access_denied", "the operator has yet to approve the agent")
     return page(gateway, pending_page(agent), cookie=cookie)
+
+
+def note(gateway: Gateway, what: What, resource: Resource, sign_in: SignIn) -> None:
+    """An operator may want to know what became of a sign-in."""
+    event = Event(
+        at=gateway.clock.now(),
+        what=what,
+        project_id=resource.project_id,
+        resource_id=resource.id,
+        login_id=sign_in.person.login_id if sign_in.person is not None else "",
+        agent_id=sign_in.request.client_id,
+    )
+    gateway.store.events.note(event)
 
 
 def tell_agent(gateway: Gateway, sign_in: SignIn, code: str, description: str) -> Response:

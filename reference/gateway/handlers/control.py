@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 from starlette.responses import Response
 
+from reference.gateway.actions import ACTIONS
 from reference.gateway.arguments import Arguments, WrongArgument
-from reference.gateway.console import ACTIONS
 from reference.gateway.gateway import Gateway
 from reference.gateway.wire import Endpoint, json_answer, json_of
 from reference.serving import is_loopback

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from reference.gateway.gateway import Gateway
 from reference.gateway.handlers.authorization import callback_url, send_to_merchant
 from reference.gateway.handlers.browser import browser_key, error, fresh_browser
-from reference.gateway.handlers.consent import approve, ask, tell_agent
+from reference.gateway.handlers.consent import approve, ask, note, tell_agent
 from reference.gateway.ids import fingerprint
 from reference.gateway.policy.sign_in import IdTokenFacts
 from reference.gateway.records import Decision, Person, Resource, SignIn
@@ -41,6 +41,7 @@ def callback(gateway: Gateway) -> Endpoint:
         people = gateway.store.browsers.get(sign_in.browser) or {}
         browser = fresh_browser(gateway, people | {session: person})
         sign_in = replace(sign_in, browser=browser.key, person=person)
+        note(gateway, "signed in", resource, sign_in)
         return await ask(gateway, resource, sign_in, was_signed_in=False, cookie=browser.cookie)
 
     return endpoint

@@ -21,7 +21,12 @@ class DiscoveryFacts:
 
     @property
     def authorization_server(self) -> str:
-        return f"{self.base_url}/{self.resource.id}"
+        return authorization_server(self.base_url, self.resource.id)
+
+
+def authorization_server(base_url: str, resource_id: str) -> str:
+    """Every Resource has one of its own."""
+    return f"{base_url}/{resource_id}"
 
 
 def issuer(core_url: str) -> str:

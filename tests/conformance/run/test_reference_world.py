@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
+import ssl
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
+
+from conformance.run.authority import Authority
+from conformance.run.embedded import Embedded, embedded_gateway
 
 # What every way to reach a gateway has to give the same answer to, in a fraction of a whole run's time.
 SOME = tuple(
@@ -90,6 +96,29 @@ def test_one_worker_and_two_find_the_same(tmp_path: Path) -> None:
     ]
     assert found[0] == found[1]
     assert len(found[0]) > 50
+
+
+def test_served_world_has_its_pages_and_nothing_of_the_last_one(served: dict[str, Any]) -> None:
+    trust = ssl.create_default_context(cafile=served["ca_file"])
+    for name, title in (("console_url", "Sign in"), ("playground_url", "Walk through the sequence")):
+        page = httpx.get(served[name], verify=trust, follow_redirects=True, trust_env=False)
+        assert f"<h1>{title}</h1>" in page.text
+    assert served["operator"]["name"] == "operator"
+    assert len(served["operator"]["password"]) > 16
+    with httpx.Client(base_url=served["console_url"], verify=trust, trust_env=False) as client:
+        token = re.search('name="csrf" value="([^"]+)"', client.get("/sign-in").text)
+        assert token
+        client.post("/sign-in", data={"csrf": token[1], **served["operator"]})
+        projects = client.get("/projects").text
+    assert projects.count("showcase ") == len(served["projects"])
+    assert projects.count('<tr role="row">') == len(served["projects"]) + 2
+
+
+def test_run_has_no_console_to_wait_for(tmp_path: Path) -> None:
+    target = embedded_gateway(Embedded(), Authority(tmp_path), tmp_path)
+    assert target.launch is not None
+    assert "--console-url" not in target.launch.command
+    assert set(target.launch.env) == {"GATEPROOF_CONTROL_TOKEN"}
 
 
 def test_served_reference_is_conformant_by_control(served: dict[str, Any], tmp_path: Path) -> None:

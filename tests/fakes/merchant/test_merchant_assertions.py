@@ -228,3 +228,13 @@ def test_journal_keeps_the_raw_jwts_and_the_key(world: Any) -> None:
     assert entry.verified_by == {"assertion": "k1", "client_assertion": "k1"}
     assert entry.actor == {"client_id": "agent-1", "chain": [{"sub": "agent-0"}]}
     assert (entry.grant, entry.login, entry.outcome, entry.status) == (JWT_BEARER, ALICE, "ok", 200)
+
+
+def test_resource_of_a_trusted_gateway_is_a_client_by_its_own_address(world: Any) -> None:
+    server, key = "https://gateway.test/res_new", world.key("ES256")
+    world.publish("res_new/jwks", key)
+    assert world.provision(world.assertion(key, iss=server)).status_code == 400
+    world.merchant.clients.trust("https://gateway.test/")
+    assert world.provision(world.assertion(key, iss=server)).status_code == 200
+    assert world.open_form(client_id=server).status_code == 200
+    assert world.open_form(client_id="https://other.test/res_new").status_code == 400

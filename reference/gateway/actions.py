@@ -10,7 +10,7 @@ from typing import cast
 from reference.gateway.arguments import Arguments, WrongArgument
 from reference.gateway.gateway import Gateway
 from reference.gateway.keys import rotated
-from reference.gateway.policy.discovery import resource_jwks_uri
+from reference.gateway.policy.discovery import authorization_server, resource_jwks_uri
 from reference.gateway.policy.outcomes import JsonObject
 from reference.gateway.records import AgentPolicy, MerchantPlace, Project, ProxyClient, Resource
 
@@ -57,14 +57,15 @@ def create_resource(gateway: Gateway, arguments: Arguments) -> JsonObject:
     indicator, scopes = arguments.text("indicator"), arguments.texts("scopes")
     if not scopes or any(not scope.isascii() or scope != "".join(scope.split()) for scope in scopes):
         raise WrongArgument("scopes: expected one or more scopes without spaces")
-    merchant = _merchant(arguments.object("merchant"))
+    resource_id = gateway.ids.identifier("res_")
+    merchant = _merchant(arguments.object("merchant"), authorization_server(gateway.base_url, resource_id))
     arguments.done()
     try:
         gateway.merchants.trust(merchant.ca_file)
     except (OSError, ssl.SSLError):
         raise WrongArgument("merchant.ca_file: expected a readable file of PEM certificates") from None
     resource = Resource(
-        id=gateway.ids.identifier("res_"),
+        id=resource_id,
         project_id=project.id,
         indicator=indicator,
         scopes=scopes,
@@ -172,7 +173,8 @@ def _agent_policy(value: str) -> AgentPolicy:
     return cast(AgentPolicy, value)
 
 
-def _merchant(members: Arguments) -> MerchantPlace:
+def _merchant(members: Arguments, usual_client_id: str) -> MerchantPlace:
+    """Unless the merchant knows the gateway by another name, it goes by the Resource's own address."""
     place = MerchantPlace(
         issuer=members.text("issuer"),
         authorization_endpoint=members.text("authorization_endpoint"),
@@ -180,7 +182,7 @@ def _merchant(members: Arguments) -> MerchantPlace:
         userinfo_endpoint=members.text("userinfo_endpoint"),
         jwks_uri=members.text("jwks_uri"),
         api_url=members.text("api_url"),
-        client_id=members.text("client_id"),
+        client_id=members.text_or_null("client_id") or usual_client_id,
         ca_file=members.text_or_null("ca_file"),
     )
     members.done()

@@ -1,0 +1,1 @@
+"""The Console's pages, on an origin of their own, for a signed-in operator."""

@@ -1,0 +1,70 @@
+"""Agents as a Project has met them, the Pending ones first."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+
+from reference.gateway import actions
+from reference.gateway.arguments import Arguments, WrongArgument
+from reference.gateway.console.projects import place_of, project_page
+from reference.gateway.console.visit import Visit
+from reference.gateway.policy.redemption import rfc3339
+from reference.gateway.policy.registration import domain_of
+from reference.gateway.records import Agent, Project, Standing
+from reference.site.layout import button, code, form, section, table
+from reference.site.markup import Child, foreign, tag
+
+HEAD = ("Agent", "Domain", "Client ID", "Registered", "Standing", "Action")
+
+
+async def listed(visit: Visit) -> Response:
+    project, store = visit.project(), visit.gateway.store
+    met = [
+        (store.agents[agent_id], standing)
+        for (project_id, agent_id), standing in store.standings.items()
+        if project_id == project.id and agent_id in store.agents
+    ]
+    met.sort(key=lambda each: each[1] != "pending")
+    rows = [_row(visit, project, agent, standing) for agent, standing in met]
+    return project_page(
+        visit,
+        project,
+        "/agents",
+        section(
+            "Agents",
+            tag(
+                "p",
+                "An agent turns up here when a user signs in for it. One that is Pending gets no code; "
+                "once it is approved, its user starts again from the agent.",
+                class_="hint",
+            ),
+            table("Agents of this Project, Pending first", HEAD, rows)
+            if rows
+            else tag("p", "No user has signed in for any agent yet."),
+        ),
+    )
+
+
+async def approve(visit: Visit) -> Response:
+    project = visit.project()
+    members = {"project_id": project.id, "client_id": visit.request.path_params["client_id"]}
+    try:
+        actions.approve_agent(visit.gateway, Arguments(members))
+    except WrongArgument as wrong:
+        return visit.done(f"{place_of(project)}/agents", f"Nothing was changed. {wrong}")
+    return visit.done(f"{place_of(project)}/agents", "The agent was approved.")
+
+
+def _row(visit: Visit, project: Project, agent: Agent, standing: Standing) -> tuple[Child, ...]:
+    pending = standing == "pending"
+    to = f"{place_of(project)}/agents/{agent.id}/approve"
+    action: Child = form(to, visit.token, button("Approve", about=agent.name)) if pending else "none"
+    mark = tag("span", "Pending" if pending else "approved", class_="mark wait" if pending else "mark good")
+    return (
+        foreign(agent.name),
+        foreign(domain_of(agent.redirect_uris)),
+        code(agent.id),
+        tag("time", rfc3339(agent.registered_at), datetime=rfc3339(agent.registered_at)),
+        mark,
+        action,
+    )

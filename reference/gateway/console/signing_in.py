@@ -1,0 +1,86 @@
+"""The operator signs in, and leaves."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from reference.gateway.console.visit import ConsoleSessions, Desk, Visit
+from reference.gateway.ids import fingerprint
+from reference.gateway.wire import Endpoint
+from reference.site.layout import Frame, button, complaint, document, form
+from reference.site.layout import field as line
+from reference.site.visits import Session, sent_on, shown, trusted_form
+
+NAME = "operator"
+FRAME = Frame(site="Console", home="/")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Operator:
+    """Who may sign in. Of the password only the fingerprint is kept: it is random and long."""
+
+    name: str
+    password: str = field(repr=False)
+
+
+def operator_with(password: str) -> Operator:
+    return Operator(name=NAME, password=fingerprint(password))
+
+
+def ask(sessions: ConsoleSessions) -> Endpoint:
+    """The form has a session of its own: a stranger's page could sign somebody in as somebody else."""
+
+    async def endpoint(request: Request) -> Response:
+        session = sessions.of(request)
+        if session is not None and session.contents.operator is not None:
+            return sent_on("/projects")
+        if session is not None:
+            return _page(session, None)
+        session, cookie = sessions.begin(Desk())
+        return _page(session, None, headers=cookie)
+
+    return endpoint
+
+
+def sign_in(sessions: ConsoleSessions, operator: Operator) -> Endpoint:
+    async def endpoint(request: Request) -> Response:
+        session = sessions.of(request)
+        if session is None:
+            return sent_on("/sign-in")
+        fields = await trusted_form(request, session.token)
+        right = [
+            hmac.compare_digest(fields.get("name", "").encode("utf-8", "replace"), operator.name.encode()),
+            hmac.compare_digest(fingerprint(fields.get("password", "")), operator.password),
+        ]
+        if not all(right):
+            return _page(session, "Wrong name or password.", status=403)
+        # A new cookie: whoever planted the old one in this browser is not signed in with it.
+        sessions.end(session)
+        _, cookie = sessions.begin(Desk(operator=operator.name))
+        return sent_on("/projects", cookie)
+
+    return endpoint
+
+
+def sign_out(sessions: ConsoleSessions, visit: Visit) -> Response:
+    sessions.end(visit.session)
+    return sent_on("/sign-in")
+
+
+def _page(
+    session: Session[Desk], wrong: str | None, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
+    content = form(
+        "/sign-in",
+        session.token,
+        line("Name", "name", required=True, autocomplete="username"),
+        line("Password", "password", type="password", required=True, autocomplete="current-password"),
+        button("Sign in"),
+        class_="card",
+    )
+    return shown(document(FRAME, "Sign in", complaint(wrong), content), status, headers)

@@ -1,0 +1,116 @@
+"""A signed-in operator's request, and the endpoints that let nobody else in."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from reference.gateway.gateway import Gateway
+from reference.gateway.records import Project
+from reference.gateway.wire import Endpoint
+from reference.site.layout import Frame, button, document, form, notice
+from reference.site.markup import Child, tag
+from reference.site.visits import Session, Sessions, sent_on, shown, trusted_form
+
+MOST_SPENT = 100
+
+
+@dataclass(kw_only=True, slots=True)
+class Desk:
+    """What the Console knows of one browser; nobody's, until an operator has signed in there."""
+
+    operator: str | None = None
+    said: str | None = None
+    # What was generated once must not be generated again by a reload: these forms were used.
+    spent: list[str] = field(default_factory=list)
+
+
+ConsoleSessions: TypeAlias = Sessions[Desk]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Visit:
+    """One request of the operator; `form` is empty unless it came with a good one."""
+
+    gateway: Gateway
+    request: Request
+    session: Session[Desk]
+    form: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def desk(self) -> Desk:
+        return self.session.contents
+
+    @property
+    def token(self) -> str:
+        return self.session.token
+
+    def project(self) -> Project:
+        """The Project in the path."""
+        project = self.gateway.store.projects.get(self.request.path_params["project_id"])
+        if project is None:
+            raise HTTPException(404)
+        return project
+
+    def page(
+        self, title: str, *main: Child, trail: tuple[tuple[str, str], ...] = (), status: int = 200
+    ) -> Response:
+        """A page of the Console, with what was said for it to say."""
+        said, self.desk.said = self.desk.said, None
+        leave = form("/sign-out", self.token, button("Sign out", class_="plain"))
+        frame = Frame(site="Console", home="/projects", beside=leave)
+        crumbs = [tag("li", tag("a", name, href=href)) for name, href in trail]
+        path = tag("nav", tag("ol", crumbs), class_="crumbs", aria_label="Breadcrumb") if crumbs else None
+        return shown(document(frame, title, notice(said), *main, above=path), status)
+
+    def done(self, to: str, said: str) -> Response:
+        """The next page says what was done."""
+        self.desk.said = said
+        return sent_on(to)
+
+    def is_first(self, ticket: str) -> bool:
+        """True the first time that a form with this ticket comes."""
+        desk = self.desk
+        if not ticket or ticket in desk.spent:
+            return False
+        desk.spent = [*desk.spent[-MOST_SPENT:], ticket]
+        return True
+
+
+Handler: TypeAlias = Callable[[Visit], Awaitable[Response]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Door:
+    """Makes endpoints of handlers. Without a session the operator is sent to sign in, and a form is lost."""
+
+    gateway: Gateway
+    sessions: ConsoleSessions
+
+    def reading(self, handler: Handler) -> Endpoint:
+        async def endpoint(request: Request) -> Response:
+            session = self._signed_in(request)
+            if session is None:
+                return sent_on("/sign-in")
+            return await handler(Visit(gateway=self.gateway, request=request, session=session))
+
+        return endpoint
+
+    def writing(self, handler: Handler) -> Endpoint:
+        async def endpoint(request: Request) -> Response:
+            session = self._signed_in(request)
+            if session is None:
+                return sent_on("/sign-in")
+            fields = await trusted_form(request, session.token)
+            return await handler(Visit(gateway=self.gateway, request=request, session=session, form=fields))
+
+        return endpoint
+
+    def _signed_in(self, request: Request) -> Session[Desk] | None:
+        session = self.sessions.of(request)
+        return session if session is not None and session.contents.operator is not None else None

@@ -1,0 +1,1 @@
+"""The playground: agent and protected service in one, for a browser that watches both at work."""

@@ -1,0 +1,87 @@
+"""What the browser may not see stays behind a curtain; in its place stands what it is, and why.
+
+Exchanges are put on the page as they happened, so what has to be kept back is looked for in all of their
+text, by its value: it may turn up where nobody expects it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TypeAlias
+from urllib.parse import quote, quote_plus
+
+SHORTEST = 8
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Kept:
+    """What stands in the place of something that is kept back."""
+
+    what: str
+    why: str
+
+
+Shown: TypeAlias = tuple[str | Kept, ...]
+
+PROXY_CLIENT_ID = Kept(
+    what="Proxy client ID", why="It is part of the service's credentials, as its secret is."
+)
+PROXY_SECRET = Kept(
+    what="Proxy client secret",
+    why="It stays in the service's secret store: no agent, browser or user gets it.",
+)
+PROXY_BASIC = Kept(
+    what="Proxy client ID and secret",
+    why="They stay in the service's backend: no agent, browser or user gets them.",
+)
+PROXY_TOKEN = Kept(
+    what="Proxy token",
+    why="It stays in the memory of the service's backend: no agent, browser or user gets it.",
+)
+MERCHANT_TOKEN = Kept(
+    what="merchant token",
+    why="It opens the user's account at the merchant, and stays in the service's backend.",
+)
+AGENT_SECRET = Kept(
+    what="agent's client secret", why="It does not expire, so the agent treats it like a long-lived API key."
+)
+ACCESS_TOKEN = Kept(
+    what="gateway access token",
+    why="Whoever has it acts for the user. It is decoded here without its signature.",
+)
+ID_TOKEN = Kept(
+    what="ID token",
+    why="It is about the user, and the agent's alone. It is decoded here without its signature.",
+)
+REFRESH_TOKEN = Kept(
+    what="refresh token", why="It gets new tokens for as long as it lives: it is the agent's alone."
+)
+CODE = Kept(what="code", why="Until it is exchanged, it is worth a token to whoever has the verifier too.")
+VERIFIER = Kept(
+    what="code verifier", why="It proves that whoever exchanges the code is the agent that asked for it."
+)
+
+
+class Curtain:
+    """The values of one walk that are kept back, however they are written."""
+
+    def __init__(self) -> None:
+        self._forms: dict[str, Kept] = {}
+
+    def hide(self, value: str, kept: Kept) -> None:
+        """From now on; a value so short that it could be anything cannot be hidden."""
+        if len(value) < SHORTEST:
+            raise ValueError("too short to be told from other text")
+        forms = {value, quote_plus(value), quote(value, safe=""), json.dumps(value)[1:-1]}
+        self._forms |= dict.fromkeys(forms, kept)
+
+    def before(self, text: str) -> Shown:
+        """The text with everything that is hidden taken out of it."""
+        if not self._forms:
+            return (text,)
+        # The longest first: a value may have another one in it.
+        forms = sorted(self._forms, key=len, reverse=True)
+        pieces = re.split(f"({'|'.join(map(re.escape, forms))})", text)
+        return tuple(self._forms.get(piece, piece) for piece in pieces if piece)
