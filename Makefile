@@ -90,7 +90,7 @@ chromium: ## gateproof with [sign_in] kind = "chromium", as .venv-browser/bin/ga
 
 browser: ## report.html, Console, playground and sign-ins in a real Chromium (apt-get install chromium, or CHROMIUM=/path/to/it)
 	@$(install) .venv-browser browser
-	@.venv-browser/bin/python -m pytest -o faulthandler_timeout=300 tests/browser $(ARGS)
+	@.venv-browser/bin/python -m pytest -n 2 --dist loadfile -o faulthandler_timeout=300 tests/browser $(ARGS)
 
 # uv names the host that it asked in nothing that it writes here; the custom command keeps paths out too.
 compile = .venv-lock/bin/python -m uv --quiet pip compile --upgrade --universal --python-version 3.11 \

@@ -21,7 +21,7 @@ from conformance.run.standby import Standby
 from conformance.run.subjects import Subject
 from reports.verdicts import RunResult, Verdict
 
-_TRIALS_PER_STAGE = 20
+_TRIALS_PER_STAGE = 50
 _JUDGED = ("spec", "entailed", "rfc")
 
 
