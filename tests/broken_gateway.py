@@ -12,7 +12,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from reference.defects.gateway import DEFECTS
-from reference.gateway import console
+from reference.gateway import actions
 from reference.gateway.arguments import Arguments
 from reference.gateway.command import main as serve_gateway
 from reference.gateway.gateway import Gateway
@@ -38,8 +38,8 @@ def revoke_proxy_client(_gateway: Gateway, _arguments: Arguments) -> JsonObject:
 
 
 def main(argv: Sequence[str]) -> int:
-    console.ACTIONS["revoke_proxy_client"] = revoke_proxy_client
-    del console.ACTIONS["rotate_keys"]
+    actions.ACTIONS["revoke_proxy_client"] = revoke_proxy_client
+    del actions.ACTIONS["rotate_keys"]
     return serve_gateway(argv[1:], joined(argv[0].split("+")))
 
 

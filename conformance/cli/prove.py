@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 # A service is tried alone and waits a good deal, an agent is launched anew all the time: there are fewer.
 COMBINATIONS = {"gateway": 200, "service": 20, "agent": 20}
 WRONG_USAGE = 2
+# What a proof that is killed loses at most.
+_KEPT_EVERY = 20
 INTERRUPTED = 3
 
 
@@ -52,6 +55,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         action="store_true",
         help="keep a full proof that holds as the one that ships with gateproof; with --new, add to it",
     )
+    parser.add_argument(
+        "--resume", action="store_true", help="go on with the proof in --out that was interrupted"
+    )
     parser.add_argument("--combinations", type=int, default=None, metavar="N", help="random sets of variants")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, metavar="N", help="at a time")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="what combinations are drawn from")
@@ -66,63 +72,71 @@ def handle(arguments: argparse.Namespace) -> int:
     """Exit codes: 0 the proof holds, 1 it does not, 2 wrong usage, 3 it was interrupted."""
     from conformance.run.proof import Proof, prove  # noqa: PLC0415 - these load pytest and HTTP
     from conformance.run.scope import Effort  # noqa: PLC0415
-    from conformance.run.subjects import NoRegistry, combinations  # noqa: PLC0415
+    from conformance.run.subjects import NoRegistry  # noqa: PLC0415
+    from conformance.run.unfinished import trials_of  # noqa: PLC0415
     from reports.terminal import Counting, screen  # noqa: PLC0415
 
     shown = screen(no_color=arguments.no_color)
+    effort = Effort.QUICK if arguments.quick else Effort.EVERY_CASE if arguments.every_case else Effort.FULL
+    path, before_s = arguments.out / "prove.json", 0.0
+    ended: list[Trial] = []
     try:
         found = _chosen(arguments)
+        if arguments.resume:
+            ended, before_s = trials_of(path, found, role=arguments.role, effort=effort, seed=arguments.seed)
     except (NoRegistry, ValueError) as wrong:
         print(f"gateproof: {wrong}", file=sys.stderr)
         return WRONG_USAGE
-    effort = Effort.QUICK if arguments.quick else Effort.EVERY_CASE if arguments.every_case else Effort.FULL
-    selected = arguments.new or bool(arguments.only)
-    partial = arguments.quick or selected
-    usual = 0 if partial else COMBINATIONS[arguments.role]
-    count = usual if arguments.combinations is None else arguments.combinations
-    found += combinations([subject for subject in found if subject.kind == "variant"], count, arguments.seed)
-    counting = Counting(shown, len(found), f"{arguments.role}s")
-    ended: list[Trial] = []
+    left = [subject for subject in found if subject not in {trial.subject for trial in ended}]
+    counting = Counting(shown, len(left), f"{arguments.role}s")
+
+    started = time.monotonic()
+
+    def kept() -> Proof:
+        """What was tried so far, in the order of the registry, and where it can be gone on with."""
+        by_subject = {trial.subject: trial for trial in ended}
+        proof = Proof(
+            role=arguments.role,
+            effort=effort,
+            seed=arguments.seed,
+            trials=tuple(by_subject[subject] for subject in found if subject in by_subject),
+            complete=len(by_subject) == len(found),
+            took_s=round(before_s + time.monotonic() - started, 1),
+        )
+        arguments.out.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(proof.as_json(), indent=2) + "\n", encoding="utf-8")
+        return proof
 
     def note(trial: Trial) -> None:
         ended.append(trial)
+        if len(ended) % _KEPT_EVERY == 0:
+            kept()
         counting.add(trial.subject.name, failed=bool(trial.fault()))
         if fault := trial.fault():
             # What is wrong is said at once: the end of a long proof may be an hour away.
             counting.end()
             shown.say(f"{trial.subject.name}: {fault}")
 
-    started = time.monotonic()
-    try:
-        with terminated_as_interrupted():
-            trials = prove(
-                arguments.role,
-                found,
-                effort=effort,
-                workers=max(1, arguments.workers),
-                seed=arguments.seed,
-                ended=note,
-            )
-    except KeyboardInterrupt:
-        trials = ended
+    with suppress(KeyboardInterrupt), terminated_as_interrupted():
+        prove(
+            arguments.role,
+            left,
+            effort=effort,
+            workers=max(1, arguments.workers),
+            seed=arguments.seed,
+            ended=note,
+        )
     counting.end()
-    proof = Proof(
-        role=arguments.role,
-        effort=effort,
-        seed=arguments.seed,
-        trials=tuple(trials),
-        complete=len(trials) == len(found),
-        took_s=round(time.monotonic() - started, 1),
-    )
+    proof = kept()
     # A selection of defects says nothing of the checks that the others are for.
-    whole = not selected
+    whole = not _selected(arguments)
     _print(shown, proof, whole=whole)
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    path = arguments.out / "prove.json"
-    path.write_text(json.dumps(proof.as_json(), indent=2) + "\n", encoding="utf-8")
     shown.say(f"proof: {path}")
     if not proof.complete:
-        shown.say(f"interrupted: {len(trials)} of {len(found)} {arguments.role}s were tried")
+        shown.say(
+            f"interrupted: {len(proof.trials)} of {len(found)} {arguments.role}s were tried; "
+            "--resume goes on with the others"
+        )
         return INTERRUPTED
     if not proof.holds(whole=whole):
         return 1
@@ -133,7 +147,7 @@ def handle(arguments: argparse.Namespace) -> int:
 
 def _chosen(arguments: argparse.Namespace) -> list[Subject]:
     """What is to be tried; raises ValueError for a selection of nothing, or of too little to be kept."""
-    from conformance.run.subjects import subjects  # noqa: PLC0415
+    from conformance.run.subjects import combinations, subjects  # noqa: PLC0415
 
     if arguments.ship and (arguments.only or arguments.quick or arguments.combinations is not None):
         raise ValueError("--ship keeps a full proof: leave out --only, --quick and --combinations")
@@ -144,7 +158,14 @@ def _chosen(arguments: argparse.Namespace) -> list[Subject]:
         raise ValueError("the proof that ships knows every defect and variant: --new leaves nothing")
     if not found:
         raise ValueError(f"no defect or variant matches {', '.join(arguments.only)}")
-    return found
+    usual = 0 if arguments.quick or _selected(arguments) else COMBINATIONS[arguments.role]
+    count = usual if arguments.combinations is None else arguments.combinations
+    variants = [subject for subject in found if subject.kind == "variant"]
+    return found + combinations(variants, count, arguments.seed)
+
+
+def _selected(arguments: argparse.Namespace) -> bool:
+    return arguments.new or bool(arguments.only)
 
 
 def _is_known(role: str, subject: Subject) -> bool:

@@ -22,6 +22,7 @@ from conformance.proven import SCHEMA as PROVEN
 from conformance.run.scope import Effort, longest_first
 from conformance.run.subjects import Subject
 from conformance.run.trials import Trial, attempt
+from conformance.run.unfinished import sources
 
 SCHEMA = "gateproof/proof/1"
 # Of what saw a defect, so many checks of its right rule are kept for a quick proof.
@@ -70,6 +71,7 @@ class Proof:
             "role": self.role,
             "harness": __version__,
             "catalogue_digest": rules.load().digest(),
+            "sources": sources(),
             "effort": self.effort.value,
             "seed": self.seed,
             "complete": self.complete,

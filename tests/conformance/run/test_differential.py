@@ -36,6 +36,8 @@ from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Ver
 BROKEN = Path(__file__).resolve().parents[2] / "broken_gateway.py"
 DEFECTS = "aud-as-a-string+tokens-may-be-cached+merchant-token-beside-the-agents+proxy-token-type-mac"
 BREAKING = ("DISC-01", "REG-01", "REDEEM-0[12]")
+# A picture is there only where a user stuck on a page; what must not be in one has tests of its own.
+TEXTS = [name for name in FORMATS if name != "pictures"]
 PASSING = ("DISC-0[1-3]", "KEYS-02", "REG-01", "CLAIM-0[13]", "AUTHZ-01", "CODE-0[12]", "REDEEM-0[1-5]")
 FAILING = ("CLAIM-02", "CODE-01", "REDEEM-01", "PROXY-04", "PROXY-10", "KEYS-04", "DISC-07")
 
@@ -189,7 +191,7 @@ def test_outputs_of_two_runs_are_the_same(
     )
     assert differences(one, other) == {}
     # Where nothing failed, there is nothing to see again.
-    left = [row for name, row in FORMATS.items() if program or name != "replay"]
+    left = [row for name, row in FORMATS.items() if name in TEXTS and (program or name != "replay")]
     assert all(row.files_in(tmp_path / "1") for row in left)
 
 
@@ -294,7 +296,7 @@ def leaking(leaked: str) -> RunResult:
 
 
 @pytest.mark.parametrize("encode", ENCODINGS.values(), ids=ENCODINGS)
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", TEXTS)
 def test_planted_leak_shows_as_a_difference(name: str, encode: Callable[[str], str], tmp_path: Path) -> None:
     """The same run with one secret or the other in it gives other outputs, whatever was done to it."""
     drawn: list[dict[str, list[str]]] = []

@@ -1,0 +1,65 @@
+"""A proof that was interrupted, and goes on where it was."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from conformance.run.scope import Effort
+from conformance.run.subjects import Subject
+from conformance.run.trials import Trial
+
+_CHECKOUT = Path(__file__).parents[2]
+_PACKAGES = ("conformance", "fakes", "reference", "reports")
+
+
+class NotTheSame(ValueError):
+    """The proof that lies there is another one, or there is none."""
+
+
+@cache
+def sources() -> str:
+    """The digest of all that a trial depends on: one with other sources proves nothing of these."""
+    digest = hashlib.sha256()
+    for package in _PACKAGES:
+        for path in sorted((_CHECKOUT / package).rglob("*.py")):
+            digest.update(f"{path.relative_to(_CHECKOUT)}\0".encode())
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def trials_of(
+    path: Path, subjects: Sequence[Subject], *, role: str, effort: Effort, seed: int
+) -> tuple[list[Trial], float]:
+    """The trials that were made and showed what they should, and how long that took; raises NotTheSame."""
+    try:
+        said: dict[str, Any] = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        raise NotTheSame(f"there is no proof at {path} to go on with") from None
+    wanted = {"role": role, "effort": effort.value, "seed": seed, "sources": sources()}
+    for name, value in wanted.items():
+        if said.get(name) != value:
+            raise NotTheSame(f"the proof at {path} was made with another value of {name}: leave out --resume")
+    by_name = {(subject.kind, subject.name): subject for subject in subjects}
+    sound = [
+        _trial(by_name[each["kind"], each["name"]], each)
+        for each in said["trials"]
+        if not each["fault"] and (each["kind"], each["name"]) in by_name
+    ]
+    return sound, float(said["took_s"])
+
+
+def _trial(subject: Subject, said: dict[str, Any]) -> Trial:
+    return Trial(
+        subject=subject,
+        failed=tuple(said["failed"]),
+        failed_checks=tuple(said["failed_checks"]),
+        broken=(),
+        untested={},
+        reason="",
+        duration_s=said["duration_s"],
+    )

@@ -1,0 +1,66 @@
+"""A proof goes on where it was: with the trials that showed what they should, made with the same sources."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.run.scope import Effort
+from conformance.run.subjects import Subject, subjects
+from conformance.run.unfinished import NotTheSame, sources, trials_of
+
+SUBJECTS = subjects("gateway", ["exp-as-a-string", "keys-share-a-kid"])
+
+
+def trial(subject: Subject, **other: Any) -> dict[str, Any]:
+    failed = [f"{subject.rules[0]}/check"]
+    said = {"kind": subject.kind, "name": subject.name, "failed": list(subject.rules[:1])}
+    return {**said, "failed_checks": failed, "fault": "", "duration_s": 1.5, **other}
+
+
+def stored(folder: Path, *trials: dict[str, Any], **other: Any) -> Path:
+    said = {"role": "gateway", "effort": "full", "seed": 7, "sources": sources(), "took_s": 30.0}
+    path = folder / "prove.json"
+    path.write_text(json.dumps({**said, "trials": list(trials), **other}))
+    return path
+
+
+def resumed(path: Path) -> tuple[list[str], float]:
+    found, took_s = trials_of(path, SUBJECTS, role="gateway", effort=Effort.FULL, seed=7)
+    assert not any(each.fault() for each in found)
+    return [each.subject.name for each in found], took_s
+
+
+def test_what_was_tried_is_not_tried_again(tmp_path: Path) -> None:
+    first, _ = SUBJECTS
+
+    assert resumed(stored(tmp_path, trial(first))) == ([first.name], 30.0)
+
+
+def test_what_was_at_fault_is_tried_again(tmp_path: Path) -> None:
+    first, second = SUBJECTS
+
+    names, _ = resumed(stored(tmp_path, trial(first, fault="not caught by CLAIM-05"), trial(second)))
+
+    assert names == [second.name]
+
+
+def test_what_is_not_asked_for_is_left_out(tmp_path: Path) -> None:
+    assert resumed(stored(tmp_path, trial(SUBJECTS[0], name="of another selection")))[0] == []
+
+
+@pytest.mark.parametrize(
+    "other", [{"role": "agent"}, {"effort": "quick"}, {"seed": 8}, {"sources": "0" * 64}]
+)
+def test_another_proof_is_not_gone_on_with(tmp_path: Path, other: dict[str, Any]) -> None:
+    (name,) = other
+    with pytest.raises(NotTheSame, match=f"another value of {name}"):
+        resumed(stored(tmp_path, trial(SUBJECTS[0]), **other))
+
+
+def test_no_proof_is_said_to_be_none(tmp_path: Path) -> None:
+    with pytest.raises(NotTheSame, match="there is no proof"):
+        resumed(tmp_path / "prove.json")
