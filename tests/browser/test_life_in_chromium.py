@@ -383,6 +383,8 @@ def test_console_can_be_used_by_keyboard(surf: Surf) -> None:
     surfer = surf()
     tab = surfer.tab()
     sign_in(surfer, tab)
+    # A key that comes before the next page is there is that of the page before.
+    tab.get_by_role("link", name="New Project").wait_for()
     tab.keyboard.press("Tab")
     assert tab.evaluate("document.activeElement.className") == "skip"
     tab.keyboard.press("Enter")
