@@ -125,6 +125,7 @@ def sign_in(surfer: Surfer, tab: Any) -> None:
     tab.get_by_label("Name").fill(surfer.facts["operator"]["name"])
     tab.get_by_label("Password").fill(surfer.facts["operator"]["password"])
     tab.get_by_role("button", name="Sign in").click()
+    tab.wait_for_url("**/projects")
 
 
 def create_project(tab: Any, name: str) -> None:
@@ -143,6 +144,7 @@ def values(tab: Any) -> dict[str, str]:
 def make_steps(tab: Any, first: int, last: int) -> None:
     for step in range(first, last + 1):
         tab.get_by_role("button", name=f"Make step {step}").click()
+        tab.get_by_role("button", name=f"Make step {step}").wait_for(state="detached")
 
 
 def go_to_the_merchant(surfer: Surfer, tab: Any) -> None:
@@ -193,6 +195,7 @@ def make_a_project(surfer: Surfer, tab: Any) -> tuple[dict[str, str], dict[str, 
     tab.get_by_label("Resource indicator").fill(INDICATOR)
     tab.get_by_label("Scopes").fill("orders:read")
     tab.get_by_role("button", name="Create the Resource").click()
+    tab.get_by_role("heading", name="Protected resource metadata").wait_for()
     resource = values(tab)
     server = resource["Authorization server"]
     assert server == f"{surfer.facts['base_url']}/{resource['Resource ID']}"
@@ -203,8 +206,10 @@ def make_a_project(surfer: Surfer, tab: Any) -> tuple[dict[str, str], dict[str, 
     tab.get_by_role("link", name="Boots").click()
     tab.get_by_role("link", name="Proxy clients").click()
     tab.get_by_role("button", name="Generate a Proxy client").click()
+    tab.get_by_role("heading", name="Copy the secret now").wait_for()
     proxy = values(tab)
     tab.reload()
+    tab.get_by_text("Nothing was generated").wait_for()
     assert proxy["Client secret"] not in tab.content()
     assert tab.get_by_role("row").count() == 2
     return resource, proxy
@@ -222,13 +227,13 @@ def walk_until_pending(surfer: Surfer, tab: Any, resource: dict[str, str], proxy
     tab.get_by_role("button", name="Begin").click()
     make_steps(tab, 1, 4)
     go_to_the_merchant(surfer, tab)
-    assert tab.get_by_role("heading", name="The agent is waiting").is_visible()
+    tab.get_by_role("heading", name="The agent is waiting").wait_for()
     assert tab.url.startswith(surfer.facts["base_url"])
 
 
 def approve_the_agent(tab: Any) -> None:
     tab.get_by_role("link", name="Agents").click()
-    assert tab.get_by_role("link", name="Agents (1 Pending)").is_visible()
+    tab.get_by_role("link", name="Agents (1 Pending)").wait_for()
     tab.get_by_role("button", name="Approve").click()
 
 
@@ -238,17 +243,18 @@ def walk_to_the_end(surfer: Surfer, tab: Any) -> None:
     tab.get_by_role("button", name="Make a fresh authorization request").click()
     tab.get_by_role("link", name="Sign in at the gateway").click()
     tab.get_by_role("button", name="Approve").click()
-    assert tab.url == f"{place}/walk#step-6"
+    tab.wait_for_url(f"{place}/walk#step-6")
     make_steps(tab, 6, 9)
-    assert tab.get_by_text("ord_").first.is_visible()
+    tab.get_by_text("ord_").first.wait_for()
 
 
 def revoke_the_proxy_client(tab: Any) -> None:
     tab.get_by_role("link", name="Events").click()
-    assert tab.get_by_text("provisioning succeeded").is_visible()
+    tab.get_by_text("provisioning succeeded").wait_for()
     tab.get_by_role("link", name="Proxy clients").click()
     tab.get_by_role("link", name="Revoke").click()
     tab.get_by_role("button", name="Revoke it").click()
+    tab.get_by_text("The Proxy client was revoked.").wait_for()
 
 
 def test_whole_life_of_a_project(surf: Surf, world: dict[str, Any], python: str) -> None:
@@ -301,6 +307,7 @@ def test_pages_of_the_console_can_be_looked_at(surf: Surf, world: dict[str, Any]
         tab.goto(f"{console}{path}")
         surfer.look(tab, name)
     tab.get_by_role("button", name="Generate a Proxy client").click()
+    tab.get_by_role("heading", name="Copy the secret now").wait_for()
     surfer.look(tab, "proxy-client-secret")
     tab.get_by_role("link", name="I have copied it").click()
     assert_silent_and_at_home(surfer)
@@ -317,15 +324,18 @@ def test_pages_of_a_walk_can_be_looked_at(surf: Surf, world: dict[str, Any]) -> 
     make_steps(walk, 1, 4)
     surfer.look(walk, "walk-at-the-user")
     go_to_the_merchant(surfer, walk)
+    walk.get_by_role("heading", name="The agent is waiting").wait_for()
     surfer.look(walk, "gateway-pending")
     sign_in(surfer, console)
     console.get_by_role("link", name="showcase hold").click()
     console.get_by_role("link", name="Agents").click()
+    console.get_by_role("heading", name="Agents").wait_for()
     surfer.look(console, "agents")
     console.get_by_role("button", name="Approve Playground agent").first.click()
     walk.goto(f"{world['playground_url']}/walk")
     walk.get_by_role("button", name="Make a fresh authorization request").click()
     walk.get_by_role("link", name="Sign in at the gateway").click()
+    walk.get_by_role("heading", name="Approve this agent?").wait_for()
     surfer.look(walk, "gateway-approve")
     walk.get_by_role("button", name="Approve").click()
     make_steps(walk, 6, 6)
@@ -333,6 +343,7 @@ def test_pages_of_a_walk_can_be_looked_at(surf: Surf, world: dict[str, Any]) -> 
     make_steps(walk, 7, 9)
     surfer.look(walk, "walk-done")
     console.get_by_role("link", name="Events").click()
+    console.get_by_role("heading", name="Provisioning events").wait_for()
     surfer.look(console, "events")
     assert_silent_and_at_home(surfer)
 
@@ -374,6 +385,7 @@ def test_console_needs_no_script(surf: Surf) -> None:
     tab.get_by_role("button", name="Revoke it").click()
     assert tab.get_by_role("status").text_content() == "The Proxy client was revoked."
     tab.get_by_role("button", name="Sign out").click()
+    tab.wait_for_url("**/sign-in")
     tab.goto(f"{surfer.facts['console_url']}/projects")
     assert tab.url == f"{surfer.facts['console_url']}/sign-in"
     assert_silent_and_at_home(surfer)
