@@ -18,7 +18,7 @@ _PACKAGES = ("conformance", "fakes", "reference", "reports")
 
 
 class NotTheSame(ValueError):
-    """The proof that lies there is another one, or there is none."""
+    """The proof that lies there is another one, or does not hold, or there is none."""
 
 
 @cache
@@ -35,7 +35,7 @@ def sources() -> str:
 def trials_of(
     path: Path, subjects: Sequence[Subject], *, role: str, effort: Effort, seed: int
 ) -> tuple[list[Trial], float]:
-    """The trials that were made and showed what they should, and how long that took; raises NotTheSame."""
+    """The trials that were made, and how long that took; raises NotTheSame."""
     try:
         said: dict[str, Any] = json.loads(path.read_bytes())
     except (OSError, ValueError):
@@ -44,13 +44,18 @@ def trials_of(
     for name, value in wanted.items():
         if said.get(name) != value:
             raise NotTheSame(f"the proof at {path} was made with another value of {name}: leave out --resume")
+    # Whoever could try again what was at fault could go on until it is not.
+    if at_fault := next((each for each in said["trials"] if each["fault"]), None):
+        raise NotTheSame(
+            f"the proof at {path} does not hold ({at_fault['name']}: {at_fault['fault']}): begin anew"
+        )
     by_name = {(subject.kind, subject.name): subject for subject in subjects}
-    sound = [
+    tried = [
         _trial(by_name[each["kind"], each["name"]], each)
         for each in said["trials"]
-        if not each["fault"] and (each["kind"], each["name"]) in by_name
+        if (each["kind"], each["name"]) in by_name
     ]
-    return sound, float(said["took_s"])
+    return tried, float(said["took_s"])
 
 
 def _trial(subject: Subject, said: dict[str, Any]) -> Trial:
