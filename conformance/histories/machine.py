@@ -47,7 +47,7 @@ USUAL: History = (
     AskProxyToken(client=0),
     Redeem(code=0, token=0),
 )
-STEPS, PROBES = 26, 3
+STEPS, PROBES = 32, 3
 # Where an answer takes long, fewer histories are played.
 LONGEST_S = 120.0
 PROVISIONED_S, WHILE_SHRINKING_S = 5.0, 1.0

@@ -46,14 +46,15 @@ class Memory:
     tried: Counter[Hashable] = field(default_factory=Counter)
     # By Project and user: refreshes, rejections, and sign-ins; and what the last sign-in was.
     behind: dict[tuple[int, int], tuple[int, int, int]] = field(default_factory=dict)
-    declined_last: bool = False
+    # Agent, Project and user of the last sign-in, where the user declined it.
+    declined: tuple[int, int, int] | None = None
     approvals: int = 0
     last: str = ""
     refused: Step | None = None
 
     def begin(self) -> None:
         self.behind.clear()
-        self.declined_last, self.approvals, self.last, self.refused = False, 0, "", None
+        self.declined, self.approvals, self.last, self.refused = None, 0, "", None
 
     def counts(self, project: int, user: int) -> tuple[int, int, int]:
         """What the user has behind them, as far as it is told apart."""
@@ -75,7 +76,7 @@ class Memory:
             case Authorize():
                 refreshes, rejections, sign_ins = self.behind.get((step.project, step.user), (0, 0, 0))
                 self.behind[step.project, step.user] = refreshes, rejections, sign_ins + 1
-                self.declined_last = not step.approves
+                self.declined = None if step.approves else (step.agent, step.project, step.user)
             case Approve():
                 self.approvals += 1
 
@@ -160,28 +161,41 @@ def _sign_ins(state: State, offer: Offer, memory: Memory) -> Iterator[tuple[Step
     for agent, projects in enumerate(state.agents):
         # Whether a Project's policy reaches agents that registered before it is open.
         for project in range(projects):
-            standing = state.standing(agent, project)
+            met = any((code.agent, code.project) == (agent, project) for code in state.codes)
             for user in range(offer.users):
-                before = [
-                    code
-                    for code in state.codes
-                    if (code.agent, code.project, code.user) == (agent, project, user)
-                ]
-                if standing == "Pending":
-                    wanted = 1.0 if before else 3.0
-                elif not before:
-                    wanted = 4.0 if memory.declined_last else 2.5
-                elif any(code.stands == "waits" for code in before):
-                    wanted = 0.1
-                elif _lost(state, agent, project, user):
-                    wanted = 8.0
-                else:
-                    # Whether there is a refresh token is settled at a sign-in.
-                    none = state.manner(project, user) in UNREFRESHABLE
-                    wanted = (8.0 if none else 1.0) if memory.last == "Merchant" else 0.3
+                wanted = _sign_in(state, memory, agent, project, user)
                 yield Authorize(agent=agent, project=project, user=user), wanted
-                if offer.declining and standing == "approved":
-                    yield Authorize(agent=agent, project=project, user=user, approves=False), 0.5
+                if offer.declining and state.standing(agent, project) == "approved":
+                    # It is followed by another user's first sign-in where nobody has signed in yet.
+                    no = Authorize(agent=agent, project=project, user=user, approves=False)
+                    yield no, 1.0 if met else 3.0
+
+
+def _sign_in(state: State, memory: Memory, agent: int, project: int, user: int) -> float:
+    """How much it is wanted that this user signs in, and approves."""
+    before = [code for code in state.codes if (code.agent, code.project, code.user) == (agent, project, user)]
+    if state.standing(agent, project) == "Pending":
+        return 1.0 if before else 3.0
+    if _after_declining(memory, agent, project, user):
+        return 10.0
+    if not before:
+        return 4.0 if memory.declined else 2.5
+    if any(code.stands == "waits" for code in before):
+        return 0.1
+    if _lost(state, agent, project, user):
+        return 8.0
+    if memory.last != "Merchant":
+        return 0.3
+    # Whether there is a refresh token is settled at a sign-in.
+    return 8.0 if state.manner(project, user) in UNREFRESHABLE else 1.0
+
+
+def _after_declining(memory: Memory, agent: int, project: int, user: int) -> bool:
+    """True when somebody else has just declined the same agent for the same Project."""
+    if memory.declined is None:
+        return False
+    *where, who = memory.declined
+    return where == [agent, project] and who != user
 
 
 def _lost(state: State, agent: int, project: int, user: int) -> bool:
@@ -229,7 +243,7 @@ def _place(state: State, step: Step, memory: Memory) -> Hashable:
 def _met(state: State, step: Step, memory: Memory) -> tuple[Hashable, ...]:
     match step:
         case Authorize():
-            before = (memory.declined_last, min(memory.approvals, 1))
+            before = (memory.declined is not None, min(memory.approvals, 1))
             met = _vault(state, step.project, step.user, step.agent, memory)
             return step.approves, state.standing(step.agent, step.project), *before, *met
         case Redeem():
