@@ -69,6 +69,8 @@ class Traffic:
         self.scripted = False
         self.away: str | None = None
         self._sent_to = ""
+        # Since when the browser has a redirect that it has not followed yet.
+        self._sent_on: float | None = None
         self.lost: str | None = None
         self.trouble: BaseException | None = None
         # Where questions are watched: the first that no other site's page could have had sent.
@@ -83,7 +85,7 @@ class Traffic:
 
     def expect(self) -> None:
         """The user is about to act: what comes of it is told from what came before."""
-        self.away = self.lost = self.trouble = None
+        self.away = self.lost = self.trouble = self._sent_on = None
         self._sent_to = ""
 
     def end(self) -> None:
@@ -94,6 +96,8 @@ class Traffic:
         """True while an answer is due that the page waits for."""
         now = time.monotonic()
         with self._lock:
+            if self._sent_on is not None and now - self._sent_on < _LOADING_S:
+                return True
             return any(each.is_page or now - each.since < _LOADING_S for each in self._under_way.values())
 
     def answer(self, request: Request) -> Answer | None:
@@ -110,6 +114,7 @@ class Traffic:
             number = self.asked
             self._under_way[number] = _UnderWay(since=time.monotonic(), is_page=is_page)
             if is_page:
+                self._sent_on = None
                 self.hops.append(without_query(request.url))
             if self.watched and self.inimitable is None and not _imitable(request):
                 self.inimitable = without_query(request.url)
@@ -139,6 +144,7 @@ class Traffic:
         if self._sent_to.partition("#")[0] != url:
             return _BEYOND
         self.away = self._sent_to
+        self._sent_on = None
         return _STAY
 
     def _see(self, url: str, answer: Answer) -> Answer:
@@ -149,6 +155,7 @@ class Traffic:
             if not is_web(self._sent_to):
                 # The browser would hand this address to another program, if it were not alone.
                 self.away = self._sent_to
+            self._sent_on = time.monotonic()
             return answer
         if answer.status in _NO_PAGE:
             return answer

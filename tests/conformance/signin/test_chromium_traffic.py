@@ -246,3 +246,14 @@ def test_lines_that_stay_open_are_not_offered(
     with pytest.raises(http.client.RemoteDisconnected):
         line.getresponse()
     assert wire.sent == []
+
+
+def test_a_redirect_is_loading_until_the_browser_has_followed_it(wire: Wire, traffic: Traffic) -> None:
+    wire.answers = {f"{GATEWAY}/done": redirect("https://agent.test/callback?code=c")}
+
+    traffic.answer(get(f"{GATEWAY}/done", method="POST"))
+    between = traffic.is_loading()
+    traffic.answer(get("https://agent.test/callback?code=c"))
+
+    assert (between, traffic.is_loading()) == (True, False)
+    assert traffic.away == "https://agent.test/callback?code=c"
