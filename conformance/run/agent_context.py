@@ -26,6 +26,8 @@ class AgentContext:
     seed: int
     run_id: str
     examples: int = 20
+    # The checks that get a part of that only.
+    in_passing: frozenset[str] = frozenset()
     # Nothing is generated here, and who sends requests is the agent.
     pace: Pace | None = None
     campaign: Campaign | None = None

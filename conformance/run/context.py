@@ -45,6 +45,8 @@ class RunContext:
     service_certificate: tuple[str, str]
     # How much is generated for each rule.
     examples: int = 20
+    # The checks that get a part of that only.
+    in_passing: frozenset[str] = frozenset()
     # What holds the requests of all processes back.
     pace: Pace | None = None
     # Where what is generated goes on for a time, instead of so many examples.

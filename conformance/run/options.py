@@ -51,6 +51,8 @@ class RunOptions:
     database: Path | None = None
     # Single checks of the selected rules; None: all of them.
     chosen: frozenset[str] | None = None
+    # Those of them that get a part of the examples only: nobody expects anything there.
+    in_passing: frozenset[str] = frozenset()
     # A stored failure that the chosen check is to see again.
     replay: Mapping[str, Any] | None = None
     # Whether results come with the exchanges that they rest on; a proof reads verdicts alone.

@@ -48,9 +48,19 @@ def checks_for(subject: Subject, role: str, effort: Effort, seed: int) -> frozen
         return _quick(subject, role, every, chance)
     if subject.kind == "variant" and "+" not in subject.name:
         return None
-    own = {case for rule in subject.rules for check in found.get(rule, ()) for case in check.ids()}
     others = [chance.choice(checks) for checks in found.values()]
-    return frozenset(own | set(_one_case_each(others, chance)))
+    return frozenset(_own(subject, role) | set(_one_case_each(others, chance)))
+
+
+def in_passing(subject: Subject, role: str, chosen: frozenset[str] | None) -> frozenset[str]:
+    """Of the chosen cases those that nothing speaks for: a part of what they may generate has to do there."""
+    return frozenset() if chosen is None else chosen - _own(subject, role)
+
+
+def _own(subject: Subject, role: str) -> set[str]:
+    """Every case of every rule that a subject may be reported under."""
+    found = index(role)
+    return {case for rule in subject.rules for check in found.get(rule, ()) for case in check.ids()}
 
 
 def _quick(subject: Subject, role: str, every: list[Check], chance: random.Random) -> frozenset[str]:

@@ -24,6 +24,8 @@ class ServiceContext:
     run_id: str
     first_metadata: Mapping[str, Any] | None = None
     examples: int = 20
+    # The checks that get a part of that only.
+    in_passing: frozenset[str] = frozenset()
     pace: Pace | None = None
     # Where what is generated goes on for a time, instead of so many examples.
     campaign: Campaign | None = None

@@ -129,6 +129,7 @@ class _Run:
             capabilities=context.capabilities - left_out.keys(),
             missing={**context.missing, **left_out},
             examples=self._options.examples,
+            in_passing=self._options.in_passing,
             pace=None if rate is None else Pace(file=folder / "pace", rate=rate),
             replay=self._options.replay,
             shows_exchanges=self._options.exchanges,

@@ -15,7 +15,7 @@ from typing import Any
 from conformance.run.embedded import Embedded
 from conformance.run.options import RunOptions
 from conformance.run.prepare import Stage, set_stage
-from conformance.run.scope import Effort, checks_for, rules_of
+from conformance.run.scope import Effort, checks_for, in_passing, rules_of
 from conformance.run.session import carry_out
 from conformance.run.standby import Standby
 from conformance.run.subjects import Subject
@@ -72,7 +72,8 @@ class Trial:
 def attempt(subject: Subject, role: str, effort: Effort, seed: int) -> Trial:
     """Puts a subject under as much of the suite as the effort wants."""
     chosen = checks_for(subject, role, effort, seed)
-    options = RunOptions(role=role, seed=seed, chosen=chosen, exchanges=False)
+    passing = in_passing(subject, role, chosen)
+    options = RunOptions(role=role, seed=seed, chosen=chosen, in_passing=passing, exchanges=False)
     own = own_place(seed)
     embedded = Embedded(
         name=f"{subject.kind} {subject.name}",

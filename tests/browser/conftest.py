@@ -42,12 +42,12 @@ Open = Callable[..., Any]
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - only the browser's environment has it
-
+    said = "Playwright is not installed here; make browser runs these tests"
+    playwright = pytest.importorskip("playwright.sync_api", reason=said)
     place = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
     if place is None:
         pytest.skip("no Chromium here: apt-get install chromium, or make browser CHROMIUM=/path/to/it")
-    with sync_playwright() as started:
+    with playwright.sync_playwright() as started:
         browser = started.chromium.launch(executable_path=place, args=_ARGUMENTS)
         yield browser
         browser.close()
@@ -56,6 +56,9 @@ def chromium() -> Iterator[Any]:
 @pytest.fixture(scope="session")
 def axe() -> str:
     """The source of axe-core, as the package brings it along."""
+    pytest.importorskip(
+        "axe_playwright_python", reason="axe is not installed here; make browser runs these tests"
+    )
     (found,) = (path for path in files("axe-playwright-python") or () if path.name == "axe.min.js")
     return found.read_text(encoding="utf-8")
 
