@@ -189,8 +189,7 @@ HISTORIES: tuple[Defect, ...] = (
     defect(
         "third-refresh-with-the-first-token",
         "The third refresh sends the refresh token that came first.",
-        "ROBUST-04",
-        "VAULT-07",
+        "ROBUST-04 VAULT-07",
         **third_refresh_with_the_first_token(),
     ),
     defect(
