@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from conformance.parties import Agent, Authorization
+from conformance.standing import Regular
 from conformance.wire.secret import Secret
+from conformance.world import World
 
 if TYPE_CHECKING:
     from conformance.gateway import SignIn
-    from conformance.world import World
 
 # Every authorization that is given up may leave a cookie behind; no browser collects them for ever.
 MOST_VISITS = 20
-
-
-@dataclass(kw_only=True, slots=True)
-class Regular:
-    """The agent, its browser, and how many checks have gone through it."""
-
-    agent: Agent
-    sign_in: SignIn
-    visits: int = 0
 
 
 def regular(world: World, *, verifier: str | None = None) -> tuple[World, Authorization]:

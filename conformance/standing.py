@@ -1,12 +1,11 @@
-"""A user's tokens at home that have just redeemed: many checks tamper with them, and none uses them up."""
+"""What stands from check to check: good tokens, an agent that comes again, and how long things take here."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.claims import require
-from conformance.parties import Grant
+from conformance.parties import Agent, Grant
 from conformance.wire.exchange import Exchange
 from conformance.wire.secret import Secret
 
@@ -14,8 +13,7 @@ from conformance.wire.secret import Secret
 VAIN_WAITS, SHORT_WAIT_S = 3, 0.2
 
 if TYPE_CHECKING:
-    from conformance.regular import Regular
-    from conformance.world import World
+    from conformance.gateway import SignIn
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,10 +29,20 @@ class Redeemable:
 
 
 @dataclass(kw_only=True, slots=True)
+class Regular:
+    """An agent in a browser that stays signed in, and how many checks have gone through it."""
+
+    agent: Agent
+    sign_in: SignIn
+    visits: int = 0
+
+
+@dataclass(kw_only=True, slots=True)
 class Standing:
     """What a worker keeps from check to check: good tokens, as long as the target's clock stands still."""
 
     kept: Redeemable | None = None
+    regular: Regular | None = None
     offset_s: float = 0.0
     redeemed: bool = False
     waited_in_vain: int = 0
@@ -58,33 +66,3 @@ class Standing:
         checks to come would cost a quarter of an hour.
         """
         return longest_s if self.redeemed or self.waited_in_vain < VAIN_WAITS else SHORT_WAIT_S
-
-    regular: Regular | None = None
-
-
-def redeemable(world: World) -> Redeemable:
-    """Tokens at home that redeemed with 200 in this very check.
-
-    They are kept, because a sign-in for each near miss would cost more than all the near misses. A check that
-    finds them spoilt makes new ones, so no check depends on what another did.
-    """
-    standing = world.standing
-    if standing.kept is not None and standing.offset_s == world.clock.offset_s:
-        kept = _introduced(world, standing.kept)
-        if world.redeem(kept.grant, kept.proxy_token).status == 200:
-            return kept
-    fresh = Redeemable(grant=world.grant(), proxy_token=world.proxy_token())
-    require(world.redeem(fresh.grant, fresh.proxy_token)).status(200)
-    standing.kept, standing.offset_s = fresh, world.clock.offset_s
-    return fresh
-
-
-def _introduced(world: World, kept: Redeemable) -> Redeemable:
-    """Lets this check's reports hide what is secret in it, and name what is not."""
-    keyring, grant = world.gateway.keyring, kept.grant
-    world.home()
-    for secret in (grant.access_token, grant.id_token, grant.refresh_token, grant.agent.client_secret):
-        keyring.add(secret)
-    keyring.add(kept.proxy_token)
-    keyring.public(grant.agent.client_id)
-    return kept

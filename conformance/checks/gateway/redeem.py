@@ -12,8 +12,8 @@ from conformance.claims import expect, require
 from conformance.gateway import Gateway
 from conformance.journey import first_visit, operator_service
 from conformance.parties import User
+from conformance.redeemable import redeemable
 from conformance.seclusion import secluded
-from conformance.standing import redeemable
 from conformance.wire.exchange import Exchange
 from conformance.world import World
 from fakes.service import STEP_HEADER

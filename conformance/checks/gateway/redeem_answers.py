@@ -8,7 +8,8 @@ from conformance import console
 from conformance.check import check
 from conformance.claims import expect, observe, require
 from conformance.gateway import Gateway
-from conformance.standing import Redeemable, redeemable
+from conformance.redeemable import redeemable
+from conformance.standing import Redeemable
 from conformance.wire.exchange import Exchange
 from conformance.wire.secret import Secret
 from conformance.world import World

@@ -12,7 +12,8 @@ from urllib.parse import quote, urlencode, urlsplit
 from conformance.check import check
 from conformance.claims import LeftOut, expect, require
 from conformance.gateway import Gateway
-from conformance.standing import Redeemable, redeemable
+from conformance.redeemable import redeemable
+from conformance.standing import Redeemable
 from conformance.wire import backend as backend_wire
 from conformance.wire.exchange import Exchange
 from conformance.world import World

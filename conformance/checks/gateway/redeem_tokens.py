@@ -13,7 +13,8 @@ from conformance.claims import LeftOut, beside, expect, require
 from conformance.gateway import Gateway
 from conformance.near_misses import changed, cut_short, in_other_case, longer
 from conformance.parties import ProxyClient
-from conformance.standing import Redeemable, redeemable
+from conformance.redeemable import redeemable
+from conformance.standing import Redeemable
 from conformance.wire.bait import bait
 from conformance.wire.exchange import Exchange
 from conformance.wire.forgery import (

@@ -15,8 +15,9 @@ from conformance.checks.gateway._exchanges import works
 from conformance.checks.gateway._visits import good as good_request
 from conformance.claims import expect, require
 from conformance.gateway import CALLBACK, BeyondReach, Gateway
+from conformance.redeemable import redeemable
 from conformance.sound import ask_all, is_sound
-from conformance.standing import Redeemable, redeemable
+from conformance.standing import Redeemable
 from conformance.wire import agent as agent_wire
 from conformance.wire import backend as backend_wire
 from conformance.wire.exchange import Request

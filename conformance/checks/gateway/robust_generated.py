@@ -14,8 +14,8 @@ from conformance.checks.gateway._visits import good as good_request
 from conformance.claims import expect
 from conformance.gateway import CALLBACK, Gateway
 from conformance.generating import Draw
+from conformance.redeemable import redeemable
 from conformance.sound import ask, is_sound
-from conformance.standing import redeemable
 from conformance.wire import agent as agent_wire
 from conformance.wire import backend as backend_wire
 from conformance.wire.exchange import Request

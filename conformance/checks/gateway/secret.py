@@ -11,9 +11,9 @@ from conformance.claims import LeftOut, Unavailable, Unmet, expect, require
 from conformance.faults import oracle
 from conformance.gateway import Gateway
 from conformance.parties import Project
+from conformance.redeemable import redeemable
 from conformance.run.received import Received, Survey
 from conformance.seclusion import let_expire, secluded
-from conformance.standing import redeemable
 from conformance.wire.secret import Secret
 from conformance.world import World
 

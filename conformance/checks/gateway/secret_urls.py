@@ -10,8 +10,8 @@ from conformance.check import check
 from conformance.checks.gateway import _provocations as provoke
 from conformance.claims import expect, require
 from conformance.gateway import CALLBACK, Gateway
+from conformance.redeemable import redeemable
 from conformance.run.received import MERCHANT_KINDS, Received
-from conformance.standing import redeemable
 from conformance.wire import leaks
 from conformance.wire.exchange import Exchange
 from conformance.wire.place import origin

@@ -1,0 +1,35 @@
+"""A user's tokens at home that have just redeemed: many checks tamper with them, and none uses them up."""
+
+from __future__ import annotations
+
+from conformance.claims import require
+from conformance.standing import Redeemable
+from conformance.world import World
+
+
+def redeemable(world: World) -> Redeemable:
+    """Tokens at home that redeemed with 200 in this very check.
+
+    They are kept, because a sign-in for each near miss would cost more than all the near misses. A check that
+    finds them spoilt makes new ones, so no check depends on what another did.
+    """
+    standing = world.standing
+    if standing.kept is not None and standing.offset_s == world.clock.offset_s:
+        kept = _introduced(world, standing.kept)
+        if world.redeem(kept.grant, kept.proxy_token).status == 200:
+            return kept
+    fresh = Redeemable(grant=world.grant(), proxy_token=world.proxy_token())
+    require(world.redeem(fresh.grant, fresh.proxy_token)).status(200)
+    standing.kept, standing.offset_s = fresh, world.clock.offset_s
+    return fresh
+
+
+def _introduced(world: World, kept: Redeemable) -> Redeemable:
+    """Lets this check's reports hide what is secret in it, and name what is not."""
+    keyring, grant = world.gateway.keyring, kept.grant
+    world.home()
+    for secret in (grant.access_token, grant.id_token, grant.refresh_token, grant.agent.client_secret):
+        keyring.add(secret)
+    keyring.add(kept.proxy_token)
+    keyring.public(grant.agent.client_id)
+    return kept
