@@ -127,6 +127,10 @@ class ScriptedGateway:
         self.core_keys = [*self.core_keys, new_key(algorithm)]
         return self.core_key
 
+    def withdraw_core_key(self) -> None:
+        """The newest key has never been one, for whoever has not seen it: the one before signs again."""
+        self.core_keys = self.core_keys[:-1]
+
     def claims(self, user: str, **changes: Any) -> dict[str, Any]:
         """The claims of a good access token, with these changed; None takes one away."""
         now = int(time.time())

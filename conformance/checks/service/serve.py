@@ -80,6 +80,8 @@ def added_key_is_picked_up(service: Service, world: ServiceWorld, case: str) -> 
         got=answer.outcome(),
         exchange=answer,
     )
+    if not holds_orders(answer, gateway.orders_of(user)):
+        gateway.withdraw_core_key()
     token = signed(gateway.claims(user), old)
     gateway.let_redeem(token, user)
     answer = service.serve(token)
