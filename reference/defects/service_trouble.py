@@ -14,7 +14,7 @@ from reference.defects.service_defect import ServiceDefect, defect
 from reference.service.backend import Backend
 from reference.service.policy import redemption
 from reference.service.policy.answers import answer_of
-from reference.service.policy.proxy import ProxyToken, proxy_token_kept
+from reference.service.policy.proxy import ProxyToken, may_force, proxy_token_kept
 from reference.service.policy.redemption import CallFacts
 from reference.service.upstream import Patience, worth_another_try
 from reference.service.wire import Answer, Outcome, Outgoing, Reply
@@ -99,11 +99,18 @@ def dropped(kinds: set[str]) -> dict[str, Any]:
     return {"answer_of": answer, "around": around}
 
 
-def garbage_kept(document: Mapping[str, Any], now: float) -> ProxyToken | None:
+def garbage_kept() -> dict[str, Any]:
     """Whatever stands for the token is kept, for an hour where nothing else is said."""
-    return proxy_token_kept(document, now) or ProxyToken(
-        value=str(document.get("access_token")), renew_at=now + 3600
-    )
+    garbage: list[ProxyToken] = []
+
+    def kept(document: Mapping[str, Any], now: float) -> ProxyToken | None:
+        token = proxy_token_kept(document, now)
+        if token is None:
+            token = ProxyToken(value=str(document.get("access_token")), renew_at=now + 3600)
+            garbage.append(token)
+        return token
+
+    return {"proxy_token_kept": kept, "may_force": lambda since_s: not garbage and may_force(since_s)}
 
 
 def last_orders() -> Any:
@@ -169,9 +176,8 @@ TROUBLE: tuple[ServiceDefect, ...] = (
     defect(
         "garbage-kept-as-a-proxy-token",
         "What comes in place of a Proxy token is kept for an hour, and a refusal changes nothing.",
-        "BACK-06 BACK-03 BACK-09 SERVE-01",
-        proxy_token_kept=garbage_kept,
-        may_force=lambda since_s: since_s > 3600,
+        "BACK-06 BACK-03 BACK-04 BACK-09 SERVE-01",
+        **garbage_kept(),
     ),
     defect(
         "connection-dropped-in-trouble",

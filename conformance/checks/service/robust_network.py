@@ -86,6 +86,7 @@ def large_body_of_an_operation_is_never_taken_for_requests(service: Service, wor
 def slow_agents_hold_up_nobody_else(service: Service, world: ServiceWorld, case: Client) -> None:
     """While clients hold connections open and get nowhere, the operation goes through in the usual time."""
     works(service, world)
+    _works_for_the_other(service, world)
 
     with _at_the_operation(service, world, case) as reached:
         fired(_met_by_the_service(case.fault), reached)
@@ -100,7 +101,7 @@ def users_whose_calls_hang_hold_up_nobody_else(service: Service, world: ServiceW
     endpoint, gateway = Endpoint(case), world.gateway
     works(service, world)
     begun = time.monotonic()
-    served(service.serve(world.unseen_token(OTHER)), gateway.orders_of(OTHER))
+    _works_for_the_other(service, world)
     late_s = LATER_S + TIMES_LATER * (time.monotonic() - begun)
     token, mark = world.unseen_token(USER), gateway.journal.mark()
     whose = token
@@ -147,6 +148,10 @@ def _authorized(service: Service, world: ServiceWorld) -> tuple[str, str]:
     token = world.gateway.access_token(USER)
     service.keyring.add(Secret("access_token", token))
     return "Authorization", f"Bearer {token}"
+
+
+def _works_for_the_other(service: Service, world: ServiceWorld) -> None:
+    served(service.serve(world.unseen_token(OTHER)), world.gateway.orders_of(OTHER))
 
 
 def _works_beside(service: Service, world: ServiceWorld, what: str) -> None:
