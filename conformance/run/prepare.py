@@ -45,7 +45,7 @@ class CannotRun(Exception):
 class Distrusted(CannotRun):
     """The target shows a certificate that its clients refuse: nothing but that can be tested."""
 
-    def __init__(self, why: str, prepared: Prepared[RunContext]) -> None:
+    def __init__(self, why: str, prepared: Prepared[RunContext] | Prepared[ServiceContext]) -> None:
         super().__init__(why)
         self.prepared = prepared
 

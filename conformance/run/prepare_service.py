@@ -12,15 +12,17 @@ from urllib.parse import urlsplit
 from conformance.run.authority import Authority
 from conformance.run.embedded import Embedded, embedded_service
 from conformance.run.introduction import Introduction, introduced
-from conformance.run.prepare import CannotRun, Prepared, launched
+from conformance.run.prepare import CannotRun, Distrusted, Prepared, launched
 from conformance.run.service_context import ServiceContext
 from conformance.run.service_world import ServiceWorld, environment, kept_folder, set_up, settings
 from conformance.service import Service
+from conformance.target.doubts import unreachable
 from conformance.target.launch import LaunchFailed, Running
 from conformance.target.model import ServiceTarget, World
 from conformance.target.readiness import any_answers
 from conformance.vocabulary import NEEDS
 from conformance.wire.client import Wire
+from conformance.wire.connections import DISTRUSTED
 from conformance.wire.keyring import Keyring
 from conformance.wire.place import Place, origin
 
@@ -44,7 +46,10 @@ class NotReached(CannotRun):
 def prepare_service(
     given: ServiceTarget | Embedded, folder: Path, seed: int, stack: ExitStack
 ) -> Prepared[ServiceContext]:
-    """Starts the world, and the service where it is to be launched; the stack stops both."""
+    """Starts the world, and the service where it is to be launched; the stack stops both.
+
+    A service with a certificate that is refused is `Distrusted`, with all that the rules of TLS need.
+    """
     if isinstance(given, ServiceTarget) and given.launch is None and not _is_fixed(given.world):
         raise CannotRun(
             "a service that runs already has a Proxy client: name it as proxy_client_id and"
@@ -58,7 +63,7 @@ def prepare_service(
     except (OSError, ValueError) as problem:
         raise CannotRun(f"the world around the service cannot be opened: {problem}") from problem
     running = _started(target, world, authority, folder, stack)
-    introduction = _introduced(target, world)
+    introduction, distrust = _introduced(target, world)
     target = replace(target, metadata_url=introduction.metadata_url)
     offered, missing = _capabilities(target, world, running)
     context = ServiceContext(
@@ -71,7 +76,11 @@ def prepare_service(
         first_metadata=introduction.document,
     )
     date = introduction.first.header("Date") or ""
-    return Prepared(context=context, name=target.name, version=target.version, date=date, discovery_digest="")
+    name, version = target.name, target.version
+    prepared = Prepared(context=context, name=name, version=version, date=date, discovery_digest="")
+    if distrust:
+        raise Distrusted(distrust, prepared)
+    return prepared
 
 
 def _is_fixed(world: World) -> bool:
@@ -128,8 +137,8 @@ def _started(
         raise CannotRun(str(failure)) from failure
 
 
-def _introduced(target: ServiceTarget, world: ServiceWorld) -> Introduction:
-    """Asks for the metadata, and fails where nothing answers at all."""
+def _introduced(target: ServiceTarget, world: ServiceWorld) -> tuple[Introduction, str]:
+    """Asks for the metadata, and fails where nothing answers; gives why the certificate was refused."""
     wire = Wire((service_place(target),), timeout_s=target.limits.request_timeout_s, record=lambda _: None)
     service = Service(
         service_url=target.service_url,
@@ -143,12 +152,15 @@ def _introduced(target: ServiceTarget, world: ServiceWorld) -> Introduction:
         found = introduced(service, guessed=target.metadata_url is None)
     finally:
         wire.close()
-    if found.first.answer is None:
-        file, why = target.file, found.first.failure or "no answer"
-        where = f"is it running, and is service_url right in {file.name}?" if file else "it has ended"
-        text = f"the service cannot be reached at {origin(target.service_url)}: {why}; {where}"
-        raise NotReached(text, {} if target.launch is not None else settings(world, target))
-    return found
+    if found.first.answer is not None:
+        return found, ""
+    why = found.first.failure or "no answer"
+    where = f"the service cannot be reached at {origin(target.service_url)}"
+    text = f"{where}: {why}; {unreachable(target, 'service_url', why)}"
+    if why.startswith(DISTRUSTED):
+        given = "; a launched service is given one at GATEPROOF_TLS_CERT_FILE" if target.launch else ""
+        return found, text + given
+    raise NotReached(text, {} if target.launch is not None else settings(world, target))
 
 
 def _log(target: ServiceTarget, running: Running | None) -> Callable[[], str]:

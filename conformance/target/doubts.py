@@ -10,7 +10,7 @@ from itertools import chain
 from urllib.parse import urlsplit
 
 from conformance.claims import Broken
-from conformance.target.model import GatewayTarget, Resource, Target
+from conformance.target.model import GatewayTarget, Resource, ServiceTarget, Target
 from conformance.wire import agent, backend
 from conformance.wire.exchange import Exchange
 
@@ -40,7 +40,7 @@ def _question(target: GatewayTarget, keys: Iterable[str]) -> str:
     return f"or is {key} wrong in {target.file.name}?" if key else ""
 
 
-def unreachable(target: GatewayTarget, key: str, failure: str) -> str:
+def unreachable(target: GatewayTarget | ServiceTarget, key: str, failure: str) -> str:
     """What to do when nobody answers at the address that stands under this key."""
     if target.file is None:
         return "the embedded reference has ended"

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from reference.defects.gateway_transport import Both, piped
 from reference.defects.holding import EARLY, Downfall
+from reference.defects.listening import Both, piped
 from reference.serving import Listen, Listener, Origin, listen
 
 LARGE = 64 * 1024

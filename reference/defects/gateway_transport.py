@@ -2,108 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import ssl
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from tempfile import TemporaryDirectory
-
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from cryptography.x509.oid import NameOID
-from uvicorn.server import ServerState
 
 from reference.defects.defect import Defect, defect
-from reference.serving import Listen, Listener, Origin, listen, server_tls
+from reference.defects.listening import listen_to_both, listening_under_another_name
 
-_TLS_HANDSHAKE = 0x16
 # The API host listens first, the core host after it.
 _CORE = 2
-
-
-class Both(Listener):
-    """One port that takes TLS and plain HTTP, each to a port of its own behind it."""
-
-    def __init__(self, front: asyncio.Server, state: ServerState, behind: tuple[Listener, ...]) -> None:
-        super().__init__(front, state)
-        self._behind = behind
-
-    def close(self) -> None:
-        super().close()
-        for listener in self._behind:
-            listener.close()
-
-
-async def listen_to_both(origin: Origin, tls: ssl.SSLContext | None, state: ServerState) -> Listener:
-    """Whoever forgets the s in https is served all the same."""
-    host, _, port = origin.url.partition("://")[2].partition("/")[0].rpartition(":")
-    if tls is None or not origin.url.startswith("https:"):
-        return await listen(origin, tls, state)
-    secure = await listen(replace(origin, url=f"https://{host}:0"), tls, state)
-    plain = await listen(replace(origin, url=f"http://{host}:0"), None, state)
-
-    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        first = await reader.read(1)
-        if not first:
-            writer.close()
-            return
-        chosen = secure if first[0] == _TLS_HANDSHAKE else plain
-        inward, outward = await asyncio.open_connection(host, chosen.port)
-        outward.write(first)
-        await asyncio.gather(piped(reader, outward), piped(inward, writer))
-
-    front = await asyncio.start_server(connected, host, int(port), backlog=1024)
-    return Both(front, ServerState(), (secure, plain))
-
-
-def listening_under_another_name() -> Listen:
-    """The core host shows a certificate that somebody once made by hand for another host."""
-    others = 0
-
-    async def listening(origin: Origin, tls: ssl.SSLContext | None, state: ServerState) -> Listener:
-        nonlocal others
-        if tls is None or not origin.url.startswith("https:"):
-            return await listen(origin, tls, state)
-        others += 1
-        return await listen(origin, _self_made("gateway.example") if others == _CORE else tls, state)
-
-    return listening
-
-
-def _self_made(host: str) -> ssl.SSLContext:
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    with TemporaryDirectory() as folder:
-        both = Path(folder) / "both.pem"
-        both.write_bytes(
-            key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-            + certificate.public_bytes(Encoding.PEM)
-        )
-        return server_tls(both, both)
-
-
-async def piped(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    with contextlib.suppress(OSError):
-        while octets := await reader.read(65536):
-            writer.write(octets)
-            await writer.drain()
-    writer.close()
 
 
 TRANSPORT: tuple[Defect, ...] = (
@@ -126,6 +31,6 @@ TRANSPORT: tuple[Defect, ...] = (
         "core-certificate-of-another-host",
         "The core host's certificate is self-signed and names another host.",
         "TLS-01",
-        listen=listening_under_another_name(),
+        listen=listening_under_another_name(_CORE),
     ),
 )

@@ -14,11 +14,12 @@ from reference.defects.service_robustness import ROBUSTNESS
 from reference.defects.service_secrets import SECRETS
 from reference.defects.service_serving import SERVING
 from reference.defects.service_signatures import SIGNATURES
+from reference.defects.service_transport import TRANSPORT
 from reference.defects.service_trouble import TROUBLE
 from reference.defects.service_users import USERS
 
 FAMILIES = (
-    *(INTRODUCTION, BEARER, SIGNATURES, CLAIMS, SERVING, CALLS, TROUBLE, USERS, SECRETS),
+    *(INTRODUCTION, BEARER, SIGNATURES, CLAIMS, SERVING, CALLS, TROUBLE, USERS, SECRETS, TRANSPORT),
     *(CERTIFICATES, ROBUSTNESS, NETWORK, MCP),
 )
 DEFECTS: dict[str, ServiceDefect] = {defect.name: defect for family in FAMILIES for defect in family}

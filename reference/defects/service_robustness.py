@@ -42,6 +42,12 @@ def body_taken_for_granted(asked: Asked, answered: Answered, _backend: Backend) 
     return replace(answered, status=500, body=b"{}") if broken else answered
 
 
+def methods_taken_for_granted(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
+    """Whoever comes with a method that nobody was expected to use breaks it."""
+    usual = {"GET", "HEAD", "POST"} if asked.path == "/orders" else {"GET", "HEAD"}
+    return answered if asked.method in usual else replace(answered, status=500, body=b"{}")
+
+
 def locked_out() -> Any:
     """Too many bad tokens in all, and nobody is let in any more."""
     bad = 0
@@ -74,6 +80,12 @@ ROBUSTNESS: tuple[ServiceDefect, ...] = (
         "A body that is no JSON object ends in 500.",
         "ROBUST-01",
         around=meddling(body_taken_for_granted),
+    ),
+    defect(
+        "methods-taken-for-granted",
+        "Any method but those that are in use ends in 500.",
+        "ROBUST-01",
+        around=meddling(methods_taken_for_granted),
     ),
     defect(
         "locked-out-by-a-flood",

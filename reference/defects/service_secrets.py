@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import ssl
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
@@ -269,11 +268,5 @@ SECRETS: tuple[ServiceDefect, ...] = (
         "The log has the headers of every request to the gateway that failed.",
         "SECRET-05",
         **logging(failing_request),
-    ),
-    defect(
-        "old-tls-spoken",
-        "TLS 1.0 and 1.1 are spoken.",
-        "TLS-01",
-        oldest_tls=ssl.TLSVersion.TLSv1,
     ),
 )
