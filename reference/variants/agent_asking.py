@@ -121,6 +121,19 @@ def _again_if_it_fails(asked: Outgoing, answer: Answer) -> Outgoing | None:
 
 ASKING = (
     variant("over-mcp", "the operation is an MCP tool call", operate=mcp.call_tool),
+    variant(
+        "one-fresh-token-over-mcp",
+        "the operation is an MCP tool call, and it gives up when the first fresh token is refused",
+        operate=mcp.call_tool,
+        fresh_tokens=1,
+    ),
+    variant(
+        "a-token-for-every-session",
+        "the same, with a token of its own in every run",
+        operate=mcp.call_tool,
+        fresh_tokens=1,
+        keeps_tokens=False,
+    ),
     variant("by-post", "the operation is a POST", operate=_posted),
     variant("metadata-first", "the usual address of the metadata is tried first", operate=_metadata_first),
     variant(
