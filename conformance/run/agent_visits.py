@@ -6,7 +6,6 @@ import re
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import parse_qs, urlsplit
@@ -156,7 +155,7 @@ class Visits:
         )
 
     def _go(self, url: str, how: How, courier: Courier) -> bool:
-        """Follows the address to its end; False where it does not end in a redirect that was taken."""
+        """Follows the address to its end; False where nobody answers: no page is an error of the browser's."""
         with self._lock:
             visit = Visit(number=len(self.made) + 1, url=url, how=how)
             redirect_uri = visit.value("redirect_uri")
@@ -166,12 +165,14 @@ class Visits:
         if self.over.is_set() or redirect_uri is None or not self._wire.may_reach(url):
             return False
         request = SignInRequest(authorization_url=url, redirect_uri=redirect_uri, user=self._user)
-        with suppress(RateLimited, TargetSilent):
+        try:
             visit.redirect = self._forms.sign_in(request).sent_to
+        except (RateLimited, TargetSilent):
+            return False
         if visit.redirect is not None:
             visit.pages = courier.pages
             self._deliver(visit, visit.redirect, courier)
-        return bool(visit.statuses) and visit.statuses[-1] is not None
+        return True
 
     def _send(self, request: Request) -> Exchange:
         return self._wire.send("browser", request)

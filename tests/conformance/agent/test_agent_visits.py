@@ -7,10 +7,11 @@ from urllib.parse import quote
 
 import pytest
 
-from conformance.run import agent_visits
+from conformance.run import agent_browser, agent_visits
 from conformance.run.agent_visits import Visits, honest
 from conformance.run.agent_world import AgentWorld, Certificates
 from conformance.run.authority import Authority
+from fakes.gateway.desk import AgentClient
 from fakes.gateway.running import Loop
 
 CALLBACK = "https://127.0.0.1:9/callback"
@@ -67,6 +68,24 @@ def test_nobody_types_what_an_agent_logs_that_opens_the_browser(world: AgentWorl
     assert typed(visits, f"opened {asking(world, state='[hidden]')}") == []
     assert typed(visits, f"{asking(world)}\n") == []
     assert [visit.how for visit in visits.made] == ["opened"]
+
+
+@pytest.mark.parametrize("times", [0, 1, 2])
+def test_browser_is_done_with_whatever_page_it_shows(
+    world: AgentWorld, visits: Visits, monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    """The agent is not registered, or is held as Pending, or has closed its door to the redirect."""
+    monkeypatch.setattr(agent_browser, "_LISTENS_WITHIN_S", 0.0)
+    world.desk.clients["a"] = AgentClient(
+        client_id="a", secret="s", redirect_uris=(CALLBACK,) if times else (), pending=times == 1
+    )
+
+    assert visits.opened(asking(world))
+    assert [len(visit.brought) for visit in visits.made] == [max(0, times - 1)]
+
+
+def test_browser_without_a_page_has_failed(visits: Visits) -> None:
+    assert not visits.opened(f"https://127.0.0.1:9/authorize?redirect_uri={CALLBACK}")
 
 
 def test_page_of_the_agents_own_is_no_authorization(world: AgentWorld, visits: Visits) -> None:
