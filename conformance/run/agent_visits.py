@@ -155,7 +155,7 @@ class Visits:
         )
 
     def _go(self, url: str, how: How, courier: Courier) -> bool:
-        """Follows the address to its end; False where nobody answers: no page is an error of the browser's."""
+        """Follows the address to its end; False where nobody answers: no page is an error."""
         with self._lock:
             visit = Visit(number=len(self.made) + 1, url=url, how=how)
             redirect_uri = visit.value("redirect_uri")
