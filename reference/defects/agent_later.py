@@ -12,7 +12,7 @@ from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-from reference.agent.policy import authorization, discovery, exchange, operation
+from reference.agent.policy import authorization, discovery, exchange, operation, registration
 from reference.agent.policy.authorization import Attempt, Query
 from reference.agent.policy.discovery import Endpoints
 from reference.agent.policy.exchange import ExchangeFacts
@@ -53,6 +53,23 @@ def in_the_query_later(settings: Settings, ask: Ask, given: Mapping[str, str]) -
     if token and answer.status == 200:
         marker("again").touch()
     return answer
+
+
+def with_two_callbacks() -> dict[str, Any]:
+    """Both are registered, later authorizations go by the second, and every exchange names the first."""
+
+    def second(settings: Settings) -> str:
+        return f"{settings.callback_url}?again=1"
+
+    def both(settings: Settings) -> dict[str, Any]:
+        record = registration.registration_record(settings)
+        return record | {"redirect_uris": [settings.callback_url, second(settings)]}
+
+    def by_one(settings: Settings, client: Client, attempt: Attempt) -> dict[str, str]:
+        whole = authorization.authorization_parameters(settings, client, attempt)
+        return whole | ({"redirect_uri": second(settings)} if been_here() else {})
+
+    return {"registration_record": both, "authorization_parameters": by_one}
 
 
 def no_proof_after_a_refusal() -> dict[str, Any]:
@@ -123,6 +140,12 @@ LATER: tuple[AgentDefect, ...] = (
         "Only the first exchange has its credentials in the body.",
         "AGENT-06",
         token_request=with_basic_later,
+    ),
+    defect(
+        "later-redirect-uri-not-repeated",
+        "Of two callbacks the exchange names the first, by whichever the code came.",
+        "AGENT-06",
+        **with_two_callbacks(),
     ),
     defect(
         "later-token-in-the-query",
