@@ -41,6 +41,23 @@ def id_token_as_bearer(tokens: Tokens | None) -> dict[str, str]:
     return {"Authorization": f"Bearer {tokens.get('id_token', '')}"} if tokens else {}
 
 
+def id_token_when_refused() -> dict[str, Any]:
+    """What came with a token that is refused may be worth a try."""
+    beside: list[str] = []
+
+    def bearer(tokens: Tokens | None) -> dict[str, str]:
+        beside[:] = [tokens["id_token"]] if tokens and "id_token" in tokens else []
+        return operation.bearer(tokens)
+
+    def operate(settings: Settings, ask: Ask, authorization: Mapping[str, str]) -> Answer:
+        answer = operation.operate(settings, ask, authorization)
+        if answer.status == 401 and beside:
+            return operation.operate(settings, ask, {"Authorization": f"Bearer {beside[0]}"})
+        return answer
+
+    return {"bearer": bearer, "operate": operate}
+
+
 def at(step: str, say: Callable[[Facts], str | None]) -> dict[str, Any]:
     """Something is printed at one step of the way."""
     return {"told": lambda where, facts: say(facts) if where == step else None}
@@ -113,6 +130,12 @@ SECRETS: tuple[AgentDefect, ...] = (
         "The access token is printed.",
         "AGENT-12",
         **at("exchange", lambda facts: f"token: {facts['tokens'].get('access_token')}"),
+    ),
+    defect(
+        "id-token-when-refused",
+        "Where a fresh access token is refused, the ID token is tried.",
+        "AGENT-07",
+        **id_token_when_refused(),
     ),
     defect(
         "token-answer-printed",
