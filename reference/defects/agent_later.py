@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -101,6 +101,22 @@ def forgetting_its_client(run: Callable[[], int]) -> int:
     return code
 
 
+def starting_from_nothing() -> dict[str, Any]:
+    """Where a fresh token is refused, all that was kept is thrown away, as some SDKs do."""
+    fresh: list[int] = []
+
+    def told(step: str, facts: Mapping[str, Any]) -> None:
+        if step == "exchange":
+            fresh[:] = [1] if facts["answer"].status == 200 else []
+
+    def metadata_url(challenges: Sequence[str], service_url: str) -> str:
+        if fresh:
+            marker(_CLIENTS).unlink(missing_ok=True)
+        return discovery.metadata_url(challenges, service_url)
+
+    return {"told": told, "metadata_url": metadata_url}
+
+
 def first_document_for_ever(server: str, document: Mapping[str, Any]) -> Endpoints:
     """The discovery document is read once, whatever stands in it."""
     kept = marker("discovery.json")
@@ -170,6 +186,12 @@ LATER: tuple[AgentDefect, ...] = (
         "A run that fails forgets its client.",
         "AGENT-11 AGENT-08",
         around=forgetting_its_client,
+    ),
+    defect(
+        "client-forgotten-with-a-fresh-token",
+        "Where a fresh token is refused, its client is forgotten.",
+        "AGENT-11",
+        **starting_from_nothing(),
     ),
     defect(
         "half-a-document-kept",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from conformance.agent import Agents, Install, carried_out, ended, works
 from conformance.check import check
-from conformance.checks.agent._scenes import TOKEN_ENDPOINT_FAILS, held, recovered, refused
+from conformance.checks.agent._scenes import TOKEN_ENDPOINT_FAILS, held, recovered, refused, unloved
 from conformance.claims import LeftOut, expect, observe, require
 from conformance.run.agent_launch import Ended, Run
 from fakes.gateway.script import Endpoint
@@ -14,6 +14,7 @@ from fakes.gateway.script import Endpoint
 TROUBLES: Mapping[str, Callable[[Agents], Install]] = {
     "no code came": held,
     "a code was refused": refused,
+    "a fresh token was refused": unloved,
     TOKEN_ENDPOINT_FAILS: lambda agents: recovered(agents, TOKEN_ENDPOINT_FAILS),
 }
 
