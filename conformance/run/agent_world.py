@@ -17,11 +17,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from conformance.wire.exchange import Answer, Exchange, Request
 from conformance.wire.place import Place, origin
 from fakes.gateway.application import Routes, application
-from fakes.gateway.desk import Desk
+from fakes.gateway.desk import Desk, fields
 from fakes.gateway.journal import Call, Journal
 from fakes.gateway.keys import SigningKey, new_key
 from fakes.gateway.running import Loop
-from fakes.gateway.script import Script
+from fakes.gateway.script import Endpoint, Script
 from fakes.gateway.site import Site, odd_site
 from fakes.orders_service import OrdersService
 from fakes.serving import Listener, listen, server_tls
@@ -163,11 +163,15 @@ class AgentWorld:
         return sorted(found, key=lambda each: each.call.ordinal)
 
     def secrets(self) -> dict[str, list[str]]:
-        """All that any gateway gave out so far, by kind."""
+        """All that any gateway gave out so far or was shown in proof, by kind."""
         found: dict[str, list[str]] = {}
         for desk in (*self.named, self.thief):
             for kind, values in desk.secrets().items():
                 found.setdefault(kind, []).extend(values)
+        # A gateway that fails by script, or is met in plain HTTP, does not know what it was shown.
+        forms = (fields(each.call) for each in self.heard() if each.call.endpoint is Endpoint.TOKEN)
+        shown = {form["code_verifier"] for form in forms if form.get("code_verifier")}
+        found["code_verifier"] = sorted(shown.union(found.get("code_verifier", ())))
         return found
 
     def place(self) -> Place:

@@ -92,6 +92,12 @@ def refused_exchange(facts: Facts) -> str | None:
     )
 
 
+def failed_exchange(facts: Facts) -> str | None:
+    """A server that is down has never seen the verifier, and it is as good as before."""
+    failed = facts["answer"].status >= 500
+    return f"will prove it later with {facts['facts'].attempt.verifier}" if failed else None
+
+
 def page_with_everything() -> dict[str, Any]:
     """The page at the callback is for whoever wrote the agent."""
     known: list[str] = []
@@ -126,16 +132,16 @@ SECRETS: tuple[AgentDefect, ...] = (
         bearer=id_token_as_bearer,
     ),
     defect(
-        "access-token-printed",
-        "The access token is printed.",
-        "AGENT-12",
-        **at("exchange", lambda facts: f"token: {facts['tokens'].get('access_token')}"),
-    ),
-    defect(
         "id-token-when-refused",
         "Where a fresh access token is refused, the ID token is tried.",
         "AGENT-07",
         **id_token_when_refused(),
+    ),
+    defect(
+        "access-token-printed",
+        "The access token is printed.",
+        "AGENT-12",
+        **at("exchange", lambda facts: f"token: {facts['tokens'].get('access_token')}"),
     ),
     defect(
         "token-answer-printed",
@@ -193,6 +199,12 @@ SECRETS: tuple[AgentDefect, ...] = (
         "An exchange that was refused is printed.",
         "AGENT-14 AGENT-10 ROBUST-02",
         **at("exchange", refused_exchange),
+    ),
+    defect(
+        "verifier-printed-when-the-gateway-fails",
+        "The verifier is printed where the token endpoint fails.",
+        "AGENT-14 ROBUST-02",
+        **at("exchange", failed_exchange),
     ),
     defect(
         "verifier-on-the-page",
