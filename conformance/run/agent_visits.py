@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from conformance.parties import User
 from conformance.run.agent_browser import Courier
-from conformance.run.agent_world import AgentWorld
+from conformance.run.agent_world import CLEAR, AgentWorld
 from conformance.signin.forms import FormsSignIn
 from conformance.signin.landing import SignInRequest
 from conformance.target.model import DEFAULT_USERS
@@ -88,8 +88,10 @@ class Visits:
         self._forms = FormsSignIn(send=self._send, may_visit=self._wire.may_reach)
         login = DEFAULT_USERS[0].login
         self._user = User(name=DEFAULT_USERS[0].name, login=login, password=Secret("password", "none"))
-        starts = (re.escape(desk.site.authorization_endpoint) for desk in (*world.named, world.thief))
-        self._address = re.compile(f"(?:{'|'.join(starts)}){_ADDRESS}")
+        named = [desk.site.authorization_endpoint for desk in (*world.named, world.thief)]
+        in_the_clear = f"{world.url(CLEAR)}{world.desk.site.authorization_path}"
+        starts = "|".join(re.escape(each) for each in (*named, in_the_clear))
+        self._address = re.compile(f"(?:{starts}){_ADDRESS}")
 
     def close(self) -> None:
         self.over.set()
