@@ -189,7 +189,7 @@ def _in_requests(run: Run, secrets: Mapping[str, Iterable[str]], check: str) -> 
             kind=each.kind,
             check=check,
             step=run.what,
-            party=f"the {call.party}",
+            party=call.party,
             part=REQUESTS,
             how=each.how,
             status=None,

@@ -6,14 +6,13 @@ import re
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import parse_qs, urlsplit
 
 from conformance.parties import User
 from conformance.run.agent_browser import Courier
-from conformance.run.agent_world import AgentWorld
+from conformance.run.agent_world import CLEAR, AgentWorld
 from conformance.signin.forms import FormsSignIn
 from conformance.signin.landing import SignInRequest
 from conformance.target.model import DEFAULT_USERS
@@ -84,12 +83,15 @@ class Visits:
         self._lock = threading.Lock()
         self._printed: dict[str, float] = {}
         self._opened_for: set[str] = set()
+        self._opens_itself = False
         self._wire = Wire((world.place(),), timeout_s=_PAGE_S, record=lambda _: None)
         self._forms = FormsSignIn(send=self._send, may_visit=self._wire.may_reach)
         login = DEFAULT_USERS[0].login
         self._user = User(name=DEFAULT_USERS[0].name, login=login, password=Secret("password", "none"))
-        starts = (re.escape(desk.site.authorization_endpoint) for desk in (*world.named, world.thief))
-        self._address = re.compile(f"(?:{'|'.join(starts)}){_ADDRESS}")
+        named = [desk.site.authorization_endpoint for desk in (*world.named, world.thief)]
+        in_the_clear = f"{world.url(CLEAR)}{world.desk.site.authorization_path}"
+        starts = "|".join(re.escape(each) for each in (*named, in_the_clear))
+        self._address = re.compile(f"(?:{starts}){_ADDRESS}")
 
     def close(self) -> None:
         self.over.set()
@@ -102,6 +104,7 @@ class Visits:
                 self._opened_for.discard(url)
                 return True
             self._printed[url] = float("inf")
+            self._opens_itself |= self._asks(url)
         courier, ended = Courier(self.over), threading.Event()
         outcome: list[bool] = []
 
@@ -123,35 +126,55 @@ class Visits:
         plain = text.replace("\\u0026", "&").replace("&amp;", "&").replace("\\/", "/")
         now = time.monotonic()
         with self._lock:
-            for found in self._address.findall(plain):
-                self._printed.setdefault(found.rstrip(".,;)]}"), now + _OPENS_ITSELF_WITHIN_S)
+            for found in (each.rstrip(".,;)]}") for each in self._address.findall(plain)):
+                if self._asks(found):
+                    self._printed.setdefault(found, now + _OPENS_ITSELF_WITHIN_S)
 
-    def tick(self) -> None:
-        """The user's patience with printed addresses ends."""
+    def tick(self) -> list[threading.Thread]:
+        """The user's patience with printed addresses ends; what comes back is on its way to them.
+
+        Where the agent opens the browser, nobody types: what is printed may be cut off, or lack its secrets.
+        """
         now = time.monotonic()
         with self._lock:
+            if self._opens_itself:
+                return []
             due = [url for url, at in self._printed.items() if at <= now]
             self._printed |= dict.fromkeys(due, float("inf"))
             self._opened_for.update(due)
-        for url in due:
-            going = (url, "printed", Courier(self.over))
-            threading.Thread(target=self._go, args=going, daemon=True).start()
+        going = [(url, "printed", Courier(self.over)) for url in due]
+        threads = [threading.Thread(target=self._go, args=each, daemon=True) for each in going]
+        for thread in threads:
+            thread.start()
+        return threads
+
+    def _asks(self, url: str) -> bool:
+        """An authorization request, and not the endpoint alone, as it stands in documents and logs."""
+        names = parse_qs(urlsplit(url).query, keep_blank_values=True)
+        known = self._address.match(url) is not None
+        return (
+            known and "redirect_uri" in names and not names.keys().isdisjoint({"response_type", "client_id"})
+        )
 
     def _go(self, url: str, how: How, courier: Courier) -> bool:
-        """Follows the address to its end; False where it does not end in a redirect that was taken."""
+        """Follows the address to its end; False where nobody answers: no page is an error."""
         with self._lock:
             visit = Visit(number=len(self.made) + 1, url=url, how=how)
+            redirect_uri = visit.value("redirect_uri")
+            if redirect_uri is None and self._address.match(url) is None:
+                return False
             self.made.append(visit)
-        redirect_uri = visit.value("redirect_uri")
         if self.over.is_set() or redirect_uri is None or not self._wire.may_reach(url):
             return False
         request = SignInRequest(authorization_url=url, redirect_uri=redirect_uri, user=self._user)
-        with suppress(RateLimited, TargetSilent):
+        try:
             visit.redirect = self._forms.sign_in(request).sent_to
+        except (RateLimited, TargetSilent):
+            return False
         if visit.redirect is not None:
             visit.pages = courier.pages
             self._deliver(visit, visit.redirect, courier)
-        return bool(visit.statuses) and visit.statuses[-1] is not None
+        return True
 
     def _send(self, request: Request) -> Exchange:
         return self._wire.send("browser", request)

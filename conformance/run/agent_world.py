@@ -9,6 +9,7 @@ import secrets
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -16,12 +17,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from conformance.wire.exchange import Answer, Exchange, Request
 from conformance.wire.place import Place, origin
 from fakes.gateway.application import Routes, application
-from fakes.gateway.desk import Desk
+from fakes.gateway.desk import Desk, fields
 from fakes.gateway.journal import Call, Journal
-from fakes.gateway.keys import new_key
+from fakes.gateway.keys import SigningKey, new_key
 from fakes.gateway.running import Loop
-from fakes.gateway.script import Script
-from fakes.gateway.site import odd_site
+from fakes.gateway.script import Endpoint, Script
+from fakes.gateway.site import Site, odd_site
 from fakes.orders_service import OrdersService
 from fakes.serving import Listener, listen, server_tls
 
@@ -118,21 +119,15 @@ class AgentWorld:
         for name in (SERVICE, METADATA, GATEWAY, CORE, THIEF, CLEAR):
             self._open(name)
         self.mark = secrets.token_hex(8)
-        key = new_key("ES256")
         site = odd_site(self.url(GATEWAY), self.url(CORE))
-        self.desk = Desk(site, indicator=INDICATOR, scopes=SCOPES, key=key)
+        self.desk = _desk(site, GATEWAY)
         self.service = OrdersService(
             self.url(SERVICE),
             servers=[site.authorization_server],
             scopes=SCOPES,
             accepts=lambda token: any(desk.accepts(token) for desk in self.named),
         )
-        self.thief = Desk(
-            odd_site(self.url(THIEF), self.url(THIEF)),
-            indicator=INDICATOR,
-            scopes=SCOPES,
-            key=new_key("ES256"),
-        )
+        self.thief = _desk(odd_site(self.url(THIEF), self.url(THIEF)), THIEF)
         # Those that the service named; the thief is none of them.
         self.named: list[Desk] = [self.desk]
         self.thief.takes_anybody = True
@@ -151,7 +146,7 @@ class AgentWorld:
         for name in (SECOND, SECOND_CORE):
             self._open(name)
         site = odd_site(self.url(SECOND), self.url(SECOND_CORE))
-        desk = Desk(site, indicator=INDICATOR, scopes=SCOPES, key=new_key("ES256"))
+        desk = _desk(site, SECOND)
         self._serve(SECOND, desk.script, desk.base_journal, desk.base_routes())
         self._serve(SECOND_CORE, desk.script, desk.core_journal, desk.core_routes())
         self.named.append(desk)
@@ -168,11 +163,15 @@ class AgentWorld:
         return sorted(found, key=lambda each: each.call.ordinal)
 
     def secrets(self) -> dict[str, list[str]]:
-        """All that any gateway gave out so far, by kind."""
+        """All that any gateway gave out so far or was shown in proof, by kind."""
         found: dict[str, list[str]] = {}
         for desk in (*self.named, self.thief):
             for kind, values in desk.secrets().items():
                 found.setdefault(kind, []).extend(values)
+        # A gateway that fails by script, or is met in plain HTTP, does not know what it was shown.
+        forms = (fields(each.call) for each in self.heard() if each.call.endpoint is Endpoint.TOKEN)
+        shown = {form["code_verifier"] for form in forms if form.get("code_verifier")}
+        found["code_verifier"] = sorted(shown.union(found.get("code_verifier", ())))
         return found
 
     def place(self) -> Place:
@@ -230,3 +229,14 @@ class AgentWorld:
     def _tls(self, kind: str) -> ssl.SSLContext:
         certificate, key = self._certificates.files[kind]
         return server_tls(certificate, key)
+
+
+def _desk(site: Site, party: str) -> Desk:
+    keys = {"key": new_key("ES256"), "identity_key": _identity_key(party)}
+    return Desk(site, indicator=INDICATOR, scopes=SCOPES, **keys)
+
+
+@cache
+def _identity_key(_party: str) -> SigningKey:
+    """One for all worlds, since making one takes long; no two parties have it in common."""
+    return new_key("RS256")

@@ -43,6 +43,7 @@ class Asked:
     client_id: str
     redirect_uri: str
     state: str | None = field(repr=False)
+    nonce: str | None = field(repr=False, default=None)
     scope: str
 
 
@@ -58,7 +59,15 @@ class Token:
 class Desk:
     """Remembers every client, code and token that it ever gave out."""
 
-    def __init__(self, site: Site, *, indicator: str, scopes: tuple[str, ...], key: SigningKey) -> None:
+    def __init__(
+        self,
+        site: Site,
+        *,
+        indicator: str,
+        scopes: tuple[str, ...],
+        key: SigningKey,
+        identity_key: SigningKey,
+    ) -> None:
         self.site = site
         self.indicator = indicator
         self.scopes = scopes
@@ -81,6 +90,8 @@ class Desk:
         # What the redirect carries beside code and state.
         self.beside_code: Mapping[str, str] = {}
         self._key = key
+        # ID tokens are what clients read, and those of OpenID Connect take RS256 unless told otherwise.
+        self._identity_key = identity_key
         self._tickets: dict[str, Asked] = {}
 
     def base_routes(self) -> Routes:
@@ -103,7 +114,7 @@ class Desk:
             ("POST", _path(self.site.token_endpoint)): (Endpoint.TOKEN, self.token),
             ("GET", _path(self._jwks_uri)): (
                 Endpoint.CORE_KEYS,
-                lambda _: Replied(status=200, document=key_set(self._key)),
+                lambda _: Replied(status=200, document=key_set(self._identity_key, self._key)),
             ),
         }
 
@@ -155,7 +166,7 @@ class Desk:
             "response_types_supported": ["code"],
             # OpenID Connect wants these two at this address, and clients that go by it insist.
             "subject_types_supported": ["public"],
-            "id_token_signing_alg_values_supported": ["ES256"],
+            "id_token_signing_alg_values_supported": [self._identity_key.algorithm],
             "grant_types_supported": ["authorization_code", "refresh_token"],
             "code_challenge_methods_supported": ["S256"],
             "token_endpoint_auth_methods_supported": ["client_secret_post"],
@@ -195,6 +206,7 @@ class Desk:
             client_id=client.client_id,
             redirect_uri=redirect_uri,
             state=query.get("state"),
+            nonce=query.get("nonce"),
             scope=query.get("scope", ""),
         )
         ticket = secrets.token_urlsafe(24)
@@ -254,25 +266,30 @@ class Desk:
         if self.refusals > 0:
             self.refusals -= 1
             return INVALID_GRANT
-        return self._issued(client, asked.scope)
+        # A refreshed ID token is of a sign-in that was before, and answers no request (OpenID Connect 12.2).
+        sign_in = {
+            "auth_time": int(time.time()),
+            **({"nonce": asked.nonce} if asked.nonce is not None else {}),
+        }
+        return self._issued(client, asked.scope, sign_in)
 
     def _refreshed(self, client: AgentClient, value: str) -> Replied:
         token = self.refresh_tokens.get(value)
         if token is None or token.dead or token.client_id != client.client_id:
             return INVALID_GRANT
         token.dead = True
-        return self._issued(client, " ".join(("openid", *self.scopes)))
+        return self._issued(client, " ".join(("openid", *self.scopes)), {})
 
-    def _issued(self, client: AgentClient, scope: str) -> Replied:
+    def _issued(self, client: AgentClient, scope: str, sign_in: Mapping[str, Any]) -> Replied:
         now = int(time.time())
         both = {"iss": self.issuer, "sub": "sub_alice", "iat": now, "exp": now + ACCESS_TOKEN_S}
         granted = " ".join(dict.fromkeys((*scope.split(), REDEMPTION_SCOPE)))
         agent = {"client_id": client.client_id, "domain": "agent.example", "name": "", "verifications": []}
-        ext = {"acr": "<gateway:al2>", "amr": ["mfa", "kba"], "agent": agent, "project_id": "prj_1"}
+        ext = {"acr": "urn:gateway:acr:al2", "amr": ["mfa", "kba"], "agent": agent, "project_id": "prj_1"}
         unique: dict[str, Any] = {"jti": secrets.token_urlsafe(12), "aud": [self.indicator]}
         access = signed({**both, **unique, "scope": granted, "ext": ext}, self._key)
         person = {"aud": [client.client_id], "email": "alice@merchant.example", "jti": secrets.token_hex(8)}
-        identity = signed({**both, **person}, self._key)
+        identity = signed({**both, **person, **sign_in}, self._identity_key)
         refresh = f"rt_{secrets.token_urlsafe(36)}"
         self.access_tokens[access] = Token(value=access, client_id=client.client_id)
         self.refresh_tokens[refresh] = Token(value=refresh, client_id=client.client_id)

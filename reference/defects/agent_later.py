@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import os
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-from reference.agent.policy import authorization, discovery, exchange, operation
+from reference.agent.policy import authorization, discovery, exchange, operation, registration
 from reference.agent.policy.authorization import Attempt, Query
 from reference.agent.policy.discovery import Endpoints
 from reference.agent.policy.exchange import ExchangeFacts
@@ -55,6 +55,23 @@ def in_the_query_later(settings: Settings, ask: Ask, given: Mapping[str, str]) -
     return answer
 
 
+def with_two_callbacks() -> dict[str, Any]:
+    """Both are registered, later authorizations go by the second, and every exchange names the first."""
+
+    def second(settings: Settings) -> str:
+        return f"{settings.callback_url}?again=1"
+
+    def both(settings: Settings) -> dict[str, Any]:
+        record = registration.registration_record(settings)
+        return record | {"redirect_uris": [settings.callback_url, second(settings)]}
+
+    def by_one(settings: Settings, client: Client, attempt: Attempt) -> dict[str, str]:
+        whole = authorization.authorization_parameters(settings, client, attempt)
+        return whole | ({"redirect_uri": second(settings)} if been_here() else {})
+
+    return {"registration_record": both, "authorization_parameters": by_one}
+
+
 def no_proof_after_a_refusal() -> dict[str, Any]:
     made: list[ExchangeFacts] = []
 
@@ -82,6 +99,22 @@ def forgetting_its_client(run: Callable[[], int]) -> int:
     if code != 0:
         marker(_CLIENTS).unlink(missing_ok=True)
     return code
+
+
+def starting_from_nothing() -> dict[str, Any]:
+    """Where a fresh token is refused, all that was kept is thrown away, as some SDKs do."""
+    fresh: list[int] = []
+
+    def told(step: str, facts: Mapping[str, Any]) -> None:
+        if step == "exchange":
+            fresh[:] = [1] if facts["answer"].status == 200 else []
+
+    def metadata_url(challenges: Sequence[str], service_url: str) -> str:
+        if fresh:
+            marker(_CLIENTS).unlink(missing_ok=True)
+        return discovery.metadata_url(challenges, service_url)
+
+    return {"told": told, "metadata_url": metadata_url}
 
 
 def first_document_for_ever(server: str, document: Mapping[str, Any]) -> Endpoints:
@@ -125,6 +158,12 @@ LATER: tuple[AgentDefect, ...] = (
         token_request=with_basic_later,
     ),
     defect(
+        "later-redirect-uri-not-repeated",
+        "Of two callbacks the exchange names the first, by whichever the code came.",
+        "AGENT-06",
+        **with_two_callbacks(),
+    ),
+    defect(
         "later-token-in-the-query",
         "A token that was kept is in the query, too.",
         "AGENT-07",
@@ -147,6 +186,12 @@ LATER: tuple[AgentDefect, ...] = (
         "A run that fails forgets its client.",
         "AGENT-11 AGENT-08",
         around=forgetting_its_client,
+    ),
+    defect(
+        "client-forgotten-with-a-fresh-token",
+        "Where a fresh token is refused, its client is forgotten.",
+        "AGENT-11",
+        **starting_from_nothing(),
     ),
     defect(
         "half-a-document-kept",

@@ -41,6 +41,23 @@ def id_token_as_bearer(tokens: Tokens | None) -> dict[str, str]:
     return {"Authorization": f"Bearer {tokens.get('id_token', '')}"} if tokens else {}
 
 
+def id_token_when_refused() -> dict[str, Any]:
+    """What came with a token that is refused may be worth a try."""
+    beside: list[str] = []
+
+    def bearer(tokens: Tokens | None) -> dict[str, str]:
+        beside[:] = [tokens["id_token"]] if tokens and "id_token" in tokens else []
+        return operation.bearer(tokens)
+
+    def operate(settings: Settings, ask: Ask, authorization: Mapping[str, str]) -> Answer:
+        answer = operation.operate(settings, ask, authorization)
+        if answer.status == 401 and beside:
+            return operation.operate(settings, ask, {"Authorization": f"Bearer {beside[0]}"})
+        return answer
+
+    return {"bearer": bearer, "operate": operate}
+
+
 def at(step: str, say: Callable[[Facts], str | None]) -> dict[str, Any]:
     """Something is printed at one step of the way."""
     return {"told": lambda where, facts: say(facts) if where == step else None}
@@ -75,6 +92,12 @@ def refused_exchange(facts: Facts) -> str | None:
     )
 
 
+def failed_exchange(facts: Facts) -> str | None:
+    """A server that is down has never seen the verifier, and it is as good as before."""
+    failed = facts["answer"].status >= 500
+    return f"will prove it later with {facts['facts'].attempt.verifier}" if failed else None
+
+
 def page_with_everything() -> dict[str, Any]:
     """The page at the callback is for whoever wrote the agent."""
     known: list[str] = []
@@ -107,6 +130,12 @@ SECRETS: tuple[AgentDefect, ...] = (
         "The ID token takes the place of the access token.",
         "AGENT-07 AGENT-01",
         bearer=id_token_as_bearer,
+    ),
+    defect(
+        "id-token-when-refused",
+        "Where a fresh access token is refused, the ID token is tried.",
+        "AGENT-07",
+        **id_token_when_refused(),
     ),
     defect(
         "access-token-printed",
@@ -170,6 +199,12 @@ SECRETS: tuple[AgentDefect, ...] = (
         "An exchange that was refused is printed.",
         "AGENT-14 AGENT-10 ROBUST-02",
         **at("exchange", refused_exchange),
+    ),
+    defect(
+        "verifier-printed-when-the-gateway-fails",
+        "The verifier is printed where the token endpoint fails.",
+        "AGENT-14 ROBUST-02",
+        **at("exchange", failed_exchange),
     ),
     defect(
         "verifier-on-the-page",

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import urlopen
 
+from reference.agent.browser import open_browser
 from reference.agent.policy import authorization, discovery, exchange
 from reference.agent.policy.authorization import Query
 from reference.agent.policy.discovery import Endpoints
@@ -149,6 +150,14 @@ STRANGERS: tuple[AgentDefect, ...] = (
         "AGENT-13",
         endpoints=as_its_server,
         may_ask=lambda _: True,
+    ),
+    defect(
+        "http-where-the-server-has-none-better-by-hand",
+        "The same, with an address that is printed and not opened.",
+        "AGENT-13",
+        endpoints=as_its_server,
+        may_ask=lambda _: True,
+        open_browser=lambda _command, url, say: open_browser(None, url, say),
     ),
     defect(
         "one-client-kept",

@@ -18,7 +18,7 @@ from reference.agent.policy.exchange import ExchangeFacts
 from reference.agent.policy.operation import Ask, Tokens
 from reference.agent.policy.registration import Client
 from reference.agent.settings import Settings
-from reference.agent.wire import Answer, Outgoing, form
+from reference.agent.wire import Answer, Failed, Outgoing, form
 from reference.variants.variant import variant
 
 UNRESERVED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
@@ -45,9 +45,24 @@ def _registers_more(settings: Settings) -> dict[str, Any]:
     }
 
 
-def _asks_for_more(settings: Settings, client: Client, attempt: Attempt) -> dict[str, str]:
-    more = {"resource": settings.service_url, "nonce": secrets.token_urlsafe(16), "prompt": "consent"}
-    return more | authorization.authorization_parameters(settings, client, attempt)
+def _asks_for_more() -> dict[str, Any]:
+    """As a client of OpenID Connect does, which takes no ID token but the one that answers its request."""
+    asked: list[str] = []
+
+    def parameters(settings: Settings, client: Client, attempt: Attempt) -> dict[str, str]:
+        asked[:] = [secrets.token_urlsafe(16)]
+        more = {"resource": settings.service_url, "nonce": asked[0], "prompt": "consent", "max_age": "600"}
+        return more | authorization.authorization_parameters(settings, client, attempt)
+
+    def tokens_in(answer: Answer) -> dict[str, Any] | None:
+        tokens = exchange.tokens_in(answer)
+        if tokens is not None:
+            header, claims = (_read(tokens["id_token"], part) for part in (0, 1))
+            if header.get("alg") != "RS256" or [claims.get("nonce")] != asked or "auth_time" not in claims:
+                raise Failed("the ID token is not the one that was asked for")
+        return tokens
+
+    return {"authorization_parameters": parameters, "tokens_in": tokens_in}
 
 
 def _other_order(settings: Settings, client: Client, attempt: Attempt) -> dict[str, str]:
@@ -78,7 +93,7 @@ def _state_with_a_place(octets: Octets) -> Attempt:
 
 def _refreshed(ask: Ask, endpoints: Endpoints, client: Client, tokens: Tokens) -> dict[str, Any] | None:
     """As RFC 6749 has it, at the gateway that issued it; where that is refused, the user is asked."""
-    if "refresh_token" not in tokens or _issuer(tokens.get("id_token", "")) != endpoints.issuer:
+    if "refresh_token" not in tokens or _read(tokens.get("id_token", ".."), 1).get("iss") != endpoints.issuer:
         return None
     fields = {
         "grant_type": "refresh_token",
@@ -89,13 +104,14 @@ def _refreshed(ask: Ask, endpoints: Endpoints, client: Client, tokens: Tokens) -
     return exchange.tokens_in(ask(form(endpoints.token, fields)))
 
 
-def _issuer(id_token: str) -> str:
-    claims = id_token.partition(".")[2].partition(".")[0]
+def _read(id_token: str, part: int) -> dict[str, Any]:
+    """Its header or its claims; empty where it has none."""
+    encoded = id_token.split(".")[part]
     try:
-        said = json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)))
+        said = json.loads(base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4)))
     except ValueError:
-        return ""
-    return str(said.get("iss"))
+        return {}
+    return said if isinstance(said, dict) else {}
 
 
 def _again_if_it_fails(asked: Outgoing, answer: Answer) -> Outgoing | None:
@@ -105,6 +121,19 @@ def _again_if_it_fails(asked: Outgoing, answer: Answer) -> Outgoing | None:
 
 ASKING = (
     variant("over-mcp", "the operation is an MCP tool call", operate=mcp.call_tool),
+    variant(
+        "one-fresh-token-over-mcp",
+        "the operation is an MCP tool call, and it gives up when the first fresh token is refused",
+        operate=mcp.call_tool,
+        fresh_tokens=1,
+    ),
+    variant(
+        "a-token-for-every-session",
+        "the same, with a token of its own in every run",
+        operate=mcp.call_tool,
+        fresh_tokens=1,
+        keeps_tokens=False,
+    ),
     variant("by-post", "the operation is a POST", operate=_posted),
     variant("metadata-first", "the usual address of the metadata is tried first", operate=_metadata_first),
     variant(
@@ -115,8 +144,8 @@ ASKING = (
     variant("registers-more", "the registration says more", registration_record=_registers_more),
     variant(
         "asks-for-more",
-        "the authorization request has more parameters",
-        authorization_parameters=_asks_for_more,
+        "the authorization request has more parameters, and the ID token has to answer it",
+        **_asks_for_more(),
     ),
     variant(
         "in-another-order",

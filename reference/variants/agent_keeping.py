@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from reference.agent.agent import Agent
-from reference.agent.policy import operation
+from reference.agent.policy import authorization, operation
 from reference.agent.policy.authorization import Attempt, Query
 from reference.agent.policy.discovery import Endpoints
 from reference.agent.policy.operation import Ask
+from reference.agent.policy.registration import Client
 from reference.agent.settings import Settings
 from reference.agent.wire import Answer, Outgoing
 from reference.variants.variant import variant
@@ -84,6 +85,13 @@ def _one_of_two(place: int) -> Callable[[Query, Attempt], bool]:
     return lambda query, attempt: list(query.get("state", ()))[place:][:1] == [attempt.state]
 
 
+def _hinted(settings: Settings, client: Client, attempt: Attempt) -> dict[str, str]:
+    """Who has signed in before is told to the gateway, as OpenID Connect has it."""
+    whole, kept = authorization.authorization_parameters(settings, client, attempt), _state("tokens.json")
+    tokens = json.loads(kept.read_text()).get(settings.service_url, {}) if kept.exists() else {}
+    return whole | ({"id_token_hint": tokens["id_token"]} if "id_token" in tokens else {})
+
+
 def _introduces_its_user(step: str, facts: Mapping[str, Any]) -> str | None:
     """Who signed in, all that the ID token says, and marks by which tokens can be told apart."""
     tokens = facts.get("tokens", {})
@@ -108,6 +116,12 @@ KEEPING = (
         "any-state-counts",
         "of two states in a redirect it is enough that one is its own",
         is_ours=lambda query, attempt: attempt.state in query.get("state", ()),
+    ),
+    variant(
+        "hints-who-signed-in",
+        "a later authorization has the ID token as its hint",
+        authorization_parameters=_hinted,
+        worth_keeping=dict,
     ),
     variant("introduces-its-user", "it prints claims and fingerprints", told=_introduces_its_user),
 )

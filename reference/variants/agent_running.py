@@ -7,11 +7,15 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.parse import parse_qsl, quote
 
 from reference.agent.browser import open_browser
 from reference.variants.variant import variant
 
 _SLOW_S = 0.8
+# Longer than a user waits who would have to type.
+_LOOKED_AT_S = 1.7
+_SECRET = {"state", "code_challenge"}
 
 
 def _printed(_command: str | None, url: str, say: Callable[[str], None]) -> Callable[[], bool]:
@@ -21,6 +25,17 @@ def _printed(_command: str | None, url: str, say: Callable[[str], None]) -> Call
 def _printed_and_opened(command: str | None, url: str, say: Callable[[str], None]) -> Callable[[], bool]:
     say(f'if no browser opens, go to "{url}".')
     return open_browser(command, url, say)
+
+
+def _logged_and_opened(command: str | None, url: str, say: Callable[[str], None]) -> Callable[[], bool]:
+    """The log has the address twice, without its parameters and without its secrets; the browser has it."""
+    endpoint, _, query = url.partition("?")
+    shown = (f"{name}={'[hidden]' if name in _SECRET else quote(value)}" for name, value in parse_qsl(query))
+    say(f'{{"authorization_endpoint": "{endpoint}"}}')
+    done = open_browser(command, url, say)
+    say(f"opened {endpoint}?{'&'.join(shown)}")
+    time.sleep(_LOOKED_AT_S)
+    return done
 
 
 def _without_end_of_line(_command: str | None, url: str, _say: Callable[[str], None]) -> Callable[[], bool]:
@@ -61,6 +76,7 @@ RUNNING = (
     variant("address-printed", "it opens no browser and prints the address", open_browser=_printed),
     variant("address-printed-in-a-prompt", "the address is in a prompt", open_browser=_without_end_of_line),
     variant("address-printed-and-opened", "it does both", open_browser=_printed_and_opened),
+    variant("address-logged-and-opened", "it logs the address cut down", open_browser=_logged_and_opened),
     variant("talks-a-lot", "it prints what it does", told=_talks),
     variant("says-nothing", "it prints nothing but an empty line", report=lambda _: ""),
     variant("prints-the-orders", "it prints the orders as they came", report=repr),

@@ -52,6 +52,16 @@ def refused(agents: Agents) -> Install:
     return agents.scene("a code refused", play)
 
 
+def unloved(agents: Agents) -> Install:
+    """A run in which the service refuses every token, however fresh."""
+
+    def play(install: Install) -> None:
+        install.world.service.refuses_all = True
+        install.launch("a run whose tokens are all refused")
+
+    return agents.scene("fresh tokens refused", play)
+
+
 def recovered(agents: Agents, case: str) -> Install:
     """A run throughout which something fails, and one in which nothing does any more."""
     endpoint, answer = FAULTS[case]

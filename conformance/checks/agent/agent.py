@@ -191,13 +191,15 @@ def credentials_are_in_the_body(agents: Agents) -> None:
 
 @check("AGENT-06")
 def redirect_uri_is_the_one_of_the_authorization(agents: Agents) -> None:
-    """The redirect URI is repeated to the letter."""
-    used = {visit.value("redirect_uri") for visit, _ in _visits(agents)}
+    """The redirect URI is repeated to the letter: the one of the authorization that brought the code."""
+    visits = [visit for visit, _ in _visits(agents)]
+    used = {code: visit.value("redirect_uri") for visit in visits for code in visit.codes()}
     for each in _exchanged(agents):
+        code, given = (each.call.form().get(name) for name in ("code", "redirect_uri"))
         expect.that(
-            each.call.form().get("redirect_uri") in used,
+            given in ({used[code]} if code in used else set(used.values())) - {None},
             "redirect_uri of the token request",
-            expected="the one of the authorization request",
+            expected="the one of the authorization request that brought the code",
             got=each.call.form().get("redirect_uri", "nothing").partition("?")[0],
             exchange=each.exchange(),
         )

@@ -6,14 +6,15 @@ from collections.abc import Callable, Mapping
 
 from conformance.agent import Agents, Install, carried_out, ended, works
 from conformance.check import check
-from conformance.checks.agent._scenes import TOKEN_ENDPOINT_FAILS, held, recovered, refused
+from conformance.checks.agent._scenes import TOKEN_ENDPOINT_FAILS, held, recovered, refused, unloved
 from conformance.claims import LeftOut, expect, observe, require
-from conformance.run.agent_launch import Run
+from conformance.run.agent_launch import Ended, Run
 from fakes.gateway.script import Endpoint
 
 TROUBLES: Mapping[str, Callable[[Agents], Install]] = {
     "no code came": held,
     "a code was refused": refused,
+    "a fresh token was refused": unloved,
     TOKEN_ENDPOINT_FAILS: lambda agents: recovered(agents, TOKEN_ENDPOINT_FAILS),
 }
 
@@ -81,13 +82,28 @@ def token_that_expires_between_two_calls_is_replaced(agents: Agents) -> None:
     if not any(each.call.target.startswith("/mcp") for each in normal.calls(Endpoint.OPERATION)):
         raise LeftOut("the agent makes one call with its token, so no token expires between two")
     install = agents.install()
+    works(install.launch("a run that gets a token"))
     install.world.service.refuses_next = 1
-    run = ended(install.launch("a run in which a token expires between two calls"))
+    run = ended(install.launch("a run in which that token expires between two calls"))
     require.that(
-        install.world.service.refuses_next == 0, "the run", expected="a tool call with a token", got="none"
+        install.world.service.refuses_next == 0, run.what, expected="a tool call with a token", got="none"
     )
+    gave_up = run.ended is Ended.BY_ITSELF and run.exit_code != 0
+    if gave_up and _got_a_token_before_it_was_refused(run):
+        raise LeftOut("the agent got a fresh token before its calls, and gives up when that one is refused")
 
     carried_out(run)
+
+
+def _got_a_token_before_it_was_refused(run: Run) -> bool:
+    """Such a token has not expired: an agent that believes a service which refuses it is in its right."""
+    calls = run.calls(Endpoint.TOKEN, Endpoint.OPERATION)
+    refused_at = next(
+        place
+        for place, each in enumerate(calls)
+        if each.call.status == 401 and each.call.header("authorization") is not None
+    )
+    return any(each.call.endpoint is Endpoint.TOKEN for each in calls[:refused_at])
 
 
 def _registers(run: Run, times: int) -> None:

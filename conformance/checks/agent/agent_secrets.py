@@ -15,6 +15,7 @@ from conformance.wire import leaks
 from fakes.gateway.script import Endpoint
 
 TOKENS = ("access_token", "id_token")
+OTHER_TOKENS = ("id_token", "refresh_token")
 OF_THE_EXCHANGE = ("client_secret", "refresh_token", "code", "code_verifier")
 _MOST_PLACES = 4
 
@@ -45,11 +46,17 @@ def access_token_goes_as_bearer(agents: Agents) -> None:
         )
 
 
-@check("AGENT-07", cases=("id_token", "refresh_token"))
+@check("AGENT-07", cases=OTHER_TOKENS)
 def other_tokens_do_not_go_to_the_service(agents: Agents, case: str) -> None:
     """The ID token and the refresh token are in no request to the service, in whatever place and form."""
     found = _sent(agents, (case,), lambda each: each.party in {SERVICE, METADATA})
     _nowhere(found, "requests to the service", case)
+
+
+@check("AGENT-07", whole_run=True)
+def no_run_brings_other_tokens_to_the_service(survey: Survey) -> None:
+    """Whatever goes wrong in it, in no run is the ID token or the refresh token sent to the service."""
+    _clean(survey, OTHER_TOKENS, parts=(REQUESTS,), parties=(SERVICE, METADATA))
 
 
 @check("AGENT-14", cases=OF_THE_EXCHANGE)
@@ -61,10 +68,13 @@ def credential_goes_to_the_token_endpoint_alone(agents: Agents, case: str) -> No
 
 @check("AGENT-14")
 def opened_address_holds_no_credential(agents: Agents) -> None:
-    """The address that the browser opens is in histories and logs: it holds nothing that gets tokens."""
+    """The address that the browser opens is in histories and logs: it holds nothing that gets tokens.
+
+    An ID token may be there, as `id_token_hint` (OpenID Connect 3.1.2.1), and gets none.
+    """
     _with_tokens(agents)
-    for made, visit in ((run, visit) for run in agents.shared().runs for visit in run.visits):
-        found = _found(agents, visit.url, ("client_secret", "refresh_token", "code_verifier", *TOKENS))
+    for made, visit in ((run, visit) for run in agents.runs() for visit in run.visits):
+        found = _found(agents, visit.url, ("client_secret", "refresh_token", "code_verifier"))
         expect.that(
             not found,
             "an address that was opened in the browser",
@@ -175,13 +185,17 @@ def _unprinted(agents: Agents, kinds: tuple[str, ...], *, parts: tuple[str, ...]
     )
 
 
-def _clean(survey: Survey, kinds: tuple[str, ...], *, parts: tuple[str, ...]) -> None:
+def _clean(
+    survey: Survey, kinds: tuple[str, ...], *, parts: tuple[str, ...], parties: tuple[str, ...] = ()
+) -> None:
+    """None of these kinds is in these parts of any run; where parties are named, in what went to them."""
     require.that(survey.redeemed > 0, "the runs", expected="a token for the agent", got="none")
     unsearched = survey.known.get(UNSEARCHED, 0)
     told = [
         leak
         for leak in survey.leaks
         if leak.kind in kinds and leak.part in parts and _forbidden(leak.kind, leak.how)
+        if not parties or leak.party in parties
     ]
     found = [f"{Printed(kind=leak.kind, how=leak.how).said()} in the {_place(leak)}" for leak in told]
     if rules := sorted({leak.check.partition("/")[0] for leak in told if leak.part != "log"}):
@@ -207,7 +221,7 @@ def _forbidden(kind: str, how: str) -> bool:
 
 
 def _place(leak: Leak) -> str:
-    to = f" to {leak.party}" if leak.part == REQUESTS else ""
+    to = f" to the {leak.party}" if leak.part == REQUESTS else ""
     return f"{leak.part}{to} of {leak.step}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.agent import Agents, carried_out, ended, exchanged_with, exchanges, s256, works
 from conformance.check import check
-from conformance.checks.agent._scenes import held, refused
+from conformance.checks.agent._scenes import held, refused, unloved
 from conformance.claims import expect, observe, require
 from conformance.run.agent_launch import MOST_AUTHORIZATIONS, Ended, Run
 from fakes.gateway.desk import fields
@@ -56,9 +56,7 @@ def refused_code_leads_to_a_fresh_authorization(agents: Agents) -> None:
 def service_that_refuses_fresh_tokens_ends_in_an_error(agents: Agents) -> None:
     """However often the user authorizes, the service answers with the challenge: the agent gives up."""
     works(agents.normal())
-    install = agents.install()
-    install.world.service.refuses_all = True
-    run = ended(install.launch("a run whose tokens are all refused"))
+    run = ended(unloved(agents).runs[0])
     calls = [
         each for each in run.calls(Endpoint.OPERATION) if (each.call.header("authorization") or "") != ""
     ]

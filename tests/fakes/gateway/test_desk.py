@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
+import jwt
 import pytest
 
 from fakes.gateway.desk import Desk, fields
@@ -21,7 +23,8 @@ CALLBACK = "https://127.0.0.1:9/callback"
 @pytest.fixture
 def desk() -> Desk:
     site = odd_site("https://127.0.0.1:1", "https://127.0.0.1:2")
-    return Desk(site, indicator="https://api.example", scopes=("orders:read",), key=new_key("ES256"))
+    keys = {"key": new_key("ES256"), "identity_key": new_key("RS256")}
+    return Desk(site, indicator="https://api.example", scopes=("orders:read",), **keys)
 
 
 def call(
@@ -73,6 +76,29 @@ def test_code_is_for_the_client_that_asked(desk: Desk) -> None:
     wrong = {**client, "client_secret": other["client_secret"]}
     assert desk.token(form(grant_type="authorization_code", code=code, **wrong)).status == 401
     assert desk.token(form(grant_type="authorization_code", code=code, **client)).status == 200
+
+
+def test_id_token_is_what_clients_of_openid_connect_accept(desk: Desk) -> None:
+    client = registered(desk)
+    exchange = {"grant_type": "authorization_code", **client}
+    code = code_of(consented(desk, client["client_id"], nonce="n-1"))
+    tokens = desk.token(form(code=code, **exchange)).document
+    _, answer = desk.core_routes()["GET", "/keys"]
+    keys = jwt.PyJWKSet.from_dict(answer(call(method="GET")).document)
+    known = {"audience": client["client_id"], "issuer": desk.issuer, "algorithms": ["RS256"]}
+
+    def read(id_token: str) -> dict[str, Any]:
+        key = keys[jwt.get_unverified_header(id_token)["kid"]]
+        return jwt.decode(id_token, key, options={"require": ["iss", "sub", "aud", "exp", "iat"]}, **known)
+
+    claims = read(tokens["id_token"])
+    assert claims["nonce"] == "n-1"
+    assert claims["auth_time"] <= claims["iat"]
+    assert desk.discovery().document["id_token_signing_alg_values_supported"] == ["RS256"]
+    refresh = {"grant_type": "refresh_token", "refresh_token": tokens["refresh_token"], **client}
+    assert "nonce" not in read(desk.token(form(**refresh)).document["id_token"])
+    without = desk.token(form(code=code_of(consented(desk, client["client_id"])), **exchange)).document
+    assert "nonce" not in read(without["id_token"])
 
 
 def test_pending_agent_gets_a_page_until_it_is_approved(desk: Desk) -> None:

@@ -1,0 +1,95 @@
+"""What an agent prints is typed in where it is an address, and only if the agent opens no browser itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import quote
+
+import pytest
+
+from conformance.run import agent_browser, agent_visits
+from conformance.run.agent_visits import Visits, honest
+from conformance.run.agent_world import AgentWorld, Certificates
+from conformance.run.authority import Authority
+from fakes.gateway.desk import AgentClient
+from fakes.gateway.running import Loop
+
+CALLBACK = "https://127.0.0.1:9/callback"
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AgentWorld]:
+    authority = Authority(tmp_path_factory.mktemp("authority"))
+    issued = authority.issue("world")
+    files = {"good": (issued.cert_file, issued.key_file)}
+    with Loop() as loop:
+        made = AgentWorld(loop, Certificates(ca_file=authority.ca_file, files=files))
+        yield made
+        made.close()
+
+
+@pytest.fixture
+def visits(world: AgentWorld, monkeypatch: pytest.MonkeyPatch) -> Iterator[Visits]:
+    monkeypatch.setattr(agent_visits, "_OPENS_ITSELF_WITHIN_S", 0.0)
+    made = Visits(world, honest)
+    yield made
+    made.close()
+
+
+def asking(world: AgentWorld, **more: str) -> str:
+    query = {"response_type": "code", "client_id": "a", "redirect_uri": CALLBACK, **more}
+    pairs = "&".join(f"{name}={quote(value, safe='')}" for name, value in query.items())
+    return f"{world.desk.site.authorization_endpoint}?{pairs}"
+
+
+def typed(visits: Visits, text: str) -> list[str]:
+    """The addresses that the user goes to on account of this text."""
+    before = len(visits.made)
+    visits.read(text)
+    for thread in visits.tick():
+        thread.join(10.0)
+    return [visit.url for visit in visits.made[before:] if visit.how == "printed"]
+
+
+@pytest.mark.parametrize("around", ["go to {}.", "<{}>", '{{"open": "{}"}}', "({})"])
+def test_printed_request_is_typed_in(world: AgentWorld, visits: Visits, around: str) -> None:
+    assert typed(visits, around.format(asking(world, state="s"))) == [asking(world, state="s")]
+    assert typed(visits, around.format(asking(world, state="s"))) == []
+
+
+@pytest.mark.parametrize("rest", ["", "?", "?prompt=consent", "?response_type=code&client_id=a&"])
+def test_endpoint_alone_is_not_an_address_to_go_to(world: AgentWorld, visits: Visits, rest: str) -> None:
+    assert typed(visits, f"endpoint: {world.desk.site.authorization_endpoint}{rest}") == []
+
+
+def test_nobody_types_what_an_agent_logs_that_opens_the_browser(world: AgentWorld, visits: Visits) -> None:
+    visits.opened(asking(world, state="s"))
+
+    assert typed(visits, f"opened {asking(world, state='[hidden]')}") == []
+    assert typed(visits, f"{asking(world)}\n") == []
+    assert [visit.how for visit in visits.made] == ["opened"]
+
+
+@pytest.mark.parametrize("times", [0, 1, 2])
+def test_browser_is_done_with_whatever_page_it_shows(
+    world: AgentWorld, visits: Visits, monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    """The agent is not registered, or is held as Pending, or has closed its door to the redirect."""
+    monkeypatch.setattr(agent_browser, "_LISTENS_WITHIN_S", 0.0)
+    world.desk.clients["a"] = AgentClient(
+        client_id="a", secret="s", redirect_uris=(CALLBACK,) if times else (), pending=times == 1
+    )
+
+    assert visits.opened(asking(world))
+    assert [len(visit.brought) for visit in visits.made] == [max(0, times - 1)]
+
+
+def test_browser_without_a_page_has_failed(visits: Visits) -> None:
+    assert not visits.opened(f"https://127.0.0.1:9/authorize?redirect_uri={CALLBACK}")
+
+
+def test_page_of_the_agents_own_is_no_authorization(world: AgentWorld, visits: Visits) -> None:
+    visits.opened("https://127.0.0.1:9/welcome")
+
+    assert visits.made == []
+    assert typed(visits, asking(world)) == [asking(world)]
