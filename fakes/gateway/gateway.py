@@ -143,7 +143,7 @@ class ScriptedGateway:
             "jti": secrets.token_urlsafe(12),
             "scope": " ".join(("openid", *self.setup.scopes, REDEMPTION_SCOPE)),
             "ext": {
-                "acr": "<gateway:al2>",
+                "acr": "urn:gateway:acr:al2",
                 "amr": ["mfa", "kba"],
                 "agent": {
                     "client_id": "agent_1",
