@@ -121,6 +121,7 @@ def settings(world: ServiceWorld, target: ServiceTarget) -> Mapping[str, str]:
     return {
         "GATEPROOF_BASE_URL": gateway.addresses.base_url,
         "GATEPROOF_CORE_URL": gateway.addresses.core_url,
+        "GATEPROOF_PROJECT_ID": setup.project_id,
         "GATEPROOF_RESOURCE_ID": setup.resource_id,
         "GATEPROOF_RESOURCE_INDICATOR": setup.indicator,
         "GATEPROOF_RESOURCE_JWKS_URI": gateway.resource_jwks_uri,
@@ -157,7 +158,7 @@ def _addresses(world: World, scheme: str) -> tuple[Addresses, list[Address]]:
 def _setup(world: World) -> Setup:
     known = world.proxy_client_secret or Secret("proxy_client_secret", secrets.token_urlsafe(30))
     return Setup(
-        project_id=f"prj_{secrets.token_hex(6)}",
+        project_id=f"prj_{secrets.token_hex(6)}" if world.listen is None else "prj_1",
         resource_id=world.resource_id or (f"res_{secrets.token_hex(6)}" if world.listen is None else "res_1"),
         indicator=world.indicator or INDICATOR,
         scopes=SCOPES,

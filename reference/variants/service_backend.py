@@ -124,6 +124,14 @@ def _of_the_project(facts: ClaimFacts) -> bool:
     return isinstance(ext, dict) and isinstance(ext.get("project_id"), str)
 
 
+def _of_its_own_project(facts: ClaimFacts) -> bool:
+    """The Project is the one that the service was told of, and the class has the shape of the second level."""
+    if not _of_the_project(facts):
+        return False
+    ext = facts.claims["ext"]
+    return ext["project_id"] == facts.settings.project_id and str(ext.get("acr")).endswith(":al2")
+
+
 BACKEND = (
     variant(
         "proxy-token-for-40-seconds",
@@ -193,6 +201,11 @@ BACKEND = (
         "project-looked-at",
         "a token without a Project is refused by the service itself",
         claim_checks=(*CLAIM_CHECKS, _of_the_project),
+    ),
+    variant(
+        "project-compared",
+        "a token of another Project, or of another class than al2, is refused by the service itself",
+        claim_checks=(*CLAIM_CHECKS, _of_its_own_project),
     ),
     variant(
         "keys-for-ten-seconds",
