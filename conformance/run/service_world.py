@@ -65,7 +65,8 @@ def set_up(target: ServiceTarget, authority: Authority, stack: ExitStack) -> Ser
     scheme = "https" if secure else "http"
     addresses, ports = _addresses(target.world, scheme)
     kept = kept_folder(target)
-    core_key = kept_key(kept / "core-key.pem") if kept is not None else new_key("ES256")
+    algorithm = target.world.algorithm
+    core_key = kept_key(kept / "core-key.pem", algorithm) if kept is not None else new_key(algorithm)
     gateway = ScriptedGateway(addresses, _setup(target.world), core_key=core_key)
     routes = (base_routes(gateway), core_routes(gateway), merchant_routes(gateway))
     apps = (

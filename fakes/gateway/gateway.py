@@ -97,7 +97,8 @@ class ScriptedGateway:
         self.script = Script()
         self.journal = Journal()
         self.core_keys: list[SigningKey] = [core_key]
-        self.resource_key = new_key("ES256")
+        # Whoever mixes up the two key sets finds nothing in the key itself that says so.
+        self.resource_key = new_key(core_key.algorithm)
         self.proxy_tokens: list[ProxyToken] = []
         self.merchant_tokens: dict[str, str] = {}
         self.proxy_token_life_s = PROXY_TOKEN_S
@@ -122,14 +123,20 @@ class ScriptedGateway:
         """The key that signs now; the others in the set verify what was signed before."""
         return self.core_keys[-1]
 
-    def add_core_key(self, algorithm: str = "ES256") -> SigningKey:
+    @property
+    def algorithm(self) -> str:
+        """What the core's first key signs by, and unless somebody asks for another, every other key."""
+        return self.core_keys[0].algorithm
+
+    def add_core_key(self, algorithm: str | None = None) -> SigningKey:
         """From now on another key signs; the ones before stay in the set."""
-        self.core_keys = [*self.core_keys, new_key(algorithm)]
+        self.core_keys = [*self.core_keys, new_key(algorithm or self.algorithm)]
         return self.core_key
 
-    def withdraw_core_key(self) -> None:
-        """The newest key has never been one, for whoever has not seen it: the one before signs again."""
-        self.core_keys = self.core_keys[:-1]
+    def withdraw_core_key(self, key: SigningKey | None = None) -> None:
+        """This key, or else the newest, has never been one for whoever has not seen it."""
+        gone = key or self.core_key
+        self.core_keys = [each for each in self.core_keys if each is not gone]
 
     def claims(self, user: str, **changes: Any) -> dict[str, Any]:
         """The claims of a good access token, with these changed; None takes one away."""
@@ -159,7 +166,11 @@ class ScriptedGateway:
 
     def access_token(self, user: str, **changes: Any) -> str:
         """A good access token of the user's, or one with these claims changed; it can be redeemed."""
-        token = signed(self.claims(user, **changes), self.core_key)
+        return self.token_under(self.core_key, user, **changes)
+
+    def token_under(self, key: SigningKey, user: str, **changes: Any) -> str:
+        """The same under one of the keys, whichever signs now."""
+        token = signed(self.claims(user, **changes), key)
         self.let_redeem(token, user)
         return token
 
@@ -196,6 +207,8 @@ class ScriptedGateway:
                 "registration_endpoint": f"{where.base_url}/api/register",
                 "jwks_uri": where.core_jwks_uri,
                 "response_types_supported": ["code"],
+                "subject_types_supported": ["public"],
+                "id_token_signing_alg_values_supported": sorted({key.algorithm for key in self.core_keys}),
             },
         )
 

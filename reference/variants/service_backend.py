@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import httpx
@@ -125,7 +126,7 @@ def _of_the_project(facts: ClaimFacts) -> bool:
 
 
 def _of_its_own_project(facts: ClaimFacts) -> bool:
-    """The Project is the one that the service was told of, and the class has the shape of the second level."""
+    """The Project is the one that the service was told of, and the class that of the specification."""
     if not _of_the_project(facts):
         return False
     ext = facts.claims["ext"]
@@ -215,6 +216,11 @@ BACKEND = (
     ),
     variant(
         "keys-for-each-call", "the key set is fetched for every call", keys_for_s=0, keys_again_after_s=0
+    ),
+    variant(
+        "one-algorithm-alone",
+        "tokens are taken by ES256 alone, whatever else the core's keys are for",
+        signed_claims=partial(validation.signed_claims, algorithms=frozenset({"ES256"})),
     ),
     variant("one-try", "gateway and merchant are asked once", patience=Patience(tries=1)),
     variant(
