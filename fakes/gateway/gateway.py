@@ -58,7 +58,10 @@ class Setup:
 
 @dataclass(kw_only=True, slots=True)
 class ProxyToken:
-    """A Proxy token that was handed out; one that was revoked is refused from then on."""
+    """A Proxy token that was handed out; one that was revoked is refused from then on.
+
+    It is good for an hour, also where it was said to live for less: a short life is ended by revoking it.
+    """
 
     value: str = field(repr=False)
     life_s: float
@@ -225,7 +228,7 @@ class ScriptedGateway:
         if call.form().get("grant_type") != "client_credentials":
             return Replied(status=400, document={"error": "unsupported_grant_type"})
         life_s = self.proxy_token_life_s
-        value, expires_at = f"pt_{secrets.token_urlsafe(30)}", time.monotonic() + life_s
+        value, expires_at = f"pt_{secrets.token_urlsafe(30)}", time.monotonic() + max(PROXY_TOKEN_S, life_s)
         token = ProxyToken(value=value, life_s=life_s, expires_at=expires_at)
         self.proxy_tokens.append(token)
         document = {"access_token": token.value, "token_type": "Bearer", "expires_in": life_s}
