@@ -234,6 +234,11 @@ BACKEND = (
         transport=_pooled(httpx.Limits(max_connections=100, keepalive_expiry=None)),
     ),
     variant(
+        "two-connections-at-most",
+        "gateway and merchant are asked on two connections at a time, as a small pool has them",
+        transport=_pooled(httpx.Limits(max_connections=2)),
+    ),
+    variant(
         "connection-for-each-request",
         "gateway and merchant are asked on a new connection each time",
         transport=_pooled(httpx.Limits(max_connections=100, max_keepalive_connections=0)),

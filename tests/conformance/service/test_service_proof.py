@@ -63,6 +63,7 @@ def test_defect_is_named_for_what_it_is(name: str, rule: str, said: str, tmp_pat
         ("merchant-token-of-a-user", ("BACK-0[4578]", "BACK-10")),
         ("four-workers", ("BACK-0[23]",)),
         ("orders-streamed", ("SERVE-01",)),
+        ("two-connections-at-most", ("ROBUST-03",)),
     ],
 )
 def test_legal_choice_is_left_alone(name: str, only: tuple[str, ...], tmp_path: Path) -> None:
