@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -47,6 +48,7 @@ class ServiceWorld:
     certificate: tuple[str, str]
     doors: ServiceDoors
     log: Callable[[], str] = str
+    missing_logs: Callable[[], Sequence[str]] = tuple
 
     def unseen_token(self, user: str, **changes: Any) -> str:
         """A good token of the user's under a subject that the service has never seen.
@@ -108,7 +110,10 @@ def kept_folder(target: ServiceTarget) -> Path | None:
 def environment(world: ServiceWorld, target: ServiceTarget, authority: Authority) -> Mapping[str, str]:
     """What a launched service finds in its environment, the CA aside."""
     own = authority.issue("target")
+    # What is still in a buffer when the log is searched might as well not be written.
+    at_once = {} if "PYTHONUNBUFFERED" in os.environ else {"PYTHONUNBUFFERED": "1"}
     return {
+        **at_once,
         **settings(world, target),
         "GATEPROOF_PROXY_CLIENT_SECRET": world.gateway.setup.proxy_client_secret,
         "GATEPROOF_TLS_CERT_FILE": str(own.cert_file),

@@ -107,6 +107,7 @@ class ScriptedGateway:
         self.proxy_token_life_s = PROXY_TOKEN_S
         self._beside = _beside_a_merchant_token()
         self._redeemable: dict[str, str] = {}
+        self._issued: list[str] = []
         self._orders: dict[str, list[dict[str, str]]] = {}
 
     @property
@@ -174,8 +175,13 @@ class ScriptedGateway:
     def token_under(self, key: SigningKey, user: str, **changes: Any) -> str:
         """The same under one of the keys, whichever signs now."""
         token = signed(self.claims(user, **changes), key)
+        self._issued.append(token)
         self.let_redeem(token, user)
         return token
+
+    def access_tokens(self) -> list[str]:
+        """All that one of the keys has signed as access tokens so far, good ones and others."""
+        return list(self._issued)
 
     def let_redeem(self, token: str, user: str) -> None:
         """Redemption takes this for a token of the user's: who else looks at it is the service's business."""
