@@ -103,6 +103,7 @@ def gateway_tokens_are_not_in_the_logs(service: Service, world: ServiceWorld) ->
 @check("SECRET-05", whole_run=True)
 def tokens_of_the_run_are_not_in_the_logs(survey: Survey) -> None:
     """None of all the access tokens of the run is in what the service logged."""
+    require.that(survey.redeemed > 0, "the run", expected="a redemption that succeeded", got="none")
     if not survey.known.get(LOGGED):
         raise LeftOut("the log stayed empty, or is not where the target file says")
     found = sum(leak.kind == LOGGED_TOKEN for leak in survey.leaks)
