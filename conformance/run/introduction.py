@@ -22,13 +22,14 @@ class Introduction:
 def introduced(service: Service, *, guessed: bool) -> Introduction:
     """The document at the address of the service's metadata.
 
-    Where that address was guessed and nothing is there, the challenge is asked: the path is of the service's
-    own choosing.
+    Where that address was guessed, the challenge knows better: the path is of the service's own choosing, and
+    another resource of the same host may have a document of its own where the guess leads.
     """
     first = service.metadata()
-    if first.answer is not None and guessed and _document(first) is None:
+    if first.answer is not None and guessed:
         url = _pointer(service.operate(), service.wire.may_reach)
-        there = service.fetch(url, "metadata by the challenge") if url else None
+        elsewhere = url is not None and url != service.metadata_url
+        there = service.fetch(url, "metadata by the challenge") if url and elsewhere else None
         if url and there is not None and _document(there) is not None:
             return Introduction(metadata_url=url, first=first, document=_document(there))
     return Introduction(metadata_url=service.metadata_url, first=first, document=_document(first))

@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -68,7 +69,7 @@ def prepare_service(
     offered, missing = _capabilities(target, world, running)
     context = ServiceContext(
         target=target,
-        world=replace(world, log=_log(target, running)),
+        world=replace(world, log=_log(target, running), missing_logs=partial(_missing, target)),
         capabilities=offered,
         missing=missing,
         seed=seed,
@@ -172,6 +173,11 @@ def _log(target: ServiceTarget, running: Running | None) -> Callable[[], str]:
         return "\n".join([*([running.output()] if running is not None else []), *texts])
 
     return logged
+
+
+def _missing(target: ServiceTarget) -> list[str]:
+    """The log files that the target file names and that are not there, by their names."""
+    return [file.name for file in target.logs.files if not file.is_file()]
 
 
 def _capabilities(

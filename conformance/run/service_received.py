@@ -11,6 +11,8 @@ from conformance.wire.exchange import Exchange
 from conformance.wire.leak_places import place_in_body
 
 MERCHANT_TOKEN, PROXY_TOKEN = "merchant_access_token", "proxy_token"
+# What the log may not hold, and how many characters of it there were to be searched.
+LOGGED_TOKEN, LOGGED = "access_token", "logged"
 PROXY_SECRET, PROXY_ID = "proxy_client_secret", "proxy_client_id"
 
 
@@ -49,12 +51,20 @@ class ServiceReceived:
     def survey(self) -> Survey:
         """Searches everything, and says what it came to."""
         secrets = self.secrets()
-        hoard = self._hoard(secrets)
+        hoard, issued = self._hoard(secrets), self._world.gateway.access_tokens()
+        log = "" if self._world.missing_logs() else self._world.log()
         return Survey(
             answers=sum(exchange.answer is not None for _, exchange in self._kept),
-            known={kind: len(values) for kind, values in secrets.items()},
+            known={
+                **{kind: len(values) for kind, values in secrets.items()},
+                LOGGED_TOKEN: len(issued),
+                LOGGED: len(log.strip()),
+            },
             redeemed=len(secrets[MERCHANT_TOKEN]),
-            leaks=[leak for check, exchange in self._kept for leak in _found(hoard, check, exchange)][:20],
+            leaks=[
+                *(_logged(each) for each in in_the_log(issued, log)[:4]),
+                *[leak for check, exchange in self._kept for leak in _found(hoard, check, exchange)][:20],
+            ],
         )
 
     def _hoard(self, kinds: Iterable[str]) -> leaks.Hoard:
@@ -71,6 +81,24 @@ class ServiceReceived:
             for value in values
             if value
         ]
+
+
+def in_the_log(tokens: Iterable[str], log: str) -> list[leaks.Found]:
+    """The access tokens that stand in the log so that anybody can read them."""
+    hoard = leaks.Hoard([leaks.canary(LOGGED_TOKEN, token) for token in tokens])
+    return [each for each in hoard.search(log) if each.how in leaks.PLAIN]
+
+
+def _logged(found: leaks.Found) -> Leak:
+    return Leak(
+        kind=found.kind,
+        check="the whole run",
+        step="log",
+        party="log",
+        part="log",
+        how=found.how,
+        status=None,
+    )
 
 
 def _found(hoard: leaks.Hoard, check: str, exchange: Exchange) -> list[Leak]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -47,6 +48,7 @@ class ServiceWorld:
     certificate: tuple[str, str]
     doors: ServiceDoors
     log: Callable[[], str] = str
+    missing_logs: Callable[[], Sequence[str]] = tuple
 
     def unseen_token(self, user: str, **changes: Any) -> str:
         """A good token of the user's under a subject that the service has never seen.
@@ -65,7 +67,8 @@ def set_up(target: ServiceTarget, authority: Authority, stack: ExitStack) -> Ser
     scheme = "https" if secure else "http"
     addresses, ports = _addresses(target.world, scheme)
     kept = kept_folder(target)
-    core_key = kept_key(kept / "core-key.pem") if kept is not None else new_key("ES256")
+    algorithm = target.world.algorithm
+    core_key = kept_key(kept / "core-key.pem", algorithm) if kept is not None else new_key(algorithm)
     gateway = ScriptedGateway(addresses, _setup(target.world), core_key=core_key)
     routes = (base_routes(gateway), core_routes(gateway), merchant_routes(gateway))
     apps = (
@@ -107,7 +110,10 @@ def kept_folder(target: ServiceTarget) -> Path | None:
 def environment(world: ServiceWorld, target: ServiceTarget, authority: Authority) -> Mapping[str, str]:
     """What a launched service finds in its environment, the CA aside."""
     own = authority.issue("target")
+    # What is still in a buffer when the log is searched might as well not be written.
+    at_once = {} if "PYTHONUNBUFFERED" in os.environ else {"PYTHONUNBUFFERED": "1"}
     return {
+        **at_once,
         **settings(world, target),
         "GATEPROOF_PROXY_CLIENT_SECRET": world.gateway.setup.proxy_client_secret,
         "GATEPROOF_TLS_CERT_FILE": str(own.cert_file),
@@ -121,6 +127,7 @@ def settings(world: ServiceWorld, target: ServiceTarget) -> Mapping[str, str]:
     return {
         "GATEPROOF_BASE_URL": gateway.addresses.base_url,
         "GATEPROOF_CORE_URL": gateway.addresses.core_url,
+        "GATEPROOF_PROJECT_ID": setup.project_id,
         "GATEPROOF_RESOURCE_ID": setup.resource_id,
         "GATEPROOF_RESOURCE_INDICATOR": setup.indicator,
         "GATEPROOF_RESOURCE_JWKS_URI": gateway.resource_jwks_uri,
@@ -157,7 +164,7 @@ def _addresses(world: World, scheme: str) -> tuple[Addresses, list[Address]]:
 def _setup(world: World) -> Setup:
     known = world.proxy_client_secret or Secret("proxy_client_secret", secrets.token_urlsafe(30))
     return Setup(
-        project_id=f"prj_{secrets.token_hex(6)}",
+        project_id=f"prj_{secrets.token_hex(6)}" if world.listen is None else "prj_1",
         resource_id=world.resource_id or (f"res_{secrets.token_hex(6)}" if world.listen is None else "res_1"),
         indicator=world.indicator or INDICATOR,
         scopes=SCOPES,

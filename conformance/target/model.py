@@ -151,10 +151,14 @@ class Operation:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class World:
-    """Fixed addresses and credentials of the fakes around a service that is configured by hand."""
+    """Fixed addresses and credentials of the fakes around a service that is configured by hand.
+
+    The algorithm is that of the gateway's keys, also where nothing else is fixed.
+    """
 
     listen: Address | None = None
     public_url: str | None = None
+    algorithm: str = "ES256"
     proxy_client_id: str | None = None
     proxy_client_secret: Secret | None = None
     resource_id: str | None = None

@@ -255,6 +255,7 @@ WORLD = table(
     "world",
     {
         **_PLACE,
+        "algorithm": may(kinds.choice("RS256", "ES256", "PS256", "EdDSA")),
         "proxy_client_id": may(kinds.STRING),
         "proxy_client_secret_env": may(kinds.VARIABLE),
         "resource_id": may(kinds.STRING),

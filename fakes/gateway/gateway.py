@@ -58,7 +58,10 @@ class Setup:
 
 @dataclass(kw_only=True, slots=True)
 class ProxyToken:
-    """A Proxy token that was handed out; one that was revoked is refused from then on."""
+    """A Proxy token that was handed out; one that was revoked is refused from then on.
+
+    It is good for an hour, also where it was said to live for less: a short life is ended by revoking it.
+    """
 
     value: str = field(repr=False)
     life_s: float
@@ -97,12 +100,14 @@ class ScriptedGateway:
         self.script = Script()
         self.journal = Journal()
         self.core_keys: list[SigningKey] = [core_key]
-        self.resource_key = new_key("ES256")
+        # Whoever mixes up the two key sets finds nothing in the key itself that says so.
+        self.resource_key = new_key(core_key.algorithm)
         self.proxy_tokens: list[ProxyToken] = []
         self.merchant_tokens: dict[str, str] = {}
         self.proxy_token_life_s = PROXY_TOKEN_S
         self._beside = _beside_a_merchant_token()
         self._redeemable: dict[str, str] = {}
+        self._issued: list[str] = []
         self._orders: dict[str, list[dict[str, str]]] = {}
 
     @property
@@ -122,14 +127,20 @@ class ScriptedGateway:
         """The key that signs now; the others in the set verify what was signed before."""
         return self.core_keys[-1]
 
-    def add_core_key(self, algorithm: str = "ES256") -> SigningKey:
+    @property
+    def algorithm(self) -> str:
+        """What the core's first key signs by, and unless somebody asks for another, every other key."""
+        return self.core_keys[0].algorithm
+
+    def add_core_key(self, algorithm: str | None = None) -> SigningKey:
         """From now on another key signs; the ones before stay in the set."""
-        self.core_keys = [*self.core_keys, new_key(algorithm)]
+        self.core_keys = [*self.core_keys, new_key(algorithm or self.algorithm)]
         return self.core_key
 
-    def withdraw_core_key(self) -> None:
-        """The newest key has never been one, for whoever has not seen it: the one before signs again."""
-        self.core_keys = self.core_keys[:-1]
+    def withdraw_core_key(self, key: SigningKey | None = None) -> None:
+        """This key, or else the newest, has never been one for whoever has not seen it."""
+        gone = key or self.core_key
+        self.core_keys = [each for each in self.core_keys if each is not gone]
 
     def claims(self, user: str, **changes: Any) -> dict[str, Any]:
         """The claims of a good access token, with these changed; None takes one away."""
@@ -143,7 +154,7 @@ class ScriptedGateway:
             "jti": secrets.token_urlsafe(12),
             "scope": " ".join(("openid", *self.setup.scopes, REDEMPTION_SCOPE)),
             "ext": {
-                "acr": "<gateway:al2>",
+                "acr": "urn:gateway:acr:al2",
                 "amr": ["mfa", "kba"],
                 "agent": {
                     "client_id": "agent_1",
@@ -159,9 +170,18 @@ class ScriptedGateway:
 
     def access_token(self, user: str, **changes: Any) -> str:
         """A good access token of the user's, or one with these claims changed; it can be redeemed."""
-        token = signed(self.claims(user, **changes), self.core_key)
+        return self.token_under(self.core_key, user, **changes)
+
+    def token_under(self, key: SigningKey, user: str, **changes: Any) -> str:
+        """The same under one of the keys, whichever signs now."""
+        token = signed(self.claims(user, **changes), key)
+        self._issued.append(token)
         self.let_redeem(token, user)
         return token
+
+    def access_tokens(self) -> list[str]:
+        """All that one of the keys has signed as access tokens so far, good ones and others."""
+        return list(self._issued)
 
     def let_redeem(self, token: str, user: str) -> None:
         """Redemption takes this for a token of the user's: who else looks at it is the service's business."""
@@ -196,6 +216,8 @@ class ScriptedGateway:
                 "registration_endpoint": f"{where.base_url}/api/register",
                 "jwks_uri": where.core_jwks_uri,
                 "response_types_supported": ["code"],
+                "subject_types_supported": ["public"],
+                "id_token_signing_alg_values_supported": sorted({key.algorithm for key in self.core_keys}),
             },
         )
 
@@ -212,7 +234,7 @@ class ScriptedGateway:
         if call.form().get("grant_type") != "client_credentials":
             return Replied(status=400, document={"error": "unsupported_grant_type"})
         life_s = self.proxy_token_life_s
-        value, expires_at = f"pt_{secrets.token_urlsafe(30)}", time.monotonic() + life_s
+        value, expires_at = f"pt_{secrets.token_urlsafe(30)}", time.monotonic() + max(PROXY_TOKEN_S, life_s)
         token = ProxyToken(value=value, life_s=life_s, expires_at=expires_at)
         self.proxy_tokens.append(token)
         document = {"access_token": token.value, "token_type": "Bearer", "expires_in": life_s}

@@ -22,6 +22,12 @@ from jwt.api_jws import PyJWS
 
 _PrivateKey = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey
 _JWS = PyJWS()
+_KINDS: Mapping[str, type[_PrivateKey]] = {
+    "ES256": ec.EllipticCurvePrivateKey,
+    "RS256": rsa.RSAPrivateKey,
+    "PS256": rsa.RSAPrivateKey,
+    "EdDSA": ed25519.Ed25519PrivateKey,
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,42 +43,47 @@ class SigningKey:
         return str(self.jwk["kid"])
 
 
-def kept_key(file: Path) -> SigningKey:
-    """The ES256 key in a file; where there is none yet, a new one is put there."""
+def kept_key(file: Path, algorithm: str = "ES256") -> SigningKey:
+    """The key in a file; where there is none yet, a new one is put there.
+
+    Raises ValueError where the file holds a key of another kind.
+    """
     if not file.is_file():
-        private = ec.generate_private_key(ec.SECP256R1())
+        pem = _generated(algorithm).private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
         file.touch(mode=0o600)
-        file.write_bytes(private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+        file.write_bytes(pem)
     loaded = load_pem_private_key(file.read_bytes(), None)
-    assert isinstance(loaded, ec.EllipticCurvePrivateKey)  # noqa: S101 - nobody else writes there
-    return _named(loaded, hashlib.sha256(file.read_bytes()).hexdigest()[:12])
-
-
-def _named(private: ec.EllipticCurvePrivateKey, kid: str) -> SigningKey:
-    public: dict[str, Any] = ECAlgorithm.to_jwk(private.public_key(), as_dict=True)
-    public.pop("key_ops", None)
-    jwk = {**public, "kid": kid, "use": "sig", "alg": "ES256"}
-    return SigningKey(algorithm="ES256", private=private, jwk=jwk)
+    if not isinstance(loaded, _KINDS[algorithm]):
+        raise ValueError(
+            f"{file} holds a key that {algorithm} has no use for: delete it, or name its algorithm"
+        )
+    return _named(loaded, algorithm, hashlib.sha256(file.read_bytes()).hexdigest()[:12])
 
 
 def new_key(algorithm: str) -> SigningKey:
     """A key of its own kind, under an identifier that nobody could guess."""
-    private: _PrivateKey
-    public: dict[str, Any]
+    return _named(_generated(algorithm), algorithm, secrets.token_urlsafe(9))
+
+
+def _generated(algorithm: str) -> _PrivateKey:
     if algorithm == "ES256":
-        private = ec.generate_private_key(ec.SECP256R1())
+        return ec.generate_private_key(ec.SECP256R1())
+    if algorithm == "EdDSA":
+        return ed25519.Ed25519PrivateKey.generate()
+    return rsa.generate_private_key(public_exponent=65537, key_size=2048)
+
+
+def _named(private: _PrivateKey, algorithm: str, kid: str) -> SigningKey:
+    public: dict[str, Any]
+    if isinstance(private, ec.EllipticCurvePrivateKey):
         public = ECAlgorithm.to_jwk(private.public_key(), as_dict=True)
-    elif algorithm == "EdDSA":
-        private = ed25519.Ed25519PrivateKey.generate()
+    elif isinstance(private, ed25519.Ed25519PrivateKey):
         public = OKPAlgorithm.to_jwk(private.public_key(), as_dict=True)
     else:
-        private = rsa.generate_private_key(public_exponent=65537, key_size=2048)
         public = RSAAlgorithm.to_jwk(private.public_key(), as_dict=True)
     public.pop("key_ops", None)
-    kid = secrets.token_urlsafe(9)
-    return SigningKey(
-        algorithm=algorithm, private=private, jwk={**public, "kid": kid, "use": "sig", "alg": algorithm}
-    )
+    jwk = {**public, "kid": kid, "use": "sig", "alg": algorithm}
+    return SigningKey(algorithm=algorithm, private=private, jwk=jwk)
 
 
 def signed(claims: Mapping[str, Any], key: SigningKey, **header: Any) -> str:

@@ -178,7 +178,7 @@ CALLS: tuple[ServiceDefect, ...] = (
     defect(
         "proxy-token-for-ever",
         "The first Proxy token is used for ever.",
-        "BACK-03 SERVE-01",
+        "BACK-03",
         proxy_token_is_due=hardly_ever,
         mends=lambda _answer: False,
     ),

@@ -289,7 +289,7 @@ INTRODUCTION: tuple[ServiceDefect, ...] = (
     defect(
         "pointer-to-a-stale-copy",
         "The challenge points to a copy of the metadata that names another authorization server.",
-        "CHAL-02",
+        "CHAL-02 META-03 META-05",
         challenges=pointing(
             lambda facts: facts.metadata_url.partition("/.well-known/")[0] + "/metadata.json"
         ),

@@ -44,6 +44,17 @@ def first_key(_header: Mapping[str, Any], keys: Sequence[Jwk]) -> Sequence[Jwk]:
     return keys[:1]
 
 
+def all_of_one_kind(token: str, keys: Sequence[Jwk]) -> dict[str, Any] | None:
+    return signed_claims(token, keys) if all(key.get("kty") == "EC" for key in keys) else None
+
+
+def one_kind_taken_for_granted(token: str, keys: Sequence[Jwk]) -> dict[str, Any] | None:
+    algorithm = validation.header_of(token).get("alg", "none")
+    if algorithm in validation.ALGORITHMS and algorithm != "ES256":
+        raise ValueError(algorithm)
+    return signed_claims(token, keys)
+
+
 def hard_coded(_settings: Settings, document: Mapping[str, Any]) -> tuple[Any, ...]:
     return (f"{document['issuer']}/.well-known/jwks.json",)
 
@@ -143,9 +154,15 @@ SERVING: tuple[ServiceDefect, ...] = (
         signed_claims=partial(signed_claims, chosen=first_key),
     ),
     defect(
-        "one-algorithm-alone",
-        "Only ES256 is known, whatever the core's keys are.",
+        "key-of-another-kind-spoils-the-set",
+        "A key set that has a key of another kind in it is thrown away as a whole.",
         "SERVE-02",
-        signed_claims=partial(signed_claims, algorithms=frozenset({"ES256"})),
+        signed_claims=all_of_one_kind,
+    ),
+    defect(
+        "another-algorithm-breaks-it",
+        "A token of another algorithm than the one that was expected ends in 500.",
+        "SERVE-02 CHAL-04 ROBUST-01",
+        signed_claims=one_kind_taken_for_granted,
     ),
 )

@@ -20,6 +20,8 @@ class Settings:
     proxy_client_secret: str = field(repr=False)
     merchant_api_url: str
     service_url: str
+    # Whoever starts the service may leave it to redemption whose Project a token is of.
+    project_id: str | None = None
     ca_file: str | None = None
     tls_cert_file: Path | None = None
     tls_key_file: Path | None = None
@@ -43,6 +45,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
     cert, key = environ.get("GATEPROOF_TLS_CERT_FILE"), environ.get("GATEPROOF_TLS_KEY_FILE")
     return Settings(
         **values | {"service_url": loopback_url(values["service_url"])},
+        project_id=environ.get("GATEPROOF_PROJECT_ID") or None,
         ca_file=environ.get("GATEPROOF_CA_FILE") or None,
         tls_cert_file=Path(cert) if cert else None,
         tls_key_file=Path(key) if key else None,

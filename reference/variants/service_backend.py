@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import httpx
@@ -124,6 +125,14 @@ def _of_the_project(facts: ClaimFacts) -> bool:
     return isinstance(ext, dict) and isinstance(ext.get("project_id"), str)
 
 
+def _of_its_own_project(facts: ClaimFacts) -> bool:
+    """The Project is the one that the service was told of, and the class that of the specification."""
+    if not _of_the_project(facts):
+        return False
+    ext = facts.claims["ext"]
+    return ext["project_id"] == facts.settings.project_id and str(ext.get("acr")).endswith(":al2")
+
+
 BACKEND = (
     variant(
         "proxy-token-for-40-seconds",
@@ -195,6 +204,11 @@ BACKEND = (
         claim_checks=(*CLAIM_CHECKS, _of_the_project),
     ),
     variant(
+        "project-compared",
+        "a token of another Project, or of another class than al2, is refused by the service itself",
+        claim_checks=(*CLAIM_CHECKS, _of_its_own_project),
+    ),
+    variant(
         "keys-for-ten-seconds",
         "the key set is fetched every ten seconds",
         keys_again_after_s=10,
@@ -202,6 +216,11 @@ BACKEND = (
     ),
     variant(
         "keys-for-each-call", "the key set is fetched for every call", keys_for_s=0, keys_again_after_s=0
+    ),
+    variant(
+        "one-algorithm-alone",
+        "tokens are taken by ES256 alone, whatever else the core's keys are for",
+        signed_claims=partial(validation.signed_claims, algorithms=frozenset({"ES256"})),
     ),
     variant("one-try", "gateway and merchant are asked once", patience=Patience(tries=1)),
     variant(
@@ -213,6 +232,11 @@ BACKEND = (
         "connections-kept-for-ever",
         "connections to gateway and merchant are kept, however long nobody uses them",
         transport=_pooled(httpx.Limits(max_connections=100, keepalive_expiry=None)),
+    ),
+    variant(
+        "two-connections-at-most",
+        "gateway and merchant are asked on two connections at a time, as a small pool has them",
+        transport=_pooled(httpx.Limits(max_connections=2)),
     ),
     variant(
         "connection-for-each-request",

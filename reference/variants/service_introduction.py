@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+from reference.defects.meddling import Answered, Asked, meddling
+from reference.service.backend import Backend
 from reference.service.policy import introduction
 from reference.service.policy.introduction import ChallengeFacts
 from reference.service.settings import Settings
@@ -38,6 +41,14 @@ def _for_a_path(settings: Settings) -> dict[str, Any]:
     return introduction.metadata_document(settings) | {"resource": f"{settings.service_url}/orders"}
 
 
+def _of_the_host_too(asked: Asked, answered: Answered, backend: Backend) -> Answered:
+    """The host has a document of its own, where RFC 9728 puts the one of a resource without a path."""
+    if asked.path != "/.well-known/oauth-protected-resource":
+        return answered
+    body = json.dumps(introduction.metadata_document(backend.settings)).encode()
+    return Answered(status=200, headers=(("content-type", "application/json"),), body=body)
+
+
 def _by_name(settings: Settings) -> dict[str, Any]:
     return introduction.metadata_document(settings) | {"resource": "urn:operator:orders"}
 
@@ -52,6 +63,13 @@ INTRODUCTION = (
         "the resource has a path, and its metadata stand where RFC 9728 puts those of a path",
         metadata_path=lambda _: "/.well-known/oauth-protected-resource/orders",
         metadata_document=_for_a_path,
+    ),
+    variant(
+        "metadata-for-a-path-and-for-the-host",
+        "the resource has a path, and the host that it is on is a resource of its own",
+        metadata_path=lambda _: "/.well-known/oauth-protected-resource/orders",
+        metadata_document=_for_a_path,
+        around=meddling(_of_the_host_too),
     ),
     variant(
         "metadata-at-a-path-of-its-own",

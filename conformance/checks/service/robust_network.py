@@ -22,8 +22,6 @@ from fakes.gateway.script import Answer, Endpoint
 
 # So many connections at a time: more than a handful of workers can be waiting for, and less than a flood.
 AT_ONCE = 6
-# So many calls of one user wait: fewer than the workers that the smallest service has.
-WAITING = 3
 ARRIVE_WITHIN_S = 10.0
 # Whoever is served so much later than usual has waited for something.
 LATER_S, TIMES_LATER = 1.0, 3.0
@@ -97,7 +95,10 @@ def slow_agents_hold_up_nobody_else(service: Service, world: ServiceWorld, case:
     "ROBUST-03", needs=["faults", "users:2"], cases=(Endpoint.REDEMPTION.value, Endpoint.MERCHANT_API.value)
 )
 def users_whose_calls_hang_hold_up_nobody_else(service: Service, world: ServiceWorld, case: str) -> None:
-    """While the gateway or the merchant says nothing to one user's calls, another user is served as usual."""
+    """While the gateway or the merchant says nothing to one user's call, another user is served as usual.
+
+    One call hangs and no more: a service may have two workers, or two connections to the gateway.
+    """
     endpoint, gateway = Endpoint(case), world.gateway
     works(service, world)
     begun = time.monotonic()
@@ -109,9 +110,8 @@ def users_whose_calls_hang_hold_up_nobody_else(service: Service, world: ServiceW
         whose = gateway.merchant_token(USER)
         gateway.script.always(Endpoint.REDEMPTION, Answer(whose=token, members={"access_token": whose}))
     gateway.script.always(endpoint, Answer(whose=whose, hangs=True))
-    callers = [threading.Thread(target=service.serve_once, args=(token,)) for _ in range(WAITING)]
-    for caller in callers:
-        caller.start()
+    caller = threading.Thread(target=service.serve_once, args=(token,))
+    caller.start()
     try:
         arrived = _arrived(world, endpoint, mark, whose)
         require.that(arrived > 0, f"calls of {USER}", expected=f"one of the {case} that hangs", got="none")
@@ -123,13 +123,12 @@ def users_whose_calls_hang_hold_up_nobody_else(service: Service, world: ServiceW
         expect.that(
             not given_up or took_s <= late_s,
             f"{OTHER}'s operation while the {case} says nothing to {USER}",
-            expected=f"an answer before the service has given up on {USER}'s calls",
+            expected=f"an answer before the service has given up on {USER}'s call",
             got=f"one after {took_s:.1f} s, when {given_up} had been given up",
         )
     finally:
         gateway.script.clear()
-        for caller in callers:
-            caller.join()
+        caller.join()
 
 
 @contextmanager

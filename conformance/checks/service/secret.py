@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import time
+
 from conformance.check import check
-from conformance.claims import expect, require
+from conformance.claims import LeftOut, expect, require
 from conformance.run.received import Survey
 from conformance.run.service_received import (
+    LOGGED,
+    LOGGED_TOKEN,
     MERCHANT_TOKEN,
     PROXY_ID,
     PROXY_SECRET,
     PROXY_TOKEN,
     ServiceReceived,
+    in_the_log,
 )
 from conformance.run.service_world import USERS, ServiceWorld
 from conformance.service import Service, served
@@ -20,6 +25,8 @@ from conformance.wire.exchange import Exchange
 from fakes.gateway.keys import signed
 from fakes.gateway.script import Answer, Endpoint
 
+# So much later than the answer a line may be in the log.
+LOGS_WITHIN_S = 2.0
 EVERY = (MERCHANT_TOKEN, PROXY_TOKEN, PROXY_SECRET, PROXY_ID)
 # What the parties answer in trouble, with the credential that was sent to them in it.
 TROUBLE = {
@@ -89,16 +96,23 @@ def gateway_tokens_are_not_in_the_logs(service: Service, world: ServiceWorld) ->
     gateway.script.always(Endpoint.REDEMPTION, Answer(status=500))
     service.serve_once(failing)
     gateway.script.clear()
-    log = world.log()
-    tokens = [leaks.canary("access_token", token) for token in (good, expired, foreign, failing)]
-    found = [each for each in leaks.Hoard(tokens).search(log) if each.how in leaks.PLAIN]
-    found += leaks.Hoard([leaks.canary("id_token", id_token)]).search(log)
+
+    _unlogged(world, id_token)
+
+
+@check("SECRET-05", whole_run=True)
+def tokens_of_the_run_are_not_in_the_logs(survey: Survey) -> None:
+    """None of all the access tokens of the run is in what the service logged."""
+    require.that(survey.redeemed > 0, "the run", expected="a redemption that succeeded", got="none")
+    if not survey.known.get(LOGGED):
+        raise LeftOut("the log stayed empty, or is not where the target file says")
+    found = sum(leak.kind == LOGGED_TOKEN for leak in survey.leaks)
 
     expect.that(
         not found,
-        f"the log, {len(log)} characters",
-        expected="no gateway access token in plain text, and no ID token",
-        got=", ".join(sorted({each.kind.replace("_", " ") for each in found})),
+        f"the log of the run, searched for {survey.known[LOGGED_TOKEN]} access tokens",
+        expected="none of them in plain text",
+        got=f"{found} or more",
     )
 
 
@@ -143,3 +157,29 @@ def _clean(survey: Survey, *kinds: str) -> None:
         expected=f"no {kinds[0].replace('_', ' ')} in them",
         got=places,
     )
+
+
+def _unlogged(world: ServiceWorld, *id_tokens: str) -> None:
+    """No access token so far is in the log, and none of these ID tokens; an empty log shows nothing."""
+    log = _written(world)
+    found = in_the_log(world.gateway.access_tokens(), log)
+    found += leaks.Hoard([leaks.canary("id_token", each) for each in id_tokens]).search(log)
+
+    expect.that(
+        not found,
+        f"the log, {len(log)} characters",
+        expected="no gateway access token in plain text, and no ID token",
+        got=", ".join(sorted({each.kind.replace("_", " ") for each in found})),
+    )
+    if missing := world.missing_logs():
+        raise LeftOut(f"there is no log file {', '.join(missing)}: see [logs] in the target file")
+    if not log.strip():
+        raise LeftOut("the log stayed empty: what the service logs goes elsewhere, or nowhere")
+
+
+def _written(world: ServiceWorld) -> str:
+    """The log, once there is one: some write a little later than they answer."""
+    until = time.monotonic() + LOGS_WITHIN_S
+    while not (log := world.log()).strip() and time.monotonic() < until:
+        time.sleep(0.1)
+    return log

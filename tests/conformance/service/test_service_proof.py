@@ -57,9 +57,13 @@ def test_defect_is_named_for_what_it_is(name: str, rule: str, said: str, tmp_pat
     ("name", "only"),
     [
         ("metadata-at-a-path-of-its-own", ("META-0[1234]", "CHAL-02")),
+        ("metadata-for-a-path-and-for-the-host", ("META-0*", "CHAL-02")),
+        ("one-algorithm-alone", ("SERVE-0*",)),
+        ("project-compared", ("SERVE-01", "CHAL-0[1456]")),
         ("merchant-token-of-a-user", ("BACK-0[4578]", "BACK-10")),
         ("four-workers", ("BACK-0[23]",)),
         ("orders-streamed", ("SERVE-01",)),
+        ("two-connections-at-most", ("ROBUST-03",)),
     ],
 )
 def test_legal_choice_is_left_alone(name: str, only: tuple[str, ...], tmp_path: Path) -> None:

@@ -1,0 +1,35 @@
+"""What a check does to the world is over when the check is: the next one blames nobody for it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from conformance import rules
+from conformance.checks.service import back
+from conformance.run.embedded import Embedded
+from conformance.run.options import RunOptions
+from conformance.run.session import carry_out
+
+
+def verdicts(name: str, folder: Path, *only: str) -> dict[str, str]:
+    """What comes of these rules, in the order of a whole run, with a wrong service."""
+    program = (sys.executable, "-m", "reference.defects", "service", name)
+    selected = rules.select(rules.load().for_role("service"), only)
+    options = RunOptions(role="service", seed=5, only=only)
+    result = carry_out(Embedded(name=name, program=program), selected, options, lambda _: None, folder)
+    return {rule.id: rule.verdict.value for rule in result.rules}
+
+
+@pytest.mark.parametrize("only", [("BACK-02", "BACK-03", "BACK-04"), ("BACK-02", "BACK-08", "BACK-04")])
+def test_proxy_token_of_a_short_life_is_a_matter_of_its_own_rule(
+    only: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(back, "SHORT_LIFE_S", 1)
+
+    found = verdicts("proxy-token-for-ever", tmp_path, *only)
+
+    assert found.pop("BACK-03", "failed") == "failed"
+    assert set(found.values()) == {"passed"}, found

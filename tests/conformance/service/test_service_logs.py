@@ -1,0 +1,64 @@
+"""A log shows something where something is in it, and it is searched for all tokens of the run."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from conformance import rules
+from conformance.run.options import RunOptions
+from conformance.run.ports import free_ports
+from conformance.run.session import carry_out
+from conformance.target.file import load
+
+REFERENCE = shlex.join([sys.executable, "-m", "reference.service", "--exit-with-stdin"])
+LATER = shlex.join([sys.executable, str(Path(__file__).with_name("later_leaking_service.py"))])
+TARGET = """
+[target]
+role = "service"
+name = "logging"
+service_url = "https://127.0.0.1:{port}"
+[launch]
+command = {command}
+[operation]
+kind = "http"
+path = "/orders"
+{logs}
+"""
+
+
+def outcome(folder: Path, command: str, logs: str, *only: str) -> tuple[str, str]:
+    file = folder / "logging.toml"
+    started = json.dumps(["sh", "-c", f"exec {command}"])
+    file.write_text(TARGET.format(port=free_ports(1)[0], command=started, logs=logs))
+    selected = rules.select(rules.load().for_role("service"), ("SECRET-05", *only))
+    options = RunOptions(role="service", seed=5, only=("SECRET-05", *only))
+    result = carry_out(load(file), selected, options, lambda _: None, folder / "report")
+    rule = next(rule for rule in result.rules if rule.id == "SECRET-05")
+    return rule.verdict.value, rule.reason
+
+
+@pytest.mark.parametrize(
+    ("command", "logs", "reason"),
+    [
+        (f"{REFERENCE} >/dev/null 2>&1", "", "the log stayed empty"),
+        (REFERENCE, '[logs]\nfiles = ["mistyped.log"]', "there is no log file mistyped.log"),
+    ],
+)
+def test_log_that_shows_nothing_is_no_pass(command: str, logs: str, reason: str, tmp_path: Path) -> None:
+    verdict, why = outcome(tmp_path, command, logs)
+
+    assert verdict == "not-testable"
+    assert reason in why
+
+
+def test_log_with_something_in_it_is(tmp_path: Path) -> None:
+    assert outcome(tmp_path, REFERENCE, "")[0] == "passed"
+
+
+def test_token_of_any_call_is_found_in_the_log(tmp_path: Path) -> None:
+    assert outcome(tmp_path, LATER, "", "SERVE-01")[0] == "failed"
