@@ -36,6 +36,11 @@ class Proven:
     defects: Mapping[str, Caught] = field(default_factory=dict)
     variants: frozenset[str] = frozenset()
 
+    def seen(self) -> frozenset[str]:
+        """The checks that were seen failing, without their cases."""
+        ids = (check_id for defect in self.defects.values() for check_id in defect.checks)
+        return frozenset(check_id.partition("[")[0] for check_id in ids)
+
     def caught_by(self, rule: str) -> list[Caught]:
         """The defects of which this is the right rule."""
         return [defect for defect in self.defects.values() if defect.rules[0] == rule]

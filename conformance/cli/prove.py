@@ -169,10 +169,15 @@ def _selected(arguments: argparse.Namespace) -> bool:
 
 
 def _is_known(role: str, subject: Subject) -> bool:
+    """True where the proof that ships has tried the subject, and has seen every check of its rule fail."""
+    from conformance.checks import index  # noqa: PLC0415 - these load with the proof
     from conformance.proven import proven  # noqa: PLC0415
 
     shipped = proven(role)
-    return subject.name in (shipped.defects if subject.kind == "defect" else shipped.variants)
+    if subject.kind == "variant":
+        return subject.name in shipped.variants
+    checks = {case.partition("[")[0] for check in index(role)[subject.rules[0]] for case in check.ids()}
+    return subject.name in shipped.defects and checks <= shipped.seen()
 
 
 def _ship(proof: Proof, *, add: bool) -> None:

@@ -19,6 +19,7 @@ from typing import Any
 from conformance import __version__, rules
 from conformance.checks import index
 from conformance.proven import SCHEMA as PROVEN
+from conformance.proven import proven
 from conformance.run.scope import Effort, longest_first
 from conformance.run.subjects import Subject
 from conformance.run.trials import Trial, attempt
@@ -42,8 +43,10 @@ class Proof:
 
     @property
     def unseen(self) -> tuple[str, ...]:
-        """Checks of judged rules that no defect has made fail."""
+        """Checks of judged rules that no defect has made fail; a quick proof builds on the one that ships."""
         seen = {_function(check_id) for trial in self._defects() for check_id in trial.failed_checks}
+        if self.effort is Effort.QUICK:
+            seen |= proven(self.role).seen()
         return tuple(name for name in _judged_checks(self.role) if name not in seen)
 
     def holds(self, *, whole: bool) -> bool:
@@ -121,7 +124,10 @@ class Proof:
         return {
             **shipped,
             "variants": sorted({*shipped["variants"], *new["variants"]}),
-            "later": {**shipped["later"], **new["defects"]},
+            "later": {
+                **shipped["later"],
+                **{name: _with_known(caught, shipped, name) for name, caught in new["defects"].items()},
+            },
         }
 
     def _defects(self) -> list[Trial]:
@@ -194,6 +200,12 @@ def _first_to_see(trial: Trial) -> list[str]:
         if check_id.startswith(right)
     }
     return sorted(by_check.values())[:_KEPT]
+
+
+def _with_known(caught: Mapping[str, Any], shipped: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The defect with the checks that saw it now, and those that did before."""
+    before = (shipped["later"] | shipped["defects"]).get(name, {}).get("checks", [])
+    return {**caught, "checks": list(dict.fromkeys([*caught["checks"], *before]))}
 
 
 def _function(check_id: str) -> str:
