@@ -14,7 +14,7 @@ from conformance.histories.model import in_words
 from conformance.histories.offers import Offer
 from conformance.histories.player import Impossible, Player
 from conformance.histories.seen import Seen
-from conformance.histories.state import Judged, State
+from conformance.histories.state import State
 from conformance.histories.steps import Approve, Authorize, Exchange, History, Redeem, Step
 from conformance.target.control import Unsupported
 
@@ -63,7 +63,10 @@ class Play:
     def take(self, step: Step) -> tuple[Seen, Surprise | None]:
         """Takes one more step, and tells if it came to what it may not."""
         seen = self.player.take(step, awaits=_awaits(self.state, step))
-        judged = self._judged(step, seen)
+        if any(heard.result in {"failed", "lost"} for heard in seen.heard):
+            # Once a step: a gateway that never gets over it would be waited for without end.
+            self._mended_by = time.monotonic() + min(_CAUTION_S, self.player.patience_s)
+        judged = model.judge(self.state, step, seen)
         while judged.state is None and seen.came in _NOT_YET and self._may_wait(step):
             time.sleep(_PAUSE_S)
             again = self.player.take(step)
@@ -75,7 +78,7 @@ class Play:
                 until=again.until,
                 token=again.token,
             )
-            judged = self._judged(step, seen)
+            judged = model.judge(self.state, step, seen)
         self.steps.append(step)
         self.said.append(seen.said)
         if judged.state is None:
@@ -86,11 +89,6 @@ class Play:
         self.state = judged.state
         self.rows.update(judged.rows)
         return seen, None
-
-    def _judged(self, step: Step, seen: Seen) -> Judged:
-        if any(heard.result in {"failed", "lost"} for heard in seen.heard):
-            self._mended_by = time.monotonic() + min(_CAUTION_S, self.player.patience_s)
-        return model.judge(self.state, step, seen)
 
     def _may_wait(self, step: Step) -> bool:
         mended_by = max(self._mended_by, self.player.signed_in_at + self.player.patience_s)
