@@ -24,7 +24,7 @@ serve: ## the reference world, until Ctrl-C
 	@$(install) .venv run
 	@.venv/bin/gateproof serve $(ARGS)
 
-prove: ## the suite against every shipped defect and legal variant; ARGS="--quick" takes minutes, all of it an hour
+prove: ## the suite against every shipped defect and legal variant; ARGS="--quick" takes minutes, all of it hours
 	@$(install) .venv run
 	@.venv/bin/gateproof prove $(ARGS)
 

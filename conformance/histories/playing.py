@@ -63,13 +63,17 @@ class Play:
     def take(self, step: Step) -> tuple[Seen, Surprise | None]:
         """Takes one more step, and tells if it came to what it may not."""
         seen = self.player.take(step, awaits=_awaits(self.state, step))
-        if any(heard.result in {"failed", "lost"} for heard in seen.heard):
-            # Once a step: a gateway that never gets over it would be waited for without end.
-            self._mended_by = time.monotonic() + min(_CAUTION_S, self.player.patience_s)
+        troubled = _is_troubled(seen)
+        if troubled:
+            self._grow_cautious()
         judged = model.judge(self.state, step, seen)
         while judged.state is None and seen.came in _NOT_YET and self._may_wait(step):
             time.sleep(_PAUSE_S)
             again = self.player.take(step)
+            if not troubled and _is_troubled(again):
+                # Once a step: a gateway that never gets over it would be waited for without end.
+                troubled = True
+                self._grow_cautious()
             seen = Seen(
                 came=again.came,
                 said=again.said,
@@ -90,9 +94,17 @@ class Play:
         self.rows.update(judged.rows)
         return seen, None
 
+    def _grow_cautious(self) -> None:
+        self._mended_by = time.monotonic() + min(_CAUTION_S, self.player.patience_s)
+
     def _may_wait(self, step: Step) -> bool:
         mended_by = max(self._mended_by, self.player.signed_in_at + self.player.patience_s)
         return isinstance(step, Redeem) and time.monotonic() < mended_by
+
+
+def _is_troubled(seen: Seen) -> bool:
+    """True where the merchant was heard to fail."""
+    return any(heard.result in {"failed", "lost"} for heard in seen.heard)
 
 
 def _awaits(state: State, step: Step) -> bool:
