@@ -9,7 +9,7 @@ _UNRESERVED = re.compile(r"%(2[dDeE]|3[0-9]|[46][1-9a-fA-F]|[57][0-9aA]|5[fF]|7[
 
 
 def same_url(one: object, other: str) -> bool:
-    """True when both are the same URL once host case, default port and needless escapes are put aside."""
+    """True when both are the same URL: case, default port, dot segments and needless escapes do not count."""
     return isinstance(one, str) and _normal(one) == _normal(other)
 
 
@@ -26,7 +26,18 @@ def _normal(url: str) -> tuple[object, ...] | None:
         return None
     port = port or {"https": 443, "http": 80}.get(parts.scheme.lower())
     path = _UNRESERVED.sub(lambda found: chr(int(found[1], 16)), parts.path)
-    return parts.scheme.lower(), (parts.hostname or "").lower(), port, path, parts.query, parts.fragment
+    plain = _without_dots(path or "/")
+    return parts.scheme.lower(), (parts.hostname or "").lower(), port, plain, parts.query, parts.fragment
+
+
+def _without_dots(path: str) -> str:
+    kept: list[str] = []
+    for segment in path.split("/"):
+        if segment == "..":
+            del kept[max(1, len(kept) - 1) :]
+        elif segment != ".":
+            kept.append(segment)
+    return "/".join(kept)
 
 
 def strings_in(document: object) -> list[str]:

@@ -10,6 +10,7 @@ from conformance.claims import LeftOut, require
 from conformance.service import Service
 from conformance.wire import mcp
 from conformance.wire.exchange import Exchange, Headers
+from conformance.wire.secret import Secret
 
 # What a server may offer beside its tools, by the name of the list and of what is listed.
 LISTS = {
@@ -54,6 +55,8 @@ class ServiceSession:
         self.call(token)
 
     def _ask(self, method: str, params: dict[str, Any], token: str | None) -> Exchange:
+        if token is not None:
+            self.service.keyring.add(Secret("access_token", token))
         headers = (*_bearer(token), *self.headers)
         return mcp.ask(self.service.wire.send, self.url, headers, method, params)
 
@@ -62,6 +65,7 @@ def session_of(service: Service, token: str) -> ServiceSession:
     """A session that was begun with this token."""
     if service.operation.kind != "mcp":
         raise LeftOut("the operation is no MCP tool")
+    service.keyring.add(Secret("access_token", token))
     url = f"{service.service_url}{service.operation.path}"
     last, session = mcp.begin(service.wire.send, url, _bearer(token))
     require.that(session is not None, last.step, expected="a session", got=last.outcome(), exchange=last)

@@ -23,6 +23,8 @@ from reports.verdicts import RunResult, Verdict
 
 _TRIALS_PER_STAGE = 50
 _JUDGED = ("spec", "entailed", "rfc")
+# How the fault begins of a defect that failed a rule which it does not declare.
+UNDECLARED = "undeclared"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,9 +51,8 @@ class Trial:
                 f"; {self.reason}" if self.reason else ""
             )
         if undeclared:
-            return (
-                f"{'undeclared' if self.subject.kind == 'defect' else 'false alarm'}: {', '.join(undeclared)}"
-            )
+            what = UNDECLARED if self.subject.kind == "defect" else "false alarm"
+            return f"{what}: {', '.join(undeclared)}"
         if self.subject.kind == "variant" and self.untested:
             return "left untested: " + "; ".join(f"{rule}: {why}" for rule, why in self.untested.items())
         return ""

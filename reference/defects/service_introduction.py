@@ -9,6 +9,8 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
+import httpx
+
 from reference.defects.meddling import Answered, Asked, meddling
 from reference.defects.service_defect import ServiceDefect, defect
 from reference.service.backend import Backend
@@ -142,6 +144,24 @@ INTRODUCTION: tuple[ServiceDefect, ...] = (
         "The metadata name the merchant's Resource indicator as the service's own identifier.",
         "META-02 META-05 CHAL-06",
         metadata_document=with_members(lambda settings: {"resource": settings.indicator}),
+    ),
+    defect(
+        "resource-is-the-indicator-tidied",
+        "The metadata name the merchant's Resource indicator, tidied up as URLs are.",
+        "META-02 META-05 CHAL-06",
+        metadata_document=with_members(lambda settings: {"resource": str(httpx.URL(settings.indicator))}),
+    ),
+    defect(
+        "resource-is-the-merchants-api",
+        "The metadata name the address of the merchant's API as the service's own identifier.",
+        "META-02 META-05",
+        metadata_document=with_members(lambda settings: {"resource": settings.merchant_api_url}),
+    ),
+    defect(
+        "resource-is-the-authorization-server",
+        "The metadata name the Resource's authorization server as the service's own identifier.",
+        "META-02 META-05",
+        metadata_document=with_members(lambda settings: {"resource": settings.authorization_server}),
     ),
     defect(
         "resource-left-empty",

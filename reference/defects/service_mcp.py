@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
+import jwt
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from reference.defects.defect import instead
 from reference.defects.meddling import Answered, Asked, meddling
 from reference.defects.service_defect import ServiceDefect, mcp_defect
 from reference.defects.service_secrets import leaking, merchant_token
 from reference.service.backend import Backend
 from reference.service.mcp import SESSION
+from reference.service.policy.validation import CLAIM_CHECKS, ClaimCheck, ClaimFacts, Jwk, signed_claims
 
 AUTHORIZATION = b"authorization"
+ISSUER, AUDIENCE, EXPIRY = CLAIM_CHECKS
 Notified = dict[str, Any]
 
 
@@ -43,6 +48,36 @@ def by_session(*, only_without_a_token: bool) -> Callable[[ASGIApp, Backend], AS
         return remembering
 
     return around
+
+
+_WITHIN = ContextVar("within a session", default=False)
+
+
+def noticing_sessions(app: ASGIApp, _backend: Backend) -> ASGIApp:
+    """Whatever decides about a call can tell whether it is made in a session."""
+
+    async def noticing(scope: Scope, receive: Receive, send: Send) -> None:
+        _WITHIN.set(SESSION.encode() in dict(scope["headers"]))
+        await app(scope, receive, send)
+
+    return noticing
+
+
+def at_the_beginning(honest: ClaimCheck) -> dict[str, Any]:
+    """This is only asked of the token with which a session is begun."""
+
+    def wrong(facts: ClaimFacts) -> bool:
+        return _WITHIN.get() or honest(facts)
+
+    return {"around": noticing_sessions, "claim_checks": instead(CLAIM_CHECKS, honest, wrong)}
+
+
+def signed_at_the_beginning(token: str, keys: Sequence[Jwk]) -> dict[str, Any] | None:
+    """Who signed is only asked of the token with which a session is begun."""
+    if not _WITHIN.get():
+        return signed_claims(token, keys)
+    claims: dict[str, Any] = jwt.decode(token, options={"verify_signature": False})
+    return claims
 
 
 def _method(asked: Asked) -> str:
@@ -122,6 +157,31 @@ MCP: tuple[ServiceDefect, ...] = (
         "In a session, every call is served with the token that the session was begun with.",
         "BACK-10 CHAL-01",
         around=by_session(only_without_a_token=False),
+    ),
+    mcp_defect(
+        "signature-checked-at-the-beginning",
+        "In a session, nobody asks who signed a token.",
+        "CHAL-04",
+        around=noticing_sessions,
+        signed_claims=signed_at_the_beginning,
+    ),
+    mcp_defect(
+        "issuer-checked-at-the-beginning",
+        "In a session, the issuer of a token is not looked at.",
+        "CHAL-05",
+        **at_the_beginning(ISSUER),
+    ),
+    mcp_defect(
+        "audience-checked-at-the-beginning",
+        "In a session, the audience of a token is not looked at.",
+        "CHAL-06",
+        **at_the_beginning(AUDIENCE),
+    ),
+    mcp_defect(
+        "expiry-checked-at-the-beginning",
+        "A session that was begun with a token outlives it.",
+        "CHAL-07",
+        **at_the_beginning(EXPIRY),
     ),
     mcp_defect(
         "merchant-token-in-the-meta",

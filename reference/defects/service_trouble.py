@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import jwt
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reference.defects.meddling import Answered, Asked, meddling
@@ -14,8 +16,10 @@ from reference.defects.service_defect import ServiceDefect, defect
 from reference.service.backend import Backend
 from reference.service.policy import redemption
 from reference.service.policy.answers import answer_of
+from reference.service.policy.keys import Known
 from reference.service.policy.proxy import ProxyToken, may_force, proxy_token_kept
 from reference.service.policy.redemption import CallFacts
+from reference.service.policy.validation import Jwk, signed_claims
 from reference.service.upstream import Patience, worth_another_try
 from reference.service.wire import Answer, Outcome, Outgoing, Reply
 
@@ -146,6 +150,22 @@ def empty_token_tried(_facts: CallFacts, answer: Answer) -> str | None:
     return json.dumps(answer.document.get("access_token"))
 
 
+def kept_for_ever(before: Known | None) -> Known | None:
+    return replace(before, fetched_at=math.inf) if before is not None else None
+
+
+def none_known(before: Known | None) -> Known | None:
+    return replace(before, keys=()) if before is not None else None
+
+
+def taken_without_keys(token: str, keys: Sequence[Jwk]) -> dict[str, Any] | None:
+    """`if keys and not verified(token)`: without keys there is nothing to object to."""
+    if keys:
+        return signed_claims(token, keys)
+    claims: dict[str, Any] = jwt.decode(token, options={"verify_signature": False})
+    return claims
+
+
 TROUBLE: tuple[ServiceDefect, ...] = (
     defect(
         "tries-without-bound",
@@ -166,6 +186,32 @@ TROUBLE: tuple[ServiceDefect, ...] = (
         "BACK-06",
         patience=Patience(tries=7, pause_s=0, answer_s=10),
         deadline_s=600,
+    ),
+    defect(
+        "keys-tried-without-bound",
+        "A key set that fails is asked for forty times for one call.",
+        "BACK-06",
+        patience_for_keys=STORM,
+    ),
+    defect(
+        "keys-waited-for-without-bound",
+        "A key set that does not come is waited for as long as it likes.",
+        "BACK-06",
+        patience_for_keys=Patience(tries=1, answer_s=600),
+        deadline_s=600,
+    ),
+    defect(
+        "keys-never-asked-for-again",
+        "After a key set that did not come, the keys of before are for ever.",
+        "BACK-06 SERVE-02",
+        keys_while_out_of_reach=kept_for_ever,
+    ),
+    defect(
+        "token-taken-without-the-keys",
+        "While the keys cannot be had, a token is taken at its word.",
+        "BACK-06",
+        keys_while_out_of_reach=none_known,
+        signed_claims=taken_without_keys,
     ),
     defect(
         "circuit-stays-open",

@@ -33,8 +33,9 @@ class Backend:
         self.settings = settings
         self.policies = policies = policies or Policies()
         self._now = now
-        self._upstream = Upstream(client, policies.patience, policies.worth_another_try, policies.followed)
-        self._gateway = Gateway(settings, self._upstream, now, policies)
+        asked = (policies.worth_another_try, policies.followed)
+        self._upstream = Upstream(client, policies.patience, *asked)
+        self._gateway = Gateway(settings, Upstream(client, policies.patience_for_keys, *asked), now, policies)
         self.proxy_tokens = ProxyTokens(settings, self._gateway, self._upstream, now, policies)
         self._merchant_tokens: dict[Hashable, tuple[str, float]] = {}
 

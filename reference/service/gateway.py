@@ -4,22 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from reference.service.policies import Policies
+from reference.service.policy.keys import Known
 from reference.service.settings import Settings
 from reference.service.upstream import Unavailable, Upstream
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Known:
-    """What discovery said, and the keys of the core."""
-
-    issuer: str
-    token_endpoint: str
-    keys: tuple[dict[str, Any], ...]
-    fetched_at: float
 
 
 class Gateway:
@@ -39,8 +29,17 @@ class Gateway:
         """What is known and not older than this; whoever comes while it is fetched waits for it."""
         async with self._lock:
             if self._known is None or self._now() - self._known.fetched_at >= max_age_s:
-                self._known = await self._discovered()
+                self._known = await self._found()
             return self._known
+
+    async def _found(self) -> Known:
+        try:
+            return await self._discovered()
+        except Unavailable:
+            instead = self._policies.keys_while_out_of_reach(self._known)
+            if instead is None:
+                raise
+            return instead
 
     async def _discovered(self) -> Known:
         document = await self._upstream.get(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 from starlette.types import ASGIApp
 
-from reference.service.policy import answers, introduction, proxy, redemption, validation
+from reference.service.policy import answers, introduction, keys, proxy, redemption, validation
 from reference.service.settings import Settings
 from reference.service.upstream import Patience, followed, transport, worth_another_try
 from reference.service.wire import Answer, Asked, Kind, Outcome, Outgoing, Reply
@@ -37,6 +37,7 @@ class Policies:
     key_set_uris: Callable[[Settings, Mapping[str, Any]], tuple[Any, ...]] = validation.key_set_uris
     signed_claims: Callable[[str, Sequence[validation.Jwk]], dict[str, Any] | None] = validation.signed_claims
     claim_checks: tuple[validation.ClaimCheck, ...] = validation.CLAIM_CHECKS
+    keys_while_out_of_reach: Callable[[keys.Known | None], keys.Known | None] = keys.while_out_of_reach
     keys_for_s: float = 300
     # A token under a key that is not known may be the first under a new one.
     keys_again_after_s: float = 1
@@ -64,6 +65,7 @@ class Policies:
 
     # How gateway and merchant are asked
     patience: Patience = field(default_factory=Patience)
+    patience_for_keys: Patience = field(default_factory=Patience)
     worth_another_try: Callable[[Answer | None], bool] = worth_another_try
     followed: Callable[[Outgoing, Answer], Outgoing | None] = followed
     deadline_s: float = 25

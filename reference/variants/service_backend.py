@@ -222,6 +222,11 @@ BACKEND = (
         "tokens are taken by ES256 alone, whatever else the core's keys are for",
         signed_claims=partial(validation.signed_claims, algorithms=frozenset({"ES256"})),
     ),
+    variant(
+        "keys-of-before-stand-in",
+        "where the keys cannot be fetched again, those that are known decide",
+        keys_while_out_of_reach=lambda before: before,
+    ),
     variant("one-try", "gateway and merchant are asked once", patience=Patience(tries=1)),
     variant(
         "six-tries",

@@ -21,6 +21,8 @@ RECOVERS_WITHIN_S = 35.0
 # A service that has just replaced its Proxy token may wait before it does so again.
 ASKS_WITHIN_S = 6.0
 HOP = {
+    Endpoint.DISCOVERY: Hop.SERVICE_TO_GATEWAY,
+    Endpoint.CORE_KEYS: Hop.SERVICE_TO_GATEWAY,
     Endpoint.TOKEN: Hop.SERVICE_TO_GATEWAY,
     Endpoint.REDEMPTION: Hop.SERVICE_TO_GATEWAY,
     Endpoint.MERCHANT_API: Hop.SERVICE_TO_MERCHANT,

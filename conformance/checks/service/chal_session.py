@@ -2,18 +2,69 @@
 
 from __future__ import annotations
 
+import time
+
 from conformance.check import check
+from conformance.checks.service._expiring import refused_once_expired
 from conformance.run.service_world import USERS, ServiceWorld
 from conformance.service import Service, challenged, served
 from conformance.service_session import session_of
+from fakes.gateway.keys import new_key, signed
+
+USER = USERS[0]
 
 
 @check("CHAL-01")
 def session_of_a_good_token_is_none(service: Service, world: ServiceWorld) -> None:
     """In a session that was begun with a good token, a call without one gets the challenge."""
     gateway = world.gateway
-    token = gateway.access_token(USERS[0])
+    token = gateway.access_token(USER)
     session = session_of(service, token)
-    served(session.call(token), gateway.orders_of(USERS[0]))
+    served(session.call(token), gateway.orders_of(USER))
 
     challenged(session.call(None))
+
+
+@check("CHAL-04")
+def session_of_a_good_token_takes_no_forged_one(service: Service, world: ServiceWorld) -> None:
+    """In a session that was begun with a good token, one that a stranger's key signed gets the challenge."""
+    gateway = world.gateway
+    key = new_key(gateway.algorithm)
+
+    _refused_in_a_session(service, world, signed(gateway.claims(USER), key, kid=gateway.core_key.kid))
+
+
+@check("CHAL-05")
+def session_of_a_good_token_takes_none_of_another_issuer(service: Service, world: ServiceWorld) -> None:
+    """In a session that was begun with a good token, one of another issuer gets the challenge."""
+    _refused_in_a_session(service, world, world.gateway.access_token(USER, iss="https://evil.example"))
+
+
+@check("CHAL-06")
+def session_of_a_good_token_takes_none_for_another_audience(service: Service, world: ServiceWorld) -> None:
+    """In a session that was begun with a good token, one for the service itself gets the challenge."""
+    _refused_in_a_session(service, world, world.gateway.access_token(USER, aud=[service.service_url]))
+
+
+@check("CHAL-07")
+def session_of_a_good_token_ends_with_it(service: Service, world: ServiceWorld) -> None:
+    """A session goes on no longer than the token: once that has expired, leeway granted, it is refused."""
+    gateway = world.gateway
+    # Long enough to begin a session in, on a slow machine as well.
+    exp = int(time.time()) + 5
+    token = gateway.access_token(USER, exp=exp)
+    session = session_of(service, token)
+    served(session.call(token), gateway.orders_of(USER))
+
+    refused_once_expired(lambda: session.call(token), exp)
+
+
+def _refused_in_a_session(service: Service, world: ServiceWorld, token: str) -> None:
+    """A good token is served in the session and this one is not, though the gateway would redeem it."""
+    gateway = world.gateway
+    good = gateway.access_token(USER)
+    session = session_of(service, good)
+    served(session.call(good), gateway.orders_of(USER))
+    gateway.let_redeem(token, USER)
+
+    challenged(session.call(token))

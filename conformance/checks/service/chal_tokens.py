@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from conformance.check import check
+from conformance.checks.service._expiring import LEEWAY_S, refused_once_expired
 from conformance.claims import LeftOut
 from conformance.run.service_world import USERS, ServiceWorld
 from conformance.service import Service, challenged, served
@@ -15,8 +16,6 @@ from conformance.wire.forgery import FORGERIES, LURES, Forgery, Original, origin
 from fakes.gateway.keys import new_key, signed
 
 USER = USERS[0]
-# The service's clock may differ by so much, and then some (rule CHAL-07).
-LEEWAY_S = 60
 _CHANGE = Callable[[ServiceWorld, Service], Any]
 
 ISSUERS: dict[str, _CHANGE] = {
@@ -134,12 +133,8 @@ def token_that_was_accepted_before_expires_all_the_same(service: Service, world:
     exp = int(time.time()) + 4
     token = gateway.access_token(USER, exp=exp)
     served(service.serve(token), gateway.orders_of(USER))
-    answer = service.serve(token)
-    while answer.status != 401 and time.time() < exp + LEEWAY_S + 1:
-        time.sleep(min(0.5, max(0.05, exp - time.time() + 0.05)))
-        answer = service.serve(token)
 
-    challenged(answer)
+    refused_once_expired(lambda: service.serve(token), exp)
 
 
 @check("CHAL-08")

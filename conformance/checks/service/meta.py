@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from conformance.check import check
 from conformance.claims import expect, observe, require
-from conformance.documents import holds_url
+from conformance.documents import holds_url, same_url
 from conformance.run.service_world import USERS, ServiceWorld
 from conformance.service import Service, document, served
 
@@ -27,15 +27,27 @@ def metadata_is_a_json_object(service: Service) -> None:
 
 @check("META-02")
 def resource_is_the_service_itself(service: Service, world: ServiceWorld) -> None:
-    """`resource` names the operator's own service, and not the merchant's API behind it."""
+    """`resource` names the operator's own service, and neither the merchant's API nor the gateway."""
     resource = expect.text(document(service.metadata()).get("resource"), "resource")
+    gateway, own = world.gateway, service.service_url
+    others = {
+        gateway.setup.indicator: "the Resource indicator of the merchant's API",
+        gateway.setup.resource_id: "the Resource's identifier at the gateway",
+        gateway.addresses.merchant_api_url: "the address of the merchant's API",
+        gateway.authorization_server: "the Resource's authorization server",
+        gateway.addresses.base_url: "the gateway's base URL",
+        gateway.addresses.core_url: "the gateway's core",
+    }
 
+    found = next((what for other, what in others.items() if _is(resource, other)), None)
     expect.that(
-        resource != world.gateway.setup.indicator,
-        "resource",
-        expected="the service's own identifier",
-        got="the Resource indicator of the merchant's API",
+        found is None or _is(resource, own), "resource", expected="the service's own identifier", got=found
     )
+
+
+def _is(resource: str, other: str) -> bool:
+    """The same identifier, however it is spelt."""
+    return resource == other or same_url(resource.rstrip("/"), other.rstrip("/"))
 
 
 @check("META-03")

@@ -47,6 +47,20 @@ def test_what_was_at_fault_is_not_tried_until_it_is_not(tmp_path: Path) -> None:
         resumed(stored(tmp_path, trial(first, fault="not caught by CLAIM-05"), trial(second)))
 
 
+def test_what_was_declared_since_is_not_tried_again(tmp_path: Path) -> None:
+    first, _ = SUBJECTS
+
+    assert resumed(stored(tmp_path, trial(first, fault="undeclared: CLAIM-99")))[0] == [first.name]
+
+
+def test_what_is_still_undeclared_does_not_hold(tmp_path: Path) -> None:
+    first, _ = SUBJECTS
+    failed = [*first.rules[:1], "CLAIM-99"]
+
+    with pytest.raises(NotTheSame, match=r"does not hold .*undeclared: CLAIM-99.: begin anew"):
+        resumed(stored(tmp_path, trial(first, failed=failed, fault="undeclared: CLAIM-99")))
+
+
 def test_what_is_not_asked_for_is_left_out(tmp_path: Path) -> None:
     assert resumed(stored(tmp_path, trial(SUBJECTS[0], name="of another selection")))[0] == []
 

@@ -1,0 +1,72 @@
+"""What becomes of an operation when the gateway's keys cannot be had."""
+
+from __future__ import annotations
+
+import time
+
+from conformance.check import check
+from conformance.checks.service._trouble import USER, bounded, fault, recovers, shows_orders, works
+from conformance.checks.service.back_failures import FAILURES
+from conformance.claims import LeftOut, expect, fired
+from conformance.run.service_world import ServiceWorld
+from conformance.service import Service
+from conformance.wire.exchange import Exchange
+from fakes.gateway.journal import Call
+from fakes.gateway.script import Endpoint
+
+# Whoever has just fetched the keys may wait before it does so again; libraries wait for half a minute.
+ASKS_WITHIN_S = 35.0
+# A new key may be found so much later (rule SERVE-02), and a fetch that failed has just been one.
+FOUND_WITHIN_S = 70.0
+WHERE = (Endpoint.DISCOVERY, Endpoint.CORE_KEYS)
+BREAKING = {
+    f"{endpoint.value}, {name}": (endpoint, name)
+    for endpoint in WHERE
+    for name in ("500", "hang", "not-json")
+}
+
+
+@check("BACK-06", needs=["faults"], cases=BREAKING)
+def keys_out_of_reach_cost_no_more_than_a_bounded_try(
+    service: Service, world: ServiceWorld, case: tuple[Endpoint, str]
+) -> None:
+    """While the core's keys cannot be fetched the service answers in time, and finds them when they can."""
+    endpoint, name = case
+    gateway = world.gateway
+    works(service, world)
+    gateway.script.always(endpoint, FAILURES[name])
+    added = gateway.add_core_key()
+    try:
+        answer, calls = _asked_for_keys(service, world, endpoint)
+        fired(fault(endpoint, name), sum(call.endpoint is endpoint for call in calls))
+        bounded(answer, calls, endpoint)
+        expect.that(
+            endpoint is not Endpoint.CORE_KEYS or not shows_orders(answer, world, USER),
+            answer.step,
+            expected="no orders: nobody could know the key",
+            got="orders",
+            exchange=answer,
+        )
+        recovers(service, world, FOUND_WITHIN_S)
+    finally:
+        gateway.script.clear()
+        # The checks that come next have another question: their tokens are signed as before.
+        gateway.withdraw_core_key(added)
+
+
+def _asked_for_keys(service: Service, world: ServiceWorld, endpoint: Endpoint) -> tuple[Exchange, list[Call]]:
+    """The operation with a token under a key that is new, while an endpoint on the way to the keys fails."""
+    gateway, until, pause = world.gateway, time.monotonic() + ASKS_WITHIN_S, 0.25
+    while True:
+        mark = gateway.journal.mark()
+        answer = service.serve_once(world.unseen_token(USER))
+        calls = gateway.journal.since(mark)
+        if any(call.endpoint is endpoint for call in calls):
+            gateway.script.clear()
+            return answer, calls
+        if any(call.endpoint in WHERE for call in calls):
+            raise LeftOut(f"the service looks for a new key without asking for the {endpoint.value}")
+        if time.monotonic() > until:
+            raise LeftOut("the service looks for no new key when it meets a token under one")
+        time.sleep(pause)
+        pause = min(2.0, 1.5 * pause)
