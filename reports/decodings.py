@@ -13,7 +13,7 @@ from urllib.parse import unquote
 DEPTH = 3
 # What 16 characters of a secret become at least.
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{22,}")
-_HEX = re.compile(r"(?:[0-9a-fA-F]{2}){16,}")
+_HEX = re.compile(r"[0-9a-fA-F]{32,}")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([/\"'\\]))")
 _SPACE = re.compile(r"(?:\\[nrt]|[\s\x00])+")
 _URLSAFE = str.maketrans("-_", "+/")
@@ -85,7 +85,7 @@ def _hex(text: str, decoded: set[str]) -> Iterator[tuple[str, str]]:
         key = f"hex {run}"
         if key not in decoded:
             decoded.add(key)
-            pieces += [bytes.fromhex(run), bytes.fromhex(run[1:-1])]
+            pieces += [bytes.fromhex(run[start : start + (len(run) - start) // 2 * 2]) for start in (0, 1)]
     if pieces:
         yield "hex", _legible(pieces)
 

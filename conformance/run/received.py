@@ -13,7 +13,7 @@ from conformance.target.model import GatewayTarget
 from conformance.wire import leaks
 from conformance.wire.exchange import Answer, Exchange, Request
 from conformance.wire.place import origin
-from fakes.merchant.records import MintedToken
+from fakes.merchant.records import Kind, MintedToken
 
 MERCHANT_KINDS = {"refresh_token": "merchant_refresh_token", "access_token": "merchant_access_token"}
 # What is kept to be searched at the end; beyond it, the search comes early.
@@ -24,7 +24,7 @@ _MOST_LEAKS = 20
 class Mint(Protocol):
     """Says what the merchant has minted since the token with that ordinal."""
 
-    def tokens(self, after: int = 0) -> list[MintedToken]: ...
+    def tokens(self, kind: Kind | None = None, after: int = 0) -> list[MintedToken]: ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -87,12 +87,24 @@ def is_distinct(value: str) -> bool:
     return len(value) >= RUN or (len(value) >= _SHORTEST_MIXED and mixed)
 
 
+class Cut:
+    """One reading of a text, without its case, in the pieces that are looked up."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self.text = text = reading.text.lower()
+        self.places = range(0, len(text) - _WINDOW + 1, _STRIDE)
+        self.windows = {text[place : place + _WINDOW] for place in self.places}
+
+
 class Hoard:
     """Many canaries, looked for in one go."""
 
     def __init__(self, canaries: Iterable[Canary] = ()) -> None:
         self._parts: list[tuple[Canary, str, str]] = []
         self._windows: dict[str, list[int]] = {}
+        # The same once more: two sets have nothing in common sooner than a set and a mapping.
+        self._known: set[str] = set()
         self._wholes: list[tuple[Canary, str, re.Pattern[str]]] = []
         self.add(canaries)
 
@@ -110,10 +122,10 @@ class Hoard:
         """Every canary in the text, once each, in whatever encoding."""
         return search_all((self,), text)
 
-    def found_in(self, reading: Reading) -> Iterator[Found]:
+    def found_in(self, cut: Cut) -> Iterator[Found]:
         """The canaries that stand in one reading of a text."""
-        for each, turned in self._in(reading):
-            yield Found(kind=each.kind, how=turned or reading.how, value=each.value)
+        for each, turned in self._in(cut):
+            yield Found(kind=each.kind, how=turned or cut.reading.how, value=each.value)
 
     def _add(self, each: Canary, text: str, turned: str) -> None:
         number = len(self._parts)
@@ -121,22 +133,22 @@ class Hoard:
         self._parts.append((each, folded, turned))
         for place in range(len(text) - _WINDOW + 1):
             if not (wordy and _WORDS.match(text, place)):
-                self._windows.setdefault(folded[place : place + _WINDOW], []).append(number)
+                window = folded[place : place + _WINDOW]
+                self._windows.setdefault(window, []).append(number)
+                self._known.add(window)
 
-    def _in(self, reading: Reading) -> Iterator[tuple[Canary, str]]:
-        text = reading.text.lower()
-        windows = self._windows
-        places = range(0, len(text) - _WINDOW + 1, _STRIDE)
+    def _in(self, cut: Cut) -> Iterator[tuple[Canary, str]]:
+        text, windows = cut.text, self._windows
         # Nearly always there is none, which is seen soonest for all of them at once.
-        there = windows.keys() & {text[place : place + _WINDOW] for place in places}
-        for place in places if there else ():
+        there = not self._known.isdisjoint(cut.windows)
+        for place in cut.places if there else ():
             for number in windows.get(text[place : place + _WINDOW], ()):
                 each, part, turned = self._parts[number]
                 if _run_around(text, place, part) >= RUN:
                     yield each, turned
         for each, folded, pattern in self._wholes:
             # Nearly every text lacks nearly every value, which takes a tenth of a pattern's time to see.
-            if folded in text and pattern.search(reading.text):
+            if folded in text and pattern.search(cut.reading.text):
                 yield each, ""
 
 
@@ -149,9 +161,9 @@ def _whole(each: Canary) -> re.Pattern[str]:
 def search_all(hoards: Iterable[Hoard], text: str) -> list[Found]:
     """Every canary of several hoards in the text, once each; the text is read once for all of them."""
     hoards, found = tuple(hoards), dict[str, Found]()
-    for reading in readings(text):
+    for cut in map(Cut, readings(text)):
         for hoard in hoards:
-            for each in hoard.found_in(reading):
+            for each in hoard.found_in(cut):
                 found.setdefault(each.value, each)
     return list(found.values())
 

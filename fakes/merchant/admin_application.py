@@ -18,6 +18,7 @@ from fakes.merchant.config import ConfigError, parse_seconds, parse_user
 from fakes.merchant.doors import DoorError, Doors
 from fakes.merchant.merchant import Merchant
 from fakes.merchant.outcomes import PARAMETERS
+from fakes.merchant.records import Kind
 from fakes.merchant.script import ScriptError, parse_script
 
 Action: TypeAlias = Callable[..., Any]
@@ -154,8 +155,8 @@ def _questions(merchant: Merchant) -> list[Action]:
         entries, lost = merchant.ledger.journal(client_id=client_id, after=_whole("after", after))
         return {"entries": [entry.to_json() for entry in entries], "lost": lost}
 
-    def tokens(after: int = 0) -> Any:
-        minted, lost = merchant.ledger.tokens(after=_whole("after", after))
+    def tokens(kind: Kind | None = None, after: int = 0) -> Any:
+        minted, lost = merchant.ledger.tokens(kind=kind, after=_whole("after", after))
         return {"tokens": [token.to_json() for token in minted], "lost": lost}
 
     def last_minted() -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right, insort
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -22,6 +23,7 @@ class Ledger:
         self._wall = wall
         self._limit = limit
         self._journal: dict[int, JournalEntry] = {}
+        self._of_client: defaultdict[str, list[int]] = defaultdict(list)
         self._tokens: dict[int, MintedToken] = {}
         self._by_value: dict[str, int] = {}
         self._families: defaultdict[int, list[int]] = defaultdict(list)
@@ -37,17 +39,29 @@ class Ledger:
         entry = JournalEntry(ordinal=self._written, time=self._wall(), endpoint=endpoint)
         self._journal[entry.ordinal] = entry
         if len(self._journal) > self._limit:
-            del self._journal[next(iter(self._journal))]
+            self._unlink(self._journal.pop(next(iter(self._journal))))
         return entry
+
+    def belongs_to(self, entry: JournalEntry, client_id: str) -> None:
+        """It turns out whose request this is, which is found by this client from now on."""
+        if entry.ordinal in self._journal:
+            self._unlink(entry)
+            insort(self._of_client[client_id], entry.ordinal)
+        entry.client_id = client_id
+
+    def _unlink(self, entry: JournalEntry) -> None:
+        if entry.client_id is not None:
+            self._of_client[entry.client_id].remove(entry.ordinal)
 
     def journal(self, *, client_id: str | None, after: int) -> tuple[list[JournalEntry], int]:
         """A page of entries after an ordinal, and how many of those asked for are lost."""
-        mine = (
-            entry
-            for entry in _after(self._journal, after)
-            if client_id is None or entry.client_id == client_id
-        )
-        return list(islice(mine, PAGE)), _lost(self._journal, self._written, after)
+        if client_id is None:
+            found = list(islice(_after(self._journal, after), PAGE))
+        else:
+            ordinals = self._of_client.get(client_id, [])
+            first = bisect_right(ordinals, after)
+            found = [self._journal[ordinal] for ordinal in ordinals[first : first + PAGE]]
+        return found, _lost(self._journal, self._written, after)
 
     def count(self, client_id: str, outcome: str) -> None:
         self._fired[client_id, outcome] += 1
@@ -126,9 +140,10 @@ class Ledger:
         for ordinal in self._families[family]:
             self._tokens[ordinal] = replace(self._tokens[ordinal], revoked=True)
 
-    def tokens(self, *, after: int) -> tuple[list[MintedToken], int]:
+    def tokens(self, *, after: int, kind: Kind | None = None) -> tuple[list[MintedToken], int]:
         """A page of secrets after an ordinal, and how many of those asked for are lost."""
-        return list(islice(_after(self._tokens, after), PAGE)), _lost(self._tokens, self._minted, after)
+        wanted = (token for token in _after(self._tokens, after) if kind in (None, token.kind))
+        return list(islice(wanted, PAGE)), _lost(self._tokens, self._minted, after)
 
     def dropped(self) -> dict[str, int]:
         return {

@@ -35,7 +35,8 @@ def _bearer(merchant: Merchant, request: Request, entry: JournalEntry) -> Minted
     if token is None:
         entry.error = "no access token of this merchant"
         return None
-    entry.client_id, entry.login, entry.token_ordinal = token.client_id, token.login, token.ordinal
+    merchant.ledger.belongs_to(entry, token.client_id)
+    entry.login, entry.token_ordinal = token.login, token.ordinal
     entry.actor = list(token.actor) or None
     if not merchant.ledger.is_active(token):
         entry.error = "the access token is expired or revoked"

@@ -33,7 +33,7 @@ async def authorize(merchant: Merchant, request: Request, entry: JournalEntry) -
     except Refused as refused:
         entry.error = f"{refused.error}: {refused.description}"
         return problem_page(refused.description)
-    entry.client_id = client.client_id
+    merchant.ledger.belongs_to(entry, client.client_id)
     state = single(asked, "state")
     try:
         _check(asked)
@@ -78,7 +78,7 @@ async def submit_form(merchant: Merchant, request: Request, entry: JournalEntry)
     asked = merchant.tickets.find(ticket)
     if asked is None:
         return problem_page("This sign-in is over. Start again.")
-    entry.client_id = asked.client.client_id
+    merchant.ledger.belongs_to(entry, asked.client.client_id)
     user = merchant.accounts.signed_in(single(form, "username") or "", single(form, "password") or "")
     if user is None:
         entry.error = "wrong login or password"

@@ -50,7 +50,8 @@ async def token_endpoint(merchant: Merchant, request: Request, entry: JournalEnt
         entry.subject_token = single(form, "subject_token")
         entry.client_assertion = single(form, "client_assertion")
         client = await _client(merchant, request, entry, form)
-        entry.client_id = client.client_id if client else None
+        if client is not None:
+            merchant.ledger.belongs_to(entry, client.client_id)
         grant = GRANTS.get(entry.grant or "")
         if entry.grant is None or grant is None:
             error = "invalid_request" if entry.grant is None else "unsupported_grant_type"
@@ -90,7 +91,8 @@ async def _authorization_code(asked: Asked) -> Response:
     code = merchant.ledger.find(asked.field("code") or "", "code")
     if code is None or (asked.client is not None and asked.client.client_id != code.client_id):
         raise Refused("invalid_grant", "no such code for this client")
-    entry.client_id, entry.login = code.client_id, code.login
+    merchant.ledger.belongs_to(entry, code.client_id)
+    entry.login = code.login
     issued = merchant.grants.exchange(
         code,
         merchant.clients.script(code.client_id, code.login),
@@ -116,7 +118,8 @@ async def _vouched(asked: Asked, name: str, extra: dict[str, Any]) -> Response:
     known = await _believe(asked, token, name)
     claims, entry, merchant = known.verified.claims, asked.entry, asked.merchant
     login = claims.get("sub")
-    entry.client_id, entry.actor = known.client.client_id, claims.get("act")
+    merchant.ledger.belongs_to(entry, known.client.client_id)
+    entry.actor = claims.get("act")
     entry.login = login if isinstance(login, str) else None
     entry.verified_by[name] = known.verified.key
 
@@ -149,7 +152,8 @@ async def _refresh_token(asked: Asked) -> Response:
     token = merchant.ledger.find(asked.field("refresh_token") or "", "refresh_token")
     if token is None or (asked.client is not None and asked.client.client_id != token.client_id):
         raise Refused("invalid_grant", "no such refresh token for this client")
-    entry.client_id, entry.login, entry.token_ordinal = token.client_id, token.login, token.ordinal
+    merchant.ledger.belongs_to(entry, token.client_id)
+    entry.login, entry.token_ordinal = token.login, token.ordinal
     entry.actor = list(token.actor) or None
 
     def carry_out(script: Script, rotate: bool) -> Issued:

@@ -64,7 +64,7 @@ def what_else_the_logs_hold(gateway: Gateway, world: World) -> None:
     """Agents' refresh tokens stay out of the logs; the merchant's spent codes there are recorded."""
     log = _life(gateway, world)
     merchant = world.merchant
-    codes = [token.value for token in merchant.tokens() if token.kind == "code"] if merchant else []
+    codes = [token.value for token in merchant.tokens("code")] if merchant else []
 
     observe(log_characters=len(log), merchant_codes_in_the_log=any(code in log for code in codes))
     found = [leaks.canary("refresh_token", value) for value in gateway.keyring.values("refresh_token")]

@@ -99,8 +99,8 @@ def page_with_a_credential_in_its_address_sends_no_referer(gateway: Gateway, wor
         for kind in (*NEVER, *ONLY_AT_HOME)
         for value in gateway.keyring.values(kind)
     ]
-    merchants = world.merchant.tokens() if world.merchant is not None else []
-    known += [leaks.canary("merchant_code", token.value) for token in merchants if token.kind == "code"]
+    merchants = world.merchant.tokens("code") if world.merchant is not None else []
+    known += [leaks.canary("merchant_code", token.value) for token in merchants]
     hoard = leaks.Hoard(known)
     require.that(bool(known), f"a sign-in of {grant.user.name}", expected="credentials", got="none")
     bad = [

@@ -22,7 +22,7 @@ def mint(ledger: Ledger, value: str, family: int = 1) -> MintedToken:
 def test_forgotten_entries_are_counted() -> None:
     ledger = Ledger(wall=lambda: 0.0, limit=3)
     for number in range(5):
-        ledger.received("token").client_id = "c"
+        ledger.belongs_to(ledger.received("token"), "c")
         mint(ledger, f"t{number}", family=number)
     assert ledger.dropped() == {"journal": 2, "tokens": 2}
     entries, lost = ledger.journal(client_id=None, after=0)
@@ -56,3 +56,35 @@ def test_actors_are_every_string_whatever_the_depth() -> None:
     for _ in range(100):
         deep = [deep]
     assert named_actors(deep) == ()
+
+
+def test_entries_are_found_by_the_client_that_they_turn_out_to_be_of() -> None:
+    ledger = Ledger(wall=lambda: 0.0)
+    first, second, third = (ledger.received("token") for _ in range(3))
+    ledger.belongs_to(third, "a")
+    ledger.belongs_to(first, "a")
+    ledger.belongs_to(second, "a")
+    ledger.belongs_to(second, "b")
+
+    assert ledger.journal(client_id="a", after=0)[0] == [first, third]
+    assert ledger.journal(client_id="a", after=first.ordinal)[0] == [third]
+    assert ledger.journal(client_id="b", after=0)[0] == [second]
+    assert ledger.journal(client_id="c", after=0)[0] == []
+
+
+def test_entry_that_was_forgotten_before_it_was_understood_is_found_by_nobody() -> None:
+    ledger = Ledger(wall=lambda: 0.0, limit=1)
+    first, second = (ledger.received("token") for _ in range(2))
+    ledger.belongs_to(first, "a")
+    ledger.belongs_to(second, "a")
+    ledger.received("token")
+
+    assert ledger.journal(client_id="a", after=0)[0] == []
+
+
+def test_secrets_of_a_kind_are_found_by_it() -> None:
+    ledger = Ledger(wall=lambda: 0.0)
+    mint(ledger, "one")
+
+    assert ledger.tokens(after=0, kind="refresh_token")[0] == ledger.tokens(after=0)[0]
+    assert ledger.tokens(after=0, kind="code")[0] == []
