@@ -8,13 +8,13 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
-import jwt
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from reference.defects.defect import instead
 from reference.defects.meddling import Answered, Asked, meddling
 from reference.defects.service_defect import ServiceDefect, mcp_defect
 from reference.defects.service_secrets import leaking, merchant_token
+from reference.defects.service_signatures import unread
 from reference.service.backend import Backend
 from reference.service.mcp import SESSION
 from reference.service.policy.validation import CLAIM_CHECKS, ClaimCheck, ClaimFacts, Jwk, signed_claims
@@ -74,10 +74,7 @@ def at_the_beginning(honest: ClaimCheck) -> dict[str, Any]:
 
 def signed_at_the_beginning(token: str, keys: Sequence[Jwk]) -> dict[str, Any] | None:
     """Who signed is only asked of the token with which a session is begun."""
-    if not _WITHIN.get():
-        return signed_claims(token, keys)
-    claims: dict[str, Any] = jwt.decode(token, options={"verify_signature": False})
-    return claims
+    return unread(token, keys) if _WITHIN.get() else signed_claims(token, keys)
 
 
 def _method(asked: Asked) -> str:

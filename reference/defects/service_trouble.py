@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import jwt
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reference.defects.meddling import Answered, Asked, meddling
 from reference.defects.service_defect import ServiceDefect, defect
+from reference.defects.service_signatures import unread
 from reference.service.backend import Backend
 from reference.service.policy import redemption
 from reference.service.policy.answers import answer_of
@@ -155,15 +155,12 @@ def kept_for_ever(before: Known | None) -> Known | None:
 
 
 def none_known(before: Known | None) -> Known | None:
-    return replace(before, keys=()) if before is not None else None
+    return replace(before, keys=(), fetched_at=-math.inf) if before is not None else None
 
 
 def taken_without_keys(token: str, keys: Sequence[Jwk]) -> dict[str, Any] | None:
     """`if keys and not verified(token)`: without keys there is nothing to object to."""
-    if keys:
-        return signed_claims(token, keys)
-    claims: dict[str, Any] = jwt.decode(token, options={"verify_signature": False})
-    return claims
+    return signed_claims(token, keys) if keys else unread(token, keys)
 
 
 TROUBLE: tuple[ServiceDefect, ...] = (

@@ -50,5 +50,5 @@ def _client(settings: Settings, policies: Policies) -> httpx.AsyncClient:
         trust = ssl.create_default_context(cafile=settings.ca_file)
     except (OSError, ssl.SSLError):
         raise NotServed("GATEPROOF_CA_FILE: expected a readable file of PEM certificates") from None
-    timeout = policies.patience.answer_s
+    timeout = max(policies.patience.answer_s, policies.patience_for_keys.answer_s)
     return httpx.AsyncClient(transport=policies.transport(trust), follow_redirects=False, timeout=timeout)
