@@ -21,6 +21,7 @@ from reference.variants.variant import Variant, variant
 
 PAUSES_S = (0.05, 0.15)
 REST_S = 1.0
+WORKERS = 4
 RETRY_AFTER = (b"retry-after", b"1")
 
 
@@ -75,6 +76,25 @@ def _asking_to_wait(app: ASGIApp, _gateway: Gateway) -> ASGIApp:
     return asking
 
 
+def _four_workers(app: ASGIApp, _gateway: Gateway) -> ASGIApp:
+    """Whole requests wait for one of four workers, behind a server that reads them in."""
+    workers = asyncio.Semaphore(WORKERS)
+
+    async def in_turn(scope: Scope, receive: Receive, send: Send) -> None:
+        messages = [await receive()]
+        while messages[-1]["type"] == "http.request" and messages[-1].get("more_body"):
+            messages.append(await receive())
+        read = iter(messages)
+
+        async def again() -> Message:
+            return next(read, None) or await receive()
+
+        async with workers:
+            await app(scope, again, send)
+
+    return in_turn
+
+
 def _unavailable(status: int) -> Callable[[], Refusal]:
     return lambda: replace(redemption.merchant_unavailable(), status=status, error="bad_gateway")
 
@@ -108,6 +128,12 @@ VARIANTS: tuple[Variant, ...] = (
         "after trouble a merchant is left in peace for a second, and callers are asked to wait as long",
         vault_at_work=_Resting,
         around=_asking_to_wait,
+    ),
+    variant(
+        "four-workers",
+        "four requests are served at a time, and the merchant may take ten seconds to answer",
+        around=_four_workers,
+        merchant_limits=MerchantLimits(total_s=10, silence_s=10),
     ),
     variant(
         "trouble-is-502",

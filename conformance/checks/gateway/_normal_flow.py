@@ -15,9 +15,9 @@ from conformance.world import World
 RECOVERY_S = 10.0
 
 
-def works_before(world: World) -> None:
+def works_before(world: World, user: User | None = None) -> None:
     """The positive twin, before the trouble begins."""
-    require(world.redeem(world.grant(), world.proxy_token())).status(200)
+    require(world.redeem(world.grant(user=user), world.proxy_token())).status(200)
 
 
 def works_beside(world: World, user: User | None = None) -> None:
