@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
+from hashlib import sha256
 from typing import Any
 
 from reference.gateway.ids import Ids
@@ -73,6 +75,26 @@ def _self_contained(record: ProxyToken, keys: KeyRing, ids: Ids) -> str:
         "jti": ids.identifier("jti_"),
     }
     return signed(keys.current, claims, "proxy+jwt")
+
+
+def _padded(_record: ProxyToken, _keys: KeyRing, ids: Ids) -> str:
+    return urlsafe_b64encode(sha256(ids.secret().encode()).digest()).decode()
+
+
+def _octets(token: str) -> str:
+    """What the token decodes to, of which nothing behind its padding is a part."""
+    try:
+        return urlsafe_b64decode(token).hex()
+    except ValueError:
+        return ""
+
+
+def _kept_by_its_octets(store: Store, token: str, record: ProxyToken, now: float) -> None:
+    proxy.keep_proxy_token(store, _octets(token), record, now)
+
+
+def _found_by_its_octets(store: Store, token: str) -> ProxyToken | None:
+    return redemption.proxy_token_behind(store, _octets(token))
 
 
 def _in_the_form_too(
@@ -153,6 +175,13 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     variant(
         "proxy-token-as-jwt", "the Proxy token is a JWT, kept as a whole", new_proxy_token=_self_contained
+    ),
+    variant(
+        "proxy-token-found-by-its-octets",
+        "the Proxy token is padded base64, and decoded up to its padding before it is looked up",
+        new_proxy_token=_padded,
+        keep_proxy_token=_kept_by_its_octets,
+        proxy_token_behind=_found_by_its_octets,
     ),
     variant(
         "proxy-credentials-in-the-form",

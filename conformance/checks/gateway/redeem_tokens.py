@@ -11,7 +11,7 @@ from typing import Any
 from conformance.check import check
 from conformance.claims import LeftOut, beside, expect, require
 from conformance.gateway import Gateway
-from conformance.near_misses import changed, cut_short, in_other_case, longer
+from conformance.near_misses import changed, cut_short, in_other_case, longer, twice
 from conformance.parties import ProxyClient
 from conformance.redeemable import redeemable
 from conformance.standing import Redeemable
@@ -45,7 +45,7 @@ NO_PROXY_TOKENS: Mapping[str, Callable[[str, ProxyClient], str | None]] = {
     "first-half": lambda token, _: token[: len(token) // 2],
     "two-characters-more": lambda token, _: longer(token),
     "other-case": lambda token, _: in_other_case(token),
-    "twice": lambda token, _: f"{token}{token}",
+    "twice": lambda token, _: twice(token),
     "client-id": lambda _, client: client.id,
     "client-secret": lambda _, client: client.secret.reveal(),
     "basic-credentials": lambda _, client: base64.b64encode(
