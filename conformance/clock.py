@@ -24,10 +24,11 @@ class Clock:
     moves: bool | None = None
 
     def target_time(self, answer: Exchange) -> float:
+        """What time it is for the target, whether or not the Date of its answer follows the clock that moves."""
         wall = time.time()
-        skew = _date_of(answer, wall) - wall
-        own_clock_moved = abs(skew - self.offset_s) <= SKEW_S
-        return wall + self.offset_s + (0 if own_clock_moved or abs(skew) <= SKEW_S else skew)
+        ahead = _date_of(answer, wall) - wall
+        skew = min(ahead, ahead - self.offset_s, key=abs)
+        return wall + self.offset_s + (skew if abs(skew) > SKEW_S else 0)
 
     def life_s(self, token: Secret, answer: Exchange) -> float:
         """How long a token that came with this answer lives by its `exp`; without one, for ever."""
