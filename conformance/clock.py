@@ -24,7 +24,7 @@ class Clock:
     moves: bool | None = None
 
     def target_time(self, answer: Exchange) -> float:
-        """What time it is for the target, whether or not the Date of its answer follows the clock that moves."""
+        """What time it is for the target, whether or not its Date follows the clock that was moved."""
         wall = time.time()
         ahead = _date_of(answer, wall) - wall
         skew = min(ahead, ahead - self.offset_s, key=abs)
