@@ -14,6 +14,8 @@ from conformance.wire.secret import Secret
 
 # Clocks on one machine agree; a larger difference means another machine, whose clock then counts.
 SKEW_S = 2.0
+# So long past its end a token may still be taken: RFC 7519 speaks of a few minutes, many libraries give five.
+LEEWAY_S = 330
 
 
 @dataclass(kw_only=True, slots=True)

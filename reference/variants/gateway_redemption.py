@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from hashlib import sha256
 from typing import Any
 
 from reference.gateway.ids import Ids
-from reference.gateway.keys import KeyRing, signed
+from reference.gateway.keys import KeyRing, SigningKey, signed
 from reference.gateway.policy import code_exchange, proxy, redemption, vault
 from reference.gateway.policy.outcomes import JsonObject, Refusal
 from reference.gateway.policy.redemption import REDEMPTION_CHECKS, RedemptionFacts
@@ -18,6 +18,8 @@ from reference.gateway.policy.vault import MerchantAnswer, Step, Verdict
 from reference.gateway.records import ProxyToken, Resource, VaultEntry
 from reference.gateway.store import Store
 from reference.variants.variant import Variant, variant
+
+FIVE_MINUTES_S = 300
 
 
 def _without_merchants_word(entry: VaultEntry) -> JsonObject:
@@ -60,6 +62,27 @@ def _with_status(status: int, *checks: redemption.RedemptionCheck) -> dict[str, 
 
     changed = tuple(said(check) if check in checks else check for check in REDEMPTION_CHECKS)
     return {"redemption_checks": changed, "redemption_rechecks": changed}
+
+
+def _with_leeway() -> dict[str, Any]:
+    """What has expired is taken for five minutes more, by clocks that may differ."""
+    good, lenient = redemption.proxy_token_is_good, _leeway_for_proxy_tokens
+    checks = tuple(lenient if check is good else check for check in REDEMPTION_CHECKS)
+    return {
+        "redemption_checks": checks,
+        "redemption_rechecks": checks,
+        "verified_claims": _leeway_for_access_tokens,
+    }
+
+
+def _leeway_for_proxy_tokens(facts: RedemptionFacts) -> Refusal | None:
+    return redemption.proxy_token_is_good(replace(facts, now=facts.now - FIVE_MINUTES_S))
+
+
+def _leeway_for_access_tokens(
+    token: str, keys: Iterable[SigningKey], issuer: str, now: float
+) -> Mapping[str, Any] | None:
+    return redemption.verified_claims(token, keys, issuer, now - FIVE_MINUTES_S)
 
 
 def _bare_or_bearer(store: Store, token: str) -> ProxyToken | None:
@@ -157,6 +180,11 @@ VARIANTS: tuple[Variant, ...] = (
         "sibling-resources-redeem",
         "a token redeems every Resource of its Project",
         redeemed_resource=_sibling_too,
+    ),
+    variant(
+        "five-minutes-of-leeway",
+        "access tokens and Proxy tokens are taken for five minutes after their end",
+        **_with_leeway(),
     ),
     variant(
         "unbelieved-proxy-token-is-403",

@@ -10,6 +10,7 @@ from typing import Any
 
 from conformance.check import check
 from conformance.claims import LeftOut, beside, expect, require
+from conformance.clock import LEEWAY_S
 from conformance.gateway import Gateway
 from conformance.near_misses import changed, cut_short, in_other_case, longer, twice
 from conformance.parties import ProxyClient
@@ -31,7 +32,6 @@ from conformance.wire.jose import read, verifying
 from conformance.wire.secret import Secret
 from conformance.world import World
 
-LEEWAY_S = 120
 # A gateway access token that lives longer than this is not waited out: the clock would run away from others.
 LONGEST_LIFE_S = 90 * 86_400
 

@@ -174,6 +174,10 @@ def test_tokens_that_are_over_are_refused_and_nobody_says_how() -> None:
     assert allowed(after(*signed_in(), life_s=36_000.0), REDEEM, SIGNED_IN + 4000) == {"4xx"}
 
 
+def test_tokens_may_be_taken_for_five_minutes_after_their_end() -> None:
+    assert allowed(after(*signed_in(), life_s=36_000.0), REDEEM, SIGNED_IN + 3900) == {"200", "4xx"}
+
+
 def test_pending_agent_gets_no_code_until_it_is_approved() -> None:
     held: History = (NewProject(policy="hold"), Register())
     state = after((held[0], seen("done")), (held[1], seen("201")))

@@ -128,7 +128,7 @@ class Toy:
                 if step.manner in {"stumbles once", "rotates and loses the answer"}:
                     self.stumbles.add(place)
             case Forward():
-                self.now += LIFE_S + 10 if step.past == "merchant token" else HOUR_S + 100
+                self.now += LIFE_S + 10 if step.past == "merchant token" else HOUR_S + 400
 
     def _authorize(self, step: Authorize) -> Seen:
         place = (step.agent, step.project)
