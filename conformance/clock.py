@@ -14,6 +14,8 @@ from conformance.wire.secret import Secret
 
 # Clocks on one machine agree; a larger difference means another machine, whose clock then counts.
 SKEW_S = 2.0
+# So long past its end a token may still be taken: RFC 7519 speaks of a few minutes, many libraries give five.
+LEEWAY_S = 330
 
 
 @dataclass(kw_only=True, slots=True)
@@ -24,10 +26,11 @@ class Clock:
     moves: bool | None = None
 
     def target_time(self, answer: Exchange) -> float:
+        """What time it is for the target, whether or not its Date follows the clock that was moved."""
         wall = time.time()
-        skew = _date_of(answer, wall) - wall
-        own_clock_moved = abs(skew - self.offset_s) <= SKEW_S
-        return wall + self.offset_s + (0 if own_clock_moved or abs(skew) <= SKEW_S else skew)
+        ahead = _date_of(answer, wall) - wall
+        skew = min(ahead, ahead - self.offset_s, key=abs)
+        return wall + self.offset_s + (skew if abs(skew) > SKEW_S else 0)
 
     def life_s(self, token: Secret, answer: Exchange) -> float:
         """How long a token that came with this answer lives by its `exp`; without one, for ever."""

@@ -1,8 +1,8 @@
 """A credential with one thing wrong about it: no way to decode it takes it for the right one.
 
 A gateway may keep the octets behind its tokens. The last character of base64 can hold bits that no decoder
-reads, padding can be missing, some skip a lone character behind the last group, and hexadecimal means the
-same in either case.
+reads, padding can be missing, some read no further than padding, some skip a lone character behind the last
+group, and hexadecimal means the same in either case.
 """
 
 from __future__ import annotations
@@ -32,6 +32,11 @@ def cut_short(text: str) -> str:
 def longer(text: str) -> str:
     """Two characters more, and an octet more when it is decoded."""
     return text.rstrip("=") + "AA"
+
+
+def twice(text: str) -> str:
+    """The same once more behind it, and twice the octets or others when it is decoded."""
+    return text.rstrip("=") + text
 
 
 def in_other_case(text: str) -> str | None:

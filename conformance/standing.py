@@ -46,6 +46,8 @@ class Standing:
     offset_s: float = 0.0
     redeemed: bool = False
     waited_in_vain: int = 0
+    # True once the gateway was waited for to ask a merchant again that it spares, and did not.
+    spared_in_vain: bool = False
     token_life_s: float | None = None
     # Whether provisioning uses a grant of its own; None as long as nobody has waited for that in vain.
     provisions_apart: bool | None = None

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from conformance.claims import LeftOut, expect, fired, require
 from conformance.faults.merchant_answers import MerchantFault
+from conformance.faults.recovery import mended_now
 from conformance.parties import Agent, Grant
 from conformance.seclusion import PROVISIONED_S, Seclusion, let_expire, still_good, works
 from conformance.wire import backend as backend_wire
@@ -18,8 +19,6 @@ from fakes.merchant.records import JournalEntry
 REFRESH = "refresh_token"
 # One try and some more with growing pauses: whoever counts its tries at all stays below this.
 MOST_CALLS = 10
-# How long a gateway may take to notice that its merchant is back; one that asks to wait is waited for longer.
-RECOVERY_S = 10.0
 # So often a backend asks that is told to come again, and so long it waits each time.
 TURNS, LONGEST_PAUSE_S = 3, 2.0
 
@@ -187,11 +186,11 @@ def nothing_expired(due: Due, answer: Exchange, does: str) -> None:
 
 def mended(due: Due) -> Exchange:
     """The redemption once the merchant is itself again, for which the user did nothing."""
-    world, deadline = due.alone.world, time.monotonic() + RECOVERY_S
+    world, recovery = due.alone.world, mended_now(due.alone)
     while True:
         answer = world.redeem(due.grant, due.proxy_token)
         over = answer.status in {200, 410} and not due.is_stale(answer)
-        if over or time.monotonic() > deadline:
+        if over or recovery.is_over(answer):
             still_good(world, due.grant, answer)
             return answer
         time.sleep(0.5)

@@ -6,12 +6,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from conformance.faults.recovery import SIGNS_IN
 from conformance.histories.seen import Heard, MerchantToken, Result
 from conformance.parties import Resource, User
 from fakes.merchant.admin import MerchantAdmin
 from fakes.merchant.records import JournalEntry
 
-SIGNS_IN = "authorization_code"
 REFRESH = "refresh_token"
 _PROVISIONS = (
     "urn:ietf:params:oauth:grant-type:jwt-bearer",

@@ -83,7 +83,8 @@ def _exchanged(state: State, step: Exchange, seen: Seen) -> Judged:
         new = replace(state, codes=put(state.codes, step.code, shaken))
         return _one(seen, "invalid_grant", new, "code used again: invalid_grant")
     gone = replace(code, stands="used up")
-    if code.aged and seen.came == "invalid_grant":
+    may_be_over = code.aged or seen.at > code.until
+    if may_be_over and seen.came == "invalid_grant":
         return Judged(state=replace(state, codes=put(state.codes, step.code, gone)))
     done = replace(code, stands="tokens", until=seen.until)
     new = replace(state, codes=put(state.codes, step.code, done))

@@ -33,7 +33,10 @@ from conformance.wire.exchange import Exchange as Answered
 from conformance.wire.secret import Secret
 from conformance.world import World
 
-PROXY_HOUR_S = 3700.0
+# Past the end of the token, and past all leeway.
+PROXY_HOUR_S = 4000.0
+# A code may be over after this time where the target file does not say how long codes live.
+CODE_LIFE_S = 10.0
 SCRIPTS: Mapping[Manner, Mapping[str, Any]] = {
     "accepts": {},
     "rejects": {"provisioning": "reject", "refresh": "reject"},
@@ -153,7 +156,7 @@ class Player:
         return self._seen("201", answer.outcome())
 
     def _authorize(self, step: Authorize, *, awaits: bool) -> Seen:
-        world = self.world
+        world, begun = self.world, self.now()
         attempt = world.attempt(
             self._agents[step.agent],
             resource=self._projects[step.project].resource,
@@ -167,7 +170,9 @@ class Player:
         self.signed_in_at = time.monotonic()
         heard = self._await_provisioning(step) if awaits and code else self._listen()
         came = _came(visit, step)
-        return self._seen(came, "no code" if came == "no code" else "a code", heard)
+        # When within its sign-in a code was made, nobody sees.
+        until = begun + (world.code_lifetime_s or CODE_LIFE_S)
+        return self._seen(came, "no code" if came == "no code" else "a code", heard, until=until)
 
     def _await_provisioning(self, step: Authorize) -> tuple[Heard, ...]:
         """What is heard until the merchant was asked for this user's token, or would have been."""
@@ -192,8 +197,10 @@ class Player:
             self._held.setdefault(step.code, secret)
             until = self.now() + self.world.clock.life_s(secret, answer)
             return self._seen("tokens", answer.outcome(), until=until)
-        refused = answer.status in range(400, 500) and answer.member("error") == "invalid_grant"
-        said = f"{answer.outcome()} and {answer.member('error') or 'no error'}"
+        refused = answer.status in range(400, 500) and answer.says("invalid_grant")
+        said = (
+            f"{answer.outcome()} and {'invalid_grant' if refused else answer.member('error') or 'no error'}"
+        )
         return self._seen("invalid_grant" if refused else status_word(answer.status), said)
 
     def _ask_proxy_token(self, step: AskProxyToken) -> Seen:

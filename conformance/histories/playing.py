@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from conformance.claims import Unavailable
+from conformance.faults.recovery import SPARING_S
 from conformance.histories import model, planning
 from conformance.histories.model import in_words
 from conformance.histories.offers import Offer
@@ -22,6 +23,8 @@ from conformance.target.control import Unsupported
 _NOT_YET = {"404", "410", "5xx"}
 _PAUSE_S = 0.2
 _CAUTION_S = 5.0
+# What a gateway answers that leaves its merchant in peace after trouble.
+_IN_PEACE = {"404", "5xx"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,6 +62,7 @@ class Play:
     rows: Counter[str] = field(default_factory=Counter)
     # Until when a refusal may be mended by waiting, on a steady clock.
     _mended_by: float = float("-inf")
+    _spared_by: float = float("-inf")
 
     def take(self, step: Step) -> tuple[Seen, Surprise | None]:
         """Takes one more step, and tells if it came to what it may not."""
@@ -67,7 +71,8 @@ class Play:
         if troubled:
             self._grow_cautious()
         judged = model.judge(self.state, step, seen)
-        while judged.state is None and seen.came in _NOT_YET and self._may_wait(step):
+        again = seen
+        while judged.state is None and seen.came in _NOT_YET and self._may_wait(step, again):
             time.sleep(_PAUSE_S)
             again = self.player.take(step)
             if not troubled and _is_troubled(again):
@@ -95,10 +100,15 @@ class Play:
         return seen, None
 
     def _grow_cautious(self) -> None:
-        self._mended_by = time.monotonic() + min(_CAUTION_S, self.player.patience_s)
+        now, patience_s = time.monotonic(), self.player.patience_s
+        self._mended_by = now + min(_CAUTION_S, patience_s)
+        # Whoever cuts a history down has no patience for that.
+        self._spared_by = now + (SPARING_S if patience_s >= _CAUTION_S else patience_s)
 
-    def _may_wait(self, step: Step) -> bool:
+    def _may_wait(self, step: Step, last: Seen) -> bool:
         mended_by = max(self._mended_by, self.player.signed_in_at + self.player.patience_s)
+        if last.came in _IN_PEACE and not last.heard:
+            mended_by = max(mended_by, self._spared_by)
         return isinstance(step, Redeem) and time.monotonic() < mended_by
 
 

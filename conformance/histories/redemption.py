@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from conformance.clock import LEEWAY_S
 from conformance.histories.overhearing import overheard
 from conformance.histories.seen import Seen
 from conformance.histories.state import Code, Judged, State, key_of
 from conformance.histories.steps import Redeem
 from conformance.histories.vault import Entry, Key, Vault, answers
 
-# Around the end of a token it is open who is right; leeways of a minute are usual.
-LEEWAY_S = 60.0
+# Before the end of a token it is open who is right, as it is after it for as long as leeways go.
+EARLY_S = 60.0
 MAYBE = "maybe"
 # Two clocks on one machine, and seconds that are whole.
 _MOMENT_S = 1.0
@@ -89,7 +90,7 @@ def faults(state: State, step: Redeem, now: float) -> Iterable[str]:
     for until in (token.until, code.until):
         if now > until + LEEWAY_S:
             yield "4xx"
-        elif now > until - LEEWAY_S:
+        elif now > until - EARLY_S:
             yield MAYBE
 
 

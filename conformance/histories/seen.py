@@ -41,7 +41,7 @@ class Seen:
     said: str
     at: float
     heard: tuple[Heard, ...] = ()
-    # When the gateway access token of an exchange, or a Proxy token, is over.
+    # When a code may be over, or when the gateway access token of an exchange, or a Proxy token, is.
     until: float = float("inf")
     token: MerchantToken | None = None
 

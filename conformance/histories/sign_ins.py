@@ -29,6 +29,7 @@ def authorized(state: State, step: Authorize, seen: Seen) -> Judged:
         project=step.project,
         user=step.user,
         stands="waits" if came == "code" else "nothing",
+        until=seen.until,
     )
     pending = state.pending | ({(step.agent, step.project)} if standing == "Pending" else set())
     new = replace(state, codes=(*state.codes, code), pending=pending)

@@ -29,7 +29,8 @@ class Ground:
 class Code:
     """What an authorization gave: a code that waits, tokens that it was exchanged for, or nothing.
 
-    A code that was used twice may have taken down what it gave; one that a clock went past may be over.
+    `until` is its end while it waits, and then that of its tokens. A code that was used twice may have taken
+    down what it gave; one that a clock went past may be over.
     """
 
     agent: int

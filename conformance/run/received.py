@@ -13,6 +13,7 @@ from conformance.target.model import GatewayTarget
 from conformance.wire import leaks
 from conformance.wire.exchange import Answer, Exchange, Request
 from conformance.wire.place import origin
+from conformance.wire.shared_runs import apart
 from fakes.merchant.records import Kind, MintedToken
 
 MERCHANT_KINDS = {"refresh_token": "merchant_refresh_token", "access_token": "merchant_access_token"}
@@ -156,7 +157,7 @@ class Received:
         return sum(known == kind and leaks.is_distinct(value) for known, value in self._secrets)
 
     def _canaries(self, kinds: Iterable[str]) -> list[leaks.Canary]:
-        """What a target made up: the names in it and the beginnings that it shares are left out."""
+        """What a target made up: the names in it and what it shares with others are left out."""
         wanted = frozenset(kinds)
         made = [
             (None if self._is_in_a_name(value) else leaks.name(kind, value))
@@ -166,7 +167,7 @@ class Received:
             if kind in wanted
         ]
         own = {value for kind, value in self._secrets if kind not in self._merchants}
-        return leaks.apart([each for each in made if each is not None], self._others | own)
+        return apart([each for each in made if each is not None], self._others | own)
 
     def _is_in_a_name(self, client_id: str) -> bool:
         """True for a short ID that other names have in them: it comes with them wherever they stand."""

@@ -93,6 +93,10 @@ class Exchange:
         document = self.json()
         return document.get(name) if isinstance(document, dict) else None
 
+    def says(self, word: str) -> bool:
+        """True where the word stands anywhere in the body: the shape of an error is open."""
+        return self.answer is not None and word in self.answer.text()
+
     def outcome(self) -> str:
         """What came back, in a few words."""
         return self.failure or f"status {self.status}"

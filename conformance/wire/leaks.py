@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from conformance.wire.exchange import Answer, Exchange
@@ -17,8 +16,8 @@ from reports.encodings import as_a_value, embedded
 # As many consecutive characters of a secret as make a leak.
 RUN = 16
 # Any run of 16 characters has a window of 8 that begins at a multiple of 9: only those are looked up.
-_WINDOW = 8
-_STRIDE = RUN - _WINDOW + 1
+WINDOW = 8
+STRIDE = RUN - WINDOW + 1
 # Of a very long secret, its beginning and its end stand for the whole: that is what leaks have.
 _ENDS = 96
 _SHORTEST = 8
@@ -65,17 +64,6 @@ def canary(kind: str, value: str, *, public: Iterable[str] = ()) -> Canary:
     return Canary(kind=kind, value=value, parts=tuple(part for part in parts if len(part) >= RUN))
 
 
-def apart(canaries: Sequence[Canary], others: Iterable[str]) -> list[Canary]:
-    """The canaries without a beginning that other values have as well: a maker's prefix is no secret."""
-    values = sorted({each.value for each in canaries} | set(others))
-    shared: dict[str, int] = {}
-    for one, two in pairwise(values):
-        same = _same_beginning(one, two)
-        for value in (one, two):
-            shared[value] = max(shared.get(value, 0), same)
-    return [_without_beginning(each, shared.get(each.value, 0)) for each in canaries]
-
-
 def name(kind: str, value: str) -> Canary | None:
     """An identifier that is looked for as a whole; None for one that could stand anywhere by chance."""
     return Canary(kind=kind, value=value, is_name=True) if is_distinct(value) else None
@@ -93,8 +81,8 @@ class Cut:
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
         self.text = text = reading.text.lower()
-        self.places = range(0, len(text) - _WINDOW + 1, _STRIDE)
-        self.windows = {text[place : place + _WINDOW] for place in self.places}
+        self.places = range(0, len(text) - WINDOW + 1, STRIDE)
+        self.windows = {text[place : place + WINDOW] for place in self.places}
 
 
 class Hoard:
@@ -131,9 +119,9 @@ class Hoard:
         number = len(self._parts)
         folded, wordy = text.lower(), _WORDS.search(text) is not None
         self._parts.append((each, folded, turned))
-        for place in range(len(text) - _WINDOW + 1):
+        for place in range(len(text) - WINDOW + 1):
             if not (wordy and _WORDS.match(text, place)):
-                window = folded[place : place + _WINDOW]
+                window = folded[place : place + WINDOW]
                 self._windows.setdefault(window, []).append(number)
                 self._known.add(window)
 
@@ -142,7 +130,7 @@ class Hoard:
         # Nearly always there is none, which is seen soonest for all of them at once.
         there = not self._known.isdisjoint(cut.windows)
         for place in cut.places if there else ():
-            for number in windows.get(text[place : place + _WINDOW], ()):
+            for number in windows.get(text[place : place + WINDOW], ()):
                 each, part, turned = self._parts[number]
                 if _run_around(text, place, part) >= RUN:
                     yield each, turned
@@ -220,13 +208,13 @@ def _path(exchange: Exchange) -> str:
 
 def _run_around(text: str, place: int, part: str) -> int:
     """The longest run that the text at this place has in common with the part."""
-    window, longest = text[place : place + _WINDOW], 0
+    window, longest = text[place : place + WINDOW], 0
     at = part.find(window)
     while at >= 0:
         before = 0
         while before < min(at, place) and part[at - before - 1] == text[place - before - 1]:
             before += 1
-        after = _WINDOW
+        after = WINDOW
         while (
             at + after < len(part) and place + after < len(text) and part[at + after] == text[place + after]
         ):
@@ -234,19 +222,3 @@ def _run_around(text: str, place: int, part: str) -> int:
         longest = max(longest, before + after)
         at = part.find(window, at + 1)
     return longest
-
-
-def _same_beginning(one: str, two: str) -> int:
-    for place, (left, right) in enumerate(zip(one, two, strict=False)):
-        if left != right:
-            return place
-    return min(len(one), len(two))
-
-
-def _without_beginning(each: Canary, shared: int) -> Canary:
-    """A value that another one has in it from its first character to its last keeps all of itself."""
-    if shared in (0, len(each.value)) or not each.parts or not each.value.startswith(each.parts[0]):
-        return each
-    rest = each.parts[0][shared:]
-    parts = (rest, *each.parts[1:]) if len(rest) >= RUN else each.parts[1:]
-    return replace(each, parts=parts)

@@ -7,6 +7,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from types import MappingProxyType
 
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from reference.gateway.gateway import Gateway
 from reference.gateway.policy import code_exchange, token_claims
 from reference.gateway.policy.code_exchange import (
     AGENT_CHECKS,
@@ -101,10 +104,31 @@ def _living(seconds: int) -> Callable[[token_claims.TokenFacts], JsonObject]:
     return claims
 
 
+def _error_under_another_name(app: ASGIApp, _gateway: Gateway) -> ASGIApp:
+    """The error of a token answer is its member `cause`: a word as long as `error`, so no length changes."""
+
+    async def renamed(scope: Scope, receive: Receive, send: Send) -> None:
+        async def passed_on(message: Message) -> None:
+            if message["type"] == "http.response.body":
+                message = {**message, "body": message.get("body", b"").replace(b'"error":', b'"cause":')}
+            await send(message)
+
+        at_the_token_endpoint = str(scope.get("path", "")).endswith("/oauth2/token")
+        await app(scope, receive, passed_on if at_the_token_endpoint else send)
+
+    return renamed
+
+
 VARIANTS: tuple[Variant, ...] = (
     variant("access-tokens-of-a-minute", "an access token lives a minute", access_token_claims=_living(60)),
     variant("access-tokens-of-a-day", "an access token lives a day", access_token_claims=_living(86_400)),
     variant("codes-for-ten-minutes", "a code lives for ten minutes", code_lifetime_s=600),
+    variant(
+        "token-errors-under-another-name",
+        "the token endpoint names its errors in a member of its own",
+        "CODE-11 PROXY-10",
+        around=_error_under_another_name,
+    ),
     variant(
         "wrong-clients-get-400",
         "an agent that is not believed gets status 400",

@@ -21,6 +21,9 @@ from reference.variants.variant import Variant, variant
 
 PAUSES_S = (0.05, 0.15)
 REST_S = 1.0
+WORKERS = 4
+# Longer than a gateway is waited for that goes on asking.
+OPEN_S = 12.0
 RETRY_AFTER = (b"retry-after", b"1")
 
 
@@ -61,6 +64,28 @@ class _Resting(Vault):
         return verdict
 
 
+class _Breaker:
+    """A merchant that answered a refresh with 5xx is not asked about the same token again for a while."""
+
+    def __init__(self, merchants: Merchants) -> None:
+        self._merchants = merchants
+        self._until: dict[str, float] = {}
+
+    async def ask(self, merchant: MerchantPlace, form: dict[str, str]) -> MerchantAnswer:
+        token = form.get("refresh_token", "")
+        if time.monotonic() < self._until.get(token, 0):
+            return MerchantAnswer(status=503)
+        answer = await self._merchants.ask(merchant, form)
+        if token and answer.status is not None and answer.status >= 500:
+            self._until[token] = time.monotonic() + OPEN_S
+        return answer
+
+
+class _Breaking(Vault):
+    def __init__(self, *, merchants: Merchants, **parts: Any) -> None:
+        super().__init__(merchants=cast("Merchants", _Breaker(merchants)), **parts)
+
+
 def _asking_to_wait(app: ASGIApp, _gateway: Gateway) -> ASGIApp:
     """A 503 says when to come again."""
 
@@ -73,6 +98,25 @@ def _asking_to_wait(app: ASGIApp, _gateway: Gateway) -> ASGIApp:
         await app(scope, receive, passed_on)
 
     return asking
+
+
+def _four_workers(app: ASGIApp, _gateway: Gateway) -> ASGIApp:
+    """Whole requests wait for one of four workers, behind a server that reads them in."""
+    workers = asyncio.Semaphore(WORKERS)
+
+    async def in_turn(scope: Scope, receive: Receive, send: Send) -> None:
+        messages = [await receive()]
+        while messages[-1]["type"] == "http.request" and messages[-1].get("more_body"):
+            messages.append(await receive())
+        read = iter(messages)
+
+        async def again() -> Message:
+            return next(read, None) or await receive()
+
+        async with workers:
+            await app(scope, again, send)
+
+    return in_turn
 
 
 def _unavailable(status: int) -> Callable[[], Refusal]:
@@ -108,6 +152,17 @@ VARIANTS: tuple[Variant, ...] = (
         "after trouble a merchant is left in peace for a second, and callers are asked to wait as long",
         vault_at_work=_Resting,
         around=_asking_to_wait,
+    ),
+    variant(
+        "circuit-open-for-twelve-seconds",
+        "a merchant that answered a refresh with 5xx is left in peace for twelve seconds, and nobody is told",
+        vault_at_work=_Breaking,
+    ),
+    variant(
+        "four-workers",
+        "four requests are served at a time, and the merchant may take ten seconds to answer",
+        around=_four_workers,
+        merchant_limits=MerchantLimits(total_s=10, silence_s=10),
     ),
     variant(
         "trouble-is-502",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
+from hashlib import sha256
 from typing import Any
 
 from reference.gateway.ids import Ids
-from reference.gateway.keys import KeyRing, signed
+from reference.gateway.keys import KeyRing, SigningKey, signed
 from reference.gateway.policy import code_exchange, proxy, redemption, vault
 from reference.gateway.policy.outcomes import JsonObject, Refusal
 from reference.gateway.policy.redemption import REDEMPTION_CHECKS, RedemptionFacts
@@ -16,6 +18,8 @@ from reference.gateway.policy.vault import MerchantAnswer, Step, Verdict
 from reference.gateway.records import ProxyToken, Resource, VaultEntry
 from reference.gateway.store import Store
 from reference.variants.variant import Variant, variant
+
+FIVE_MINUTES_S = 300
 
 
 def _without_merchants_word(entry: VaultEntry) -> JsonObject:
@@ -60,6 +64,27 @@ def _with_status(status: int, *checks: redemption.RedemptionCheck) -> dict[str, 
     return {"redemption_checks": changed, "redemption_rechecks": changed}
 
 
+def _with_leeway() -> dict[str, Any]:
+    """What has expired is taken for five minutes more, by clocks that may differ."""
+    good, lenient = redemption.proxy_token_is_good, _leeway_for_proxy_tokens
+    checks = tuple(lenient if check is good else check for check in REDEMPTION_CHECKS)
+    return {
+        "redemption_checks": checks,
+        "redemption_rechecks": checks,
+        "verified_claims": _leeway_for_access_tokens,
+    }
+
+
+def _leeway_for_proxy_tokens(facts: RedemptionFacts) -> Refusal | None:
+    return redemption.proxy_token_is_good(replace(facts, now=facts.now - FIVE_MINUTES_S))
+
+
+def _leeway_for_access_tokens(
+    token: str, keys: Iterable[SigningKey], issuer: str, now: float
+) -> Mapping[str, Any] | None:
+    return redemption.verified_claims(token, keys, issuer, now - FIVE_MINUTES_S)
+
+
 def _bare_or_bearer(store: Store, token: str) -> ProxyToken | None:
     scheme, _, rest = token.partition(" ")
     return redemption.proxy_token_behind(store, rest.strip() if scheme.lower() == "bearer" else token)
@@ -73,6 +98,26 @@ def _self_contained(record: ProxyToken, keys: KeyRing, ids: Ids) -> str:
         "jti": ids.identifier("jti_"),
     }
     return signed(keys.current, claims, "proxy+jwt")
+
+
+def _padded(_record: ProxyToken, _keys: KeyRing, ids: Ids) -> str:
+    return urlsafe_b64encode(sha256(ids.secret().encode()).digest()).decode()
+
+
+def _octets(token: str) -> str:
+    """What the token decodes to, of which nothing behind its padding is a part."""
+    try:
+        return urlsafe_b64decode(token).hex()
+    except ValueError:
+        return ""
+
+
+def _kept_by_its_octets(store: Store, token: str, record: ProxyToken, now: float) -> None:
+    proxy.keep_proxy_token(store, _octets(token), record, now)
+
+
+def _found_by_its_octets(store: Store, token: str) -> ProxyToken | None:
+    return redemption.proxy_token_behind(store, _octets(token))
 
 
 def _in_the_form_too(
@@ -137,6 +182,11 @@ VARIANTS: tuple[Variant, ...] = (
         redeemed_resource=_sibling_too,
     ),
     variant(
+        "five-minutes-of-leeway",
+        "access tokens and Proxy tokens are taken for five minutes after their end",
+        **_with_leeway(),
+    ),
+    variant(
         "unbelieved-proxy-token-is-403",
         "an unknown or expired Proxy token is answered with 403",
         **_with_status(403, redemption.proxy_token_is_good),
@@ -153,6 +203,13 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     variant(
         "proxy-token-as-jwt", "the Proxy token is a JWT, kept as a whole", new_proxy_token=_self_contained
+    ),
+    variant(
+        "proxy-token-found-by-its-octets",
+        "the Proxy token is padded base64, and decoded up to its padding before it is looked up",
+        new_proxy_token=_padded,
+        keep_proxy_token=_kept_by_its_octets,
+        proxy_token_behind=_found_by_its_octets,
     ),
     variant(
         "proxy-credentials-in-the-form",

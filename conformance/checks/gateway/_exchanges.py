@@ -34,9 +34,8 @@ def invalid_grant(answer: Exchange, what: str) -> None:
     """The exchange is refused with the error `invalid_grant`, and no token comes with it."""
     no_tokens(answer, what)
     # Where in the body the code stands is open; that it is the member `error` is CODE-11's matter.
-    said = answer.answer.text() if answer.answer is not None else ""
     expect.that(
-        "invalid_grant" in said,
+        answer.says("invalid_grant"),
         f"error of the exchange with {what}",
         expected="invalid_grant",
         got=answer.member("error") or "a body without it",

@@ -6,18 +6,16 @@ import time
 from collections.abc import Callable
 
 from conformance.claims import Broken, expect, require
+from conformance.faults.recovery import RECOVERY_S, Recovery
 from conformance.parties import User
 from conformance.wire.exchange import Exchange
 from conformance.wire.secret import Secret
 from conformance.world import World
 
-# How long the target may take to find its feet.
-RECOVERY_S = 10.0
 
-
-def works_before(world: World) -> None:
+def works_before(world: World, user: User | None = None) -> None:
     """The positive twin, before the trouble begins."""
-    require(world.redeem(world.grant(), world.proxy_token())).status(200)
+    require(world.redeem(world.grant(user=user), world.proxy_token())).status(200)
 
 
 def works_beside(world: World, user: User | None = None) -> None:
@@ -30,17 +28,21 @@ def works_again(world: World) -> None:
     succeeds(lambda: _flow(world, None), "redemption at the end of the normal flow")
 
 
-def succeeds(flow: Callable[[], Exchange], what: str) -> None:
+def succeeds(flow: Callable[[], Exchange], what: str, recovery: Recovery | None = None) -> None:
     """The flow succeeds before the deadline, at the first try or at a later one."""
     deadline = time.monotonic() + RECOVERY_S
+
+    def is_over(answer: Exchange | None) -> bool:
+        return time.monotonic() > deadline if recovery is None else recovery.is_over(answer)
+
     while True:
         try:
             answer = flow()
         except Broken:
-            if time.monotonic() > deadline:
+            if is_over(None):
                 raise
         else:
-            if answer.status == 200 or time.monotonic() > deadline:
+            if answer.status == 200 or is_over(answer):
                 break
         time.sleep(0.5)
     expect.that(answer.status == 200, what, expected="status 200", got=answer.outcome())

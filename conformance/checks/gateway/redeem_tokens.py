@@ -10,8 +10,9 @@ from typing import Any
 
 from conformance.check import check
 from conformance.claims import LeftOut, beside, expect, require
+from conformance.clock import LEEWAY_S
 from conformance.gateway import Gateway
-from conformance.near_misses import changed, cut_short, in_other_case, longer
+from conformance.near_misses import changed, cut_short, in_other_case, longer, twice
 from conformance.parties import ProxyClient
 from conformance.redeemable import redeemable
 from conformance.standing import Redeemable
@@ -31,7 +32,6 @@ from conformance.wire.jose import read, verifying
 from conformance.wire.secret import Secret
 from conformance.world import World
 
-LEEWAY_S = 120
 # A gateway access token that lives longer than this is not waited out: the clock would run away from others.
 LONGEST_LIFE_S = 90 * 86_400
 
@@ -45,7 +45,7 @@ NO_PROXY_TOKENS: Mapping[str, Callable[[str, ProxyClient], str | None]] = {
     "first-half": lambda token, _: token[: len(token) // 2],
     "two-characters-more": lambda token, _: longer(token),
     "other-case": lambda token, _: in_other_case(token),
-    "twice": lambda token, _: f"{token}{token}",
+    "twice": lambda token, _: twice(token),
     "client-id": lambda _, client: client.id,
     "client-secret": lambda _, client: client.secret.reveal(),
     "basic-credentials": lambda _, client: base64.b64encode(

@@ -6,6 +6,7 @@ from conformance import odd_input as odd
 from conformance.check import check
 from conformance.checks.gateway._normal_flow import succeeds, works_again, works_before
 from conformance.claims import LeftOut, Unmet, require
+from conformance.faults.recovery import mended_now
 from conformance.gateway import Gateway
 from conformance.seclusion import secluded
 from conformance.wire import agent as agent_wire
@@ -48,11 +49,12 @@ def normal_flow_works_after_the_merchant_broke(world: World, case: str) -> None:
     except Unmet as unmet:
         raise LeftOut("the gateway gets merchant tokens by the grant that signs users in") from unmet
     alone.script()
+    recovery = mended_now(alone)
 
     def again() -> Exchange:
         return world.redeem(alone.grant(), alone.proxy_token())
 
-    succeeds(again, "redemption after the merchant was mended")
+    succeeds(again, "redemption after the merchant was mended", recovery)
 
 
 def _flood(gateway: Gateway, world: World) -> list[Request]:

@@ -174,6 +174,10 @@ def test_tokens_that_are_over_are_refused_and_nobody_says_how() -> None:
     assert allowed(after(*signed_in(), life_s=36_000.0), REDEEM, SIGNED_IN + 4000) == {"4xx"}
 
 
+def test_tokens_may_be_taken_for_five_minutes_after_their_end() -> None:
+    assert allowed(after(*signed_in(), life_s=36_000.0), REDEEM, SIGNED_IN + 3900) == {"200", "4xx"}
+
+
 def test_pending_agent_gets_no_code_until_it_is_approved() -> None:
     held: History = (NewProject(policy="hold"), Register())
     state = after((held[0], seen("done")), (held[1], seen("201")))
@@ -200,3 +204,13 @@ def test_code_that_a_clock_went_past_may_be_over() -> None:
     aged = after(*waits, (Forward(past="merchant token"), seen("done", LATER)))
     for came in ("tokens", "invalid_grant"):
         assert judge(aged, Exchange(code=0), seen(came, LATER)).state is not None
+
+
+def test_code_may_be_over_when_it_has_outlived_its_time_on_a_slow_walk() -> None:
+    state = after(
+        *signed_in()[:2], (Authorize(agent=0, project=0), replace(seen("code"), until=SIGNED_IN + 10))
+    )
+    early, late = (seen("invalid_grant", SIGNED_IN + passed) for passed in (9, 11))
+    assert judge(state, Exchange(code=0), early).state is None
+    assert judge(state, Exchange(code=0), late).state is not None
+    assert judge(state, Exchange(code=0), seen("tokens", SIGNED_IN + 11)).state is not None

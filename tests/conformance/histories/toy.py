@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 
 from conformance.histories.offers import Offer
@@ -89,6 +90,9 @@ class Toy:
     tried: set[tuple[int, int]] = field(default_factory=set)
     refused: dict[int, int] = field(default_factory=dict)
     declined: dict[tuple[int, int], int] = field(default_factory=dict)
+    # For how long a merchant in trouble is left in peace, and until when it is, on a steady clock.
+    spares_s: float = 0.0
+    spared_until: float = float("-inf")
 
     def take(self, step: Step, *, awaits: bool = False) -> Seen:
         del awaits
@@ -128,7 +132,7 @@ class Toy:
                 if step.manner in {"stumbles once", "rotates and loses the answer"}:
                     self.stumbles.add(place)
             case Forward():
-                self.now += LIFE_S + 10 if step.past == "merchant token" else HOUR_S + 100
+                self.now += LIFE_S + 10 if step.past == "merchant token" else HOUR_S + 400
 
     def _authorize(self, step: Authorize) -> Seen:
         place = (step.agent, step.project)
@@ -218,8 +222,11 @@ class Toy:
         if not entry.refresh:
             entry.until = 0.0
             return "410"
+        if time.monotonic() < self.spared_until:
+            return "5xx"
         if place in self.stumbles:
             self.stumbles.discard(place)
+            self.spared_until = time.monotonic() + self.spares_s
             lost = manner.startswith("rotates")
             entry.current = entry.current and not lost
             self._hear("refresh", "lost" if lost else "failed", place)

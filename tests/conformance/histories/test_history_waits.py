@@ -1,0 +1,55 @@
+"""A gateway that leaves its merchant in peace after trouble is waited for, and not without end."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from conformance.histories import playing
+from conformance.histories.machine import USUAL
+from conformance.histories.playing import Play, repeat
+from conformance.histories.state import Ground, State
+from conformance.histories.steps import Authorize, Exchange, Forward, History, Merchant, Redeem
+
+sys.path.insert(0, str(Path(__file__).parent))
+import toy
+
+CAUTION_S, SPARING_S = 0.1, 1.0
+# The merchant fails one user, and the gateway keeps away from it for all of them.
+TROUBLE: History = (
+    *USUAL,
+    Authorize(agent=0, project=0, user=1),
+    Exchange(code=1),
+    Merchant(project=0, manner="stumbles once"),
+    Forward(past="merchant token"),
+    Redeem(code=0, token=0),
+    Redeem(code=1, token=0),
+)
+
+
+@pytest.fixture(autouse=True)
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(playing, "_CAUTION_S", CAUTION_S)
+    monkeypatch.setattr(playing, "_PAUSE_S", 0.02)
+    monkeypatch.setattr(playing, "SPARING_S", SPARING_S)
+
+
+def play(spares_s: float, patience_s: float) -> Play:
+    player = toy.Toy(spares_s=spares_s, patience_s=patience_s)
+    return Play(player=player, state=State(ground=Ground(hears=True, life_s=toy.LIFE_S)))  # type: ignore[arg-type]
+
+
+def test_circuit_that_closes_again_is_waited_for() -> None:
+    assert repeat(play(spares_s=3 * CAUTION_S, patience_s=CAUTION_S), TROUBLE) is None
+
+
+def test_circuit_that_stays_open_surprises() -> None:
+    surprise = repeat(play(spares_s=3600, patience_s=CAUTION_S), TROUBLE)
+    assert surprise is not None
+    assert (surprise.came, len(surprise.history)) == ("5xx", len(TROUBLE))
+
+
+def test_nobody_waits_for_it_while_a_history_is_cut_down() -> None:
+    assert repeat(play(spares_s=3 * CAUTION_S, patience_s=CAUTION_S / 10), TROUBLE) is not None
