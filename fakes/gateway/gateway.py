@@ -174,14 +174,25 @@ class ScriptedGateway:
 
     def token_under(self, key: SigningKey, user: str, **changes: Any) -> str:
         """The same under one of the keys, whichever signs now."""
-        token = signed(self.claims(user, **changes), key)
+        token = self._redeemed_later(key, user, changes)
         self._issued.append(token)
-        self.let_redeem(token, user)
         return token
 
+    def astray_token(self, user: str, **changes: Any) -> str:
+        """A good access token that will be sent where no agent sends one.
+
+        It is in nobody's list of tokens: a log of addresses or headers is no place where tokens come by.
+        """
+        return self._redeemed_later(self.core_key, user, changes)
+
     def access_tokens(self) -> list[str]:
-        """All that one of the keys has signed as access tokens so far, good ones and others."""
+        """All that one of the keys has signed as access tokens so far, good ones and others; none `astray`."""
         return list(self._issued)
+
+    def _redeemed_later(self, key: SigningKey, user: str, changes: Mapping[str, Any]) -> str:
+        token = signed(self.claims(user, **changes), key)
+        self.let_redeem(token, user)
+        return token
 
     def let_redeem(self, token: str, user: str) -> None:
         """Redemption takes this for a token of the user's: who else looks at it is the service's business."""
