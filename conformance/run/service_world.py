@@ -7,7 +7,7 @@ import secrets
 import ssl
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,16 @@ from fakes.serving import Listener, listen, server_tls
 INDICATOR = "https://API.merchant.example:443/v1/./%7Eorders"
 SCOPES = ("orders:read",)
 USERS = ("alice", "bob")
+# What the first Proxy tokens are said to live: long enough for a service that renews a minute ahead, and
+# short enough to wait for a service that goes by the lifetime alone. It may get one before its first call.
+FIRST_PROXY_TOKENS_S = 90
+
+
+@dataclass(kw_only=True, slots=True)
+class Standing:
+    """Whether the service was once waited for in vain, after all was well around it."""
+
+    given_up: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +59,7 @@ class ServiceWorld:
     doors: ServiceDoors
     log: Callable[[], str] = str
     missing_logs: Callable[[], Sequence[str]] = tuple
+    standing: Standing = field(default_factory=Standing)
 
     def unseen_token(self, user: str, **changes: Any) -> str:
         """A good token of the user's under a subject that the service has never seen.

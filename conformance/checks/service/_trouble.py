@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from conformance.claims import LeftOut, expect, observe, require
 from conformance.faults.fault import Fault, Hop, Layer
+from conformance.run.recovery import RECOVERS_WITHIN_S, waited_for
 from conformance.run.service_world import USERS, ServiceWorld
 from conformance.service import Service, served
 from conformance.wire.exchange import Exchange
@@ -124,9 +125,20 @@ def shows_orders(answer: Exchange, world: ServiceWorld, *users: str) -> bool:
     return any(order["id"] in text for user in users for order in world.gateway.orders_of(user))
 
 
-def recovers(service: Service, world: ServiceWorld, within_s: float = RECOVERS_WITHIN_S) -> None:
-    """Nothing fails any more: before long the operation works."""
-    answer = _waited_for(service, world, within_s)
+def recovers(
+    service: Service, world: ServiceWorld, within_s: float = RECOVERS_WITHIN_S, failed: str = ""
+) -> None:
+    """Nothing fails any more: before long the operation works, also with the token that `failed`."""
+    if failed:
+        again = waited_for(service, world, within_s, failed)
+        expect.that(
+            service.brings(again, world.gateway.orders_of(USER)),
+            "operation with the token of the call that failed, after everything was well again",
+            expected="the orders",
+            got=again.outcome(),
+            exchange=again,
+        )
+    answer = waited_for(service, world, within_s)
     expect.that(
         service.brings(answer, world.gateway.orders_of(USER)),
         "operation after everything was well again",
@@ -138,7 +150,7 @@ def recovers(service: Service, world: ServiceWorld, within_s: float = RECOVERS_W
 
 def settles(service: Service, world: ServiceWorld) -> None:
     """The positive twin, afterwards: whether a service gets over trouble is another rule's business."""
-    answer = _waited_for(service, world, RECOVERS_WITHIN_S)
+    answer = waited_for(service, world, within_s)
     require.that(
         service.brings(answer, world.gateway.orders_of(USER)),
         "operation after everything was well again",
@@ -146,16 +158,6 @@ def settles(service: Service, world: ServiceWorld) -> None:
         got=answer.outcome(),
         exchange=answer,
     )
-
-
-def _waited_for(service: Service, world: ServiceWorld, within_s: float) -> Exchange:
-    gateway, until, pause = world.gateway, time.monotonic() + within_s, 0.05
-    answer = service.serve(world.unseen_token(USER))
-    while not service.brings(answer, gateway.orders_of(USER)) and time.monotonic() < until:
-        time.sleep(pause)
-        pause = min(2.0, 2 * pause)
-        answer = service.serve(world.unseen_token(USER))
-    return answer
 
 
 def credentials_in(call: Call, world: ServiceWorld, token: str) -> list[str]:
