@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ssl
 import time
+from dataclasses import replace
 
 import httpx
 
+from reference.service.policy.keys import Known
 from reference.service.upstream import transport
 from reference.variants.variant import variant
 
@@ -45,10 +47,21 @@ def _with_circuits(trust: ssl.SSLContext) -> httpx.AsyncBaseTransport:
     return _Circuits(transport(trust))
 
 
+def _tried_just_now(before: Known | None) -> Known | None:
+    """An attempt that failed counts like one that did not: the next one is due as much later."""
+    return replace(before, fetched_at=time.time()) if before is not None else None
+
+
 TROUBLE = (
     variant(
         "circuit-open-for-a-while",
         "a party that failed three times in a row is not asked for three seconds",
         transport=_with_circuits,
+    ),
+    variant(
+        "keys-after-a-while-at-most",
+        "keys are asked for once in forty seconds at most, and an attempt that failed counts",
+        keys_again_after_s=40,
+        keys_while_out_of_reach=_tried_just_now,
     ),
 )
