@@ -37,15 +37,15 @@ def works(service: Service, world: ServiceWorld) -> None:
 
 
 def failing(
-    service: Service, world: ServiceWorld, endpoint: Endpoint, failure: Answer
+    service: Service, world: ServiceWorld, endpoint: Endpoint, failure: Answer, token: str
 ) -> tuple[Exchange, list[Call]]:
     """The operation while an endpoint fails, and all calls that came of it.
 
-    The user is one whom the service has never seen: of another it may still have a merchant token.
+    The token is of a user whom the service has never seen: of another it may still have a merchant token.
     """
     gateway, mark = world.gateway, world.gateway.journal.mark()
     gateway.script.always(endpoint, failure)
-    answer = service.serve_once(world.unseen_token(USER))
+    answer = service.serve_once(token)
     gateway.script.clear()
     calls = gateway.journal.since(mark)
     require.that(
@@ -149,7 +149,7 @@ def recovers(
     )
 
 
-def settles(service: Service, world: ServiceWorld) -> None:
+def settles(service: Service, world: ServiceWorld, within_s: float = RECOVERS_WITHIN_S) -> None:
     """The positive twin, afterwards: whether a service gets over trouble is another rule's business."""
     answer = waited_for(service, world, within_s)
     require.that(
