@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
+from datetime import datetime
 from typing import Any
 
 from reference.defects.service_defect import ServiceDefect, defect
@@ -15,6 +16,15 @@ Kept = Callable[[CallFacts], Hashable]
 
 def for_an_hour(_document: Mapping[str, Any], now: float) -> float:
     return now + 3600
+
+
+def until_it_expires(document: Mapping[str, Any], now: float) -> float:
+    """A merchant token without `expires_at` is for one call."""
+    said = document.get("expires_at")
+    try:
+        return datetime.fromisoformat(said).timestamp() if isinstance(said, str) else now
+    except ValueError:
+        return now
 
 
 def kept_by(key: Kept) -> dict[str, Any]:
@@ -59,6 +69,13 @@ USERS: tuple[ServiceDefect, ...] = (
         "Merchant tokens are kept by Project.",
         "BACK-10 SERVE-01 BACK-07 BACK-11 META-04",
         **kept_by(lambda facts: facts.claims["ext"]["project_id"]),
+    ),
+    defect(
+        "merchant-token-kept-by-subject",
+        "Merchant tokens are kept by user until they expire, whatever the Project.",
+        "BACK-08",
+        kept_under=lambda facts: str(facts.claims.get("sub")),
+        kept_until=until_it_expires,
     ),
     defect(
         "current-user-in-one-place",

@@ -9,13 +9,13 @@ import ssl
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
 from functools import partial
 from typing import Any
 
 import httpx
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from reference.defects.service_users import until_it_expires
 from reference.service.backend import Backend
 from reference.service.policy import proxy, redemption, validation
 from reference.service.policy.redemption import CallFacts
@@ -62,17 +62,10 @@ def _with_more_said(settings: Settings, endpoint: str) -> Outgoing:
     return replace(asked, headers=headers, body=b"scope=&" + asked.body)
 
 
-def _until_it_expires(document: Mapping[str, Any], now: float) -> float:
-    """A merchant token without `expires_at` is for one call."""
-    said = document.get("expires_at")
-    try:
-        return datetime.fromisoformat(said).timestamp() if isinstance(said, str) else now
-    except ValueError:
-        return now
-
-
-def _by_user(facts: CallFacts) -> str:
-    return str(facts.claims.get("sub"))
+def _by_user(facts: CallFacts) -> tuple[str, str]:
+    """The user of one Project: the same subject may mean somebody else in another."""
+    ext = facts.claims.get("ext")
+    return str(ext.get("project_id") if isinstance(ext, dict) else None), str(facts.claims.get("sub"))
 
 
 def _json_in_other_words(facts: CallFacts) -> Outgoing:
@@ -175,12 +168,12 @@ BACKEND = (
     variant(
         "merchant-token-until-it-expires",
         "a merchant token is used again with the same gateway access token, until its expires_at",
-        kept_until=_until_it_expires,
+        kept_until=until_it_expires,
     ),
     variant(
         "merchant-token-of-a-user",
-        "a merchant token is used again for the same user, until its expires_at",
-        kept_until=_until_it_expires,
+        "a merchant token is used again for the same user of the same Project, until its expires_at",
+        kept_until=until_it_expires,
         kept_under=_by_user,
     ),
     variant(

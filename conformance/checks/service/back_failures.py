@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
+
 from conformance.check import check
 from conformance.checks.service._trouble import (
     USER,
@@ -16,7 +18,7 @@ from conformance.checks.service._trouble import (
 )
 from conformance.claims import expect, fired, observe
 from conformance.run.service_world import ServiceWorld
-from conformance.service import Service
+from conformance.service import Service, served
 from fakes.gateway.script import Answer, Endpoint
 
 FAILURES = {
@@ -29,10 +31,10 @@ FAILURES = {
     "wrong-shape": Answer(body=b'{"access_token": ["none"], "orders": 7, "expires_in": {}}'),
     "a-list": Answer(body=b"[]"),
 }
-BREAKING = {
-    f"{endpoint.value}, {name}": (endpoint, name)
 # What says of itself that it is no answer to the question.
 TRANSIENT = ("500", "503", "reset", "hang")
+BREAKING = {
+    f"{endpoint.value}, {name}": (endpoint, name)
     for endpoint in (Endpoint.REDEMPTION, Endpoint.MERCHANT_API)
     for name in FAILURES
 }
@@ -91,17 +93,23 @@ def refused_redemption_brings_no_data(service: Service, world: ServiceWorld, cas
             "redemptions": sum(call.endpoint is Endpoint.REDEMPTION for call in calls),
         }
     )
+    # The refused token itself may stay refused for a while.
     recovers(service, world)
 
-    # The refused token itself may stay refused for a while.
 
-@check("BACK-08")
-def token_of_another_project_brings_no_data(service: Service, world: ServiceWorld) -> None:
-    """A token of a Project that is not the Proxy client's is refused at redemption, and opens nothing."""
+@check("BACK-08", cases=("of-a-new-user", "of-a-user-just-served"))
+def token_of_another_project_brings_no_data(service: Service, world: ServiceWorld, case: str) -> None:
+    """A token of a Project that is not the Proxy client's is refused at redemption, and opens nothing.
+
+    A merchant token that is kept belongs to a Project as well as to a user: it is none for another Project.
+    """
     gateway = world.gateway
     works(service, world)
     ext = {**gateway.claims(USER)["ext"], "project_id": "prj_another"}
-    token = world.unseen_token(USER, ext=ext)
+    subject = f"sub_{secrets.token_hex(8)}"
+    if case == "of-a-user-just-served":
+        served(service.serve(gateway.access_token(USER, sub=subject)), gateway.orders_of(USER))
+    token = gateway.access_token(USER, sub=subject, ext=ext)
     gateway.let_redeem(token, "")
     gateway.script.always(Endpoint.REDEMPTION, Answer(status=401, members={"error": "wrong_project"}))
     answer = service.serve_once(token)
