@@ -168,7 +168,7 @@ def _addresses(world: World, scheme: str) -> tuple[Addresses, list[Address]]:
         return addresses, [world.listen]
     ports = [Address(host="127.0.0.1", port=port) for port in free_ports(3)]
     base, core, merchant = (f"{scheme}://127.0.0.1:{where.port}" for where in ports)
-    paths = {"core_keys_path": f"/k-{secrets.token_hex(4)}/set"}
+    paths = {"core_keys_path": f"/k-{secrets.token_hex(4)}/set", "issuer_path": f"/i-{secrets.token_hex(4)}"}
     return Addresses(base_url=base, core_url=core, merchant_api_url=f"{merchant}/api", **paths), ports
 
 

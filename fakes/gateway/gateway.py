@@ -34,6 +34,8 @@ class Addresses:
     merchant_api_url: str
     core_keys_path: str = "/keys/core"
     token_path: str = "/oauth2/token"  # noqa: S105 - a path
+    # The core's issuer is at its host, and the rest of it stands in the discovery document alone.
+    issuer_path: str = "/core"
 
     @property
     def token_endpoint(self) -> str:
@@ -112,7 +114,7 @@ class ScriptedGateway:
 
     @property
     def issuer(self) -> str:
-        return self.addresses.core_url
+        return f"{self.addresses.core_url}{self.addresses.issuer_path}"
 
     @property
     def authorization_server(self) -> str:
@@ -186,7 +188,7 @@ class ScriptedGateway:
         return self._redeemed_later(self.core_key, user, changes)
 
     def access_tokens(self) -> list[str]:
-        """All that one of the keys has signed as access tokens so far, good ones and others; none `astray`."""
+        """All that one of the keys has signed as access tokens so far, good and bad ones, none astray."""
         return list(self._issued)
 
     def _redeemed_later(self, key: SigningKey, user: str, changes: Mapping[str, Any]) -> str:
