@@ -81,6 +81,7 @@ def set_up(target: ServiceTarget, authority: Authority, stack: ExitStack) -> Ser
     algorithm = target.world.algorithm
     core_key = kept_key(kept / "core-key.pem", algorithm) if kept is not None else new_key(algorithm)
     gateway = ScriptedGateway(addresses, _setup(target.world), core_key=core_key)
+    gateway.proxy_token_life_s = FIRST_PROXY_TOKENS_S
     routes = (base_routes(gateway), core_routes(gateway), merchant_routes(gateway))
     apps = (
         [application(gateway.script, gateway.journal, *routes)]

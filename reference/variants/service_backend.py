@@ -7,21 +7,19 @@ import itertools
 import json
 import ssl
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import httpx
-from starlette.types import ASGIApp, Receive, Scope, Send
 
+from reference.defects.service_remembering import readied
 from reference.defects.service_users import until_it_expires
-from reference.service.backend import Backend
 from reference.service.policy import proxy, redemption, validation
 from reference.service.policy.redemption import CallFacts
 from reference.service.policy.validation import CLAIM_CHECKS, ClaimFacts
 from reference.service.settings import Settings
-from reference.service.upstream import Patience, Unavailable
+from reference.service.upstream import Patience
 from reference.service.wire import Answer, Outgoing
 from reference.variants.variant import variant
 
@@ -101,17 +99,6 @@ def _pooled(limits: httpx.Limits) -> Callable[[ssl.SSLContext], httpx.AsyncBaseT
     return lambda trust: httpx.AsyncHTTPTransport(verify=trust, limits=limits)
 
 
-def _readied(app: ASGIApp, backend: Backend) -> ASGIApp:
-    """The Proxy token is got before the first call, as soon as anybody asks for anything."""
-
-    async def readied(scope: Scope, receive: Receive, send: Send) -> None:
-        with suppress(Unavailable):
-            await backend.proxy_tokens.current(backend.policies.proxy_slot())
-        await app(scope, receive, send)
-
-    return readied
-
-
 def _of_the_project(facts: ClaimFacts) -> bool:
     """A token that names no Project cannot be redeemed."""
     ext = facts.claims.get("ext")
@@ -155,7 +142,7 @@ BACKEND = (
     variant(
         "proxy-token-got-beforehand",
         "the Proxy token is there before the first call",
-        around=_readied,
+        around=readied,
     ),
     variant(
         "basic-as-it-is", "the Proxy client is not form-encoded in Basic", proxy_token_request=_raw_basic

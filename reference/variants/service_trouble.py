@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import httpx
 
+from reference.defects.service_remembering import readied
 from reference.service.policy.keys import Known
 from reference.service.upstream import transport
 from reference.variants.variant import variant
@@ -57,6 +58,12 @@ TROUBLE = (
         "circuit-open-for-a-while",
         "a party that failed three times in a row is not asked for three seconds",
         transport=_with_circuits,
+    ),
+    variant(
+        "proxy-token-got-beforehand-by-its-lifetime-alone",
+        "the Proxy token is there before the first call, and used until its time is over",
+        around=readied,
+        mends=lambda _answer: False,
     ),
     variant(
         "keys-after-a-while-at-most",
