@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from reference.defects.service_defect import ServiceDefect, defect
@@ -25,6 +25,20 @@ def until_it_expires(document: Mapping[str, Any], now: float) -> float:
         return datetime.fromisoformat(said).timestamp() if isinstance(said, str) else now
     except ValueError:
         return now
+
+
+def by_the_clock_on_the_wall(document: Mapping[str, Any], now: float) -> float:
+    """The time is read, and not where it is that time."""
+    said = document.get("expires_at")
+    return datetime.fromisoformat(said[:19]).replace(tzinfo=UTC).timestamp() if isinstance(said, str) else now
+
+
+def in_microseconds_at_most(document: Mapping[str, Any], now: float) -> float:
+    """`strptime`, with the one format that its author has seen."""
+    said = document.get("expires_at")
+    if isinstance(said, str) and "." in said:
+        datetime.strptime(said, "%Y-%m-%dT%H:%M:%S.%f%z")
+    return now
 
 
 def kept_by(key: Kept) -> dict[str, Any]:
@@ -88,5 +102,17 @@ USERS: tuple[ServiceDefect, ...] = (
         "A merchant token is kept for an hour, whatever its expires_at says.",
         "BACK-11",
         **kept_by(redemption.kept_under),
+    ),
+    defect(
+        "expires-at-without-its-offset",
+        "The offset of an expires_at is cut off, as if it were always UTC.",
+        "BACK-11",
+        kept_until=by_the_clock_on_the_wall,
+    ),
+    defect(
+        "expires-at-in-nanoseconds-breaks-it",
+        "An expires_at with more than six digits after the point ends in 500.",
+        "SERVE-01",
+        kept_until=in_microseconds_at_most,
     ),
 )
