@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from conformance.run.service_world import USERS, ServiceWorld
 from conformance.service import Service
-from conformance.wire.client import TargetSilent
+from conformance.wire.client import RateLimited, TargetSilent
 from conformance.wire.exchange import Exchange
 from fakes.gateway.journal import Call
 from fakes.gateway.script import Endpoint
@@ -40,7 +40,7 @@ def waited_for(
 def calm(service: Service, world: ServiceWorld) -> None:
     """What a check did to a service that has served before is over when the next one begins."""
     if not world.standing.given_up and _was_in_trouble(world):
-        with suppress(TargetSilent):
+        with suppress(TargetSilent, RateLimited):
             waited_for(service, world)
 
 
