@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from conformance.run.prepare_service import metadata_url, service_place
+from conformance.run.recovery import calm
 from conformance.run.service_context import ServiceContext
 from conformance.run.service_received import ServiceReceived
 from conformance.run.service_world import ServiceWorld
@@ -42,15 +43,16 @@ class ServiceBench:
         return self.context.world
 
     def begin(self, check_id: str) -> None:
-        """A new check: the world is honest again, and nothing is written down yet."""
+        """A new check: the world is honest again, the service over its trouble, and nothing written down."""
         self.received.begin(check_id)
-        self.seen.clear()
         self.world.gateway.script.clear()
         # A check that failed half-way leaves the service with a Proxy token that it took away.
         self.world.gateway.revive_proxy_tokens()
         self._wire.begin()
         self._patient.begin()
         self.service = self._fresh()
+        calm(self.service, self.world)
+        self.seen.clear()
 
     def close(self) -> None:
         self._wire.close()

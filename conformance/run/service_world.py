@@ -7,7 +7,7 @@ import secrets
 import ssl
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,16 @@ from fakes.serving import Listener, listen, server_tls
 INDICATOR = "https://API.merchant.example:443/v1/./%7Eorders"
 SCOPES = ("orders:read",)
 USERS = ("alice", "bob")
+# What the first Proxy tokens are said to live: long enough for a service that renews a minute ahead, and
+# short enough to wait for a service that goes by the lifetime alone. It may get one before its first call.
+FIRST_PROXY_TOKENS_S = 90
+
+
+@dataclass(kw_only=True, slots=True)
+class Standing:
+    """Whether the service was once waited for in vain, after all was well around it."""
+
+    given_up: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +59,7 @@ class ServiceWorld:
     doors: ServiceDoors
     log: Callable[[], str] = str
     missing_logs: Callable[[], Sequence[str]] = tuple
+    standing: Standing = field(default_factory=Standing)
 
     def unseen_token(self, user: str, **changes: Any) -> str:
         """A good token of the user's under a subject that the service has never seen.
@@ -70,6 +81,7 @@ def set_up(target: ServiceTarget, authority: Authority, stack: ExitStack) -> Ser
     algorithm = target.world.algorithm
     core_key = kept_key(kept / "core-key.pem", algorithm) if kept is not None else new_key(algorithm)
     gateway = ScriptedGateway(addresses, _setup(target.world), core_key=core_key)
+    gateway.proxy_token_life_s = FIRST_PROXY_TOKENS_S
     routes = (base_routes(gateway), core_routes(gateway), merchant_routes(gateway))
     apps = (
         [application(gateway.script, gateway.journal, *routes)]
@@ -157,7 +169,7 @@ def _addresses(world: World, scheme: str) -> tuple[Addresses, list[Address]]:
         return addresses, [world.listen]
     ports = [Address(host="127.0.0.1", port=port) for port in free_ports(3)]
     base, core, merchant = (f"{scheme}://127.0.0.1:{where.port}" for where in ports)
-    paths = {"core_keys_path": f"/k-{secrets.token_hex(4)}/set"}
+    paths = {"core_keys_path": f"/k-{secrets.token_hex(4)}/set", "issuer_path": f"/i-{secrets.token_hex(4)}"}
     return Addresses(base_url=base, core_url=core, merchant_api_url=f"{merchant}/api", **paths), ports
 
 

@@ -149,7 +149,7 @@ class Desk:
 
     @property
     def issuer(self) -> str:
-        return self.site.core_url
+        return self.site.issuer
 
     @property
     def _jwks_uri(self) -> str:

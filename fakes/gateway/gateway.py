@@ -34,6 +34,8 @@ class Addresses:
     merchant_api_url: str
     core_keys_path: str = "/keys/core"
     token_path: str = "/oauth2/token"  # noqa: S105 - a path
+    # The core's issuer is at its host, and the rest of it stands in the discovery document alone.
+    issuer_path: str = "/core"
 
     @property
     def token_endpoint(self) -> str:
@@ -112,7 +114,7 @@ class ScriptedGateway:
 
     @property
     def issuer(self) -> str:
-        return self.addresses.core_url
+        return f"{self.addresses.core_url}{self.addresses.issuer_path}"
 
     @property
     def authorization_server(self) -> str:
@@ -174,14 +176,25 @@ class ScriptedGateway:
 
     def token_under(self, key: SigningKey, user: str, **changes: Any) -> str:
         """The same under one of the keys, whichever signs now."""
-        token = signed(self.claims(user, **changes), key)
+        token = self._redeemed_later(key, user, changes)
         self._issued.append(token)
-        self.let_redeem(token, user)
         return token
 
+    def astray_token(self, user: str, **changes: Any) -> str:
+        """A good access token that will be sent where no agent sends one.
+
+        It is in nobody's list of tokens: a log of addresses or headers is no place where tokens come by.
+        """
+        return self._redeemed_later(self.core_key, user, changes)
+
     def access_tokens(self) -> list[str]:
-        """All that one of the keys has signed as access tokens so far, good ones and others."""
+        """All that one of the keys has signed as access tokens so far, good and bad ones, none astray."""
         return list(self._issued)
+
+    def _redeemed_later(self, key: SigningKey, user: str, changes: Mapping[str, Any]) -> str:
+        token = signed(self.claims(user, **changes), key)
+        self.let_redeem(token, user)
+        return token
 
     def let_redeem(self, token: str, user: str) -> None:
         """Redemption takes this for a token of the user's: who else looks at it is the service's business."""

@@ -17,6 +17,12 @@ class Site:
     authorization_path: str
     consent_path: str
     token_path: str
+    issuer_path: str
+
+    @property
+    def issuer(self) -> str:
+        """At the core's host, and the rest of it is said in the discovery document alone."""
+        return f"{self.core_url}{self.issuer_path}"
 
     @property
     def authorization_server(self) -> str:
@@ -45,4 +51,5 @@ def odd_site(base_url: str, core_url: str) -> Site:
         authorization_path=path("ask", "the-user"),
         consent_path=path("answer"),
         token_path=path("counter", "change"),
+        issuer_path=path("core"),
     )

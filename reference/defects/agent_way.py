@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from reference.agent.policy import authorization
+from reference.agent.policy import authorization, exchange
 from reference.agent.policy.authorization import Query
 from reference.agent.policy.discovery import Endpoints
-from reference.agent.wire import Failed
+from reference.agent.wire import Answer, Failed
 from reference.defects.agent_defect import AgentDefect, defect
 
 
@@ -38,6 +38,14 @@ def nothing_else(query: Query, endpoints: Endpoints) -> str:
     return authorization.code_in(query, endpoints)
 
 
+def with_a_lifetime(answer: Answer) -> dict[str, Any] | None:
+    """`document["expires_in"]`, as other gateways have it."""
+    tokens = exchange.tokens_in(answer)
+    if tokens is not None and "expires_in" not in answer.document():
+        raise Failed("the tokens have no expires_in")
+    return tokens
+
+
 def broken_report(orders: Sequence[Any]) -> str:
     """The last line of the program has a mistake in it."""
     return str(orders[len(orders)])
@@ -49,6 +57,12 @@ WAY: tuple[AgentDefect, ...] = (
         "endpoints-built-in", "The endpoints are not read from discovery.", "AGENT-01", endpoints=built_in
     ),
     defect("more-parameters-refused", "A redirect with `iss` is refused.", "AGENT-01", code_in=nothing_else),
+    defect(
+        "tokens-without-a-lifetime-refused",
+        "Tokens that come without expires_in are none.",
+        "AGENT-01",
+        tokens_in=with_a_lifetime,
+    ),
     defect("gives-up-at-the-challenge", "A 401 is the end.", "AGENT-01", fresh_tokens=0),
     defect(
         "crashes-at-the-end", "The orders are read, and then it crashes.", "AGENT-01", report=broken_report

@@ -10,6 +10,7 @@ from reference.defects.service_defect import ServiceDefect
 from reference.defects.service_introduction import INTRODUCTION
 from reference.defects.service_mcp import MCP
 from reference.defects.service_network import NETWORK
+from reference.defects.service_remembering import REMEMBERING
 from reference.defects.service_robustness import ROBUSTNESS
 from reference.defects.service_secrets import SECRETS
 from reference.defects.service_serving import SERVING
@@ -20,6 +21,6 @@ from reference.defects.service_users import USERS
 
 FAMILIES = (
     *(INTRODUCTION, BEARER, SIGNATURES, CLAIMS, SERVING, CALLS, TROUBLE, USERS, SECRETS, TRANSPORT),
-    *(CERTIFICATES, ROBUSTNESS, NETWORK, MCP),
+    *(CERTIFICATES, ROBUSTNESS, NETWORK, MCP, REMEMBERING),
 )
 DEFECTS: dict[str, ServiceDefect] = {defect.name: defect for family in FAMILIES for defect in family}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
+from urllib.parse import urlsplit
 
 from reference.defects.defect import instead
 from reference.defects.service_defect import ServiceDefect, defect
@@ -38,6 +39,11 @@ def a_minute_left(facts: ClaimFacts) -> bool:
 
 def known_claims_alone(facts: ClaimFacts) -> bool:
     return facts.claims.keys() <= KNOWN_CLAIMS
+
+
+def at_the_cores_address(facts: ClaimFacts) -> bool:
+    core = urlsplit(facts.issuer)
+    return facts.claims.get("iss") == f"{core.scheme}://{core.netloc}"
 
 
 def first_key(_header: Mapping[str, Any], keys: Sequence[Jwk]) -> Sequence[Jwk]:
@@ -120,6 +126,12 @@ SERVING: tuple[ServiceDefect, ...] = (
         "Only tokens for the service's own URL are taken, and there are none.",
         "SERVE-01 CHAL-06",
         **checked(AUDIENCE, own_url),
+    ),
+    defect(
+        "issuer-from-configuration",
+        "The core's address is taken for the issuer, and not what discovery says.",
+        "SERVE-01 CHAL-05",
+        **checked(ISSUER, at_the_cores_address),
     ),
     defect(
         "keys-of-the-resource",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from reference.defects.service_defect import ServiceDefect, defect
@@ -15,6 +16,29 @@ Kept = Callable[[CallFacts], Hashable]
 
 def for_an_hour(_document: Mapping[str, Any], now: float) -> float:
     return now + 3600
+
+
+def until_it_expires(document: Mapping[str, Any], now: float) -> float:
+    """A merchant token without `expires_at` is for one call."""
+    said = document.get("expires_at")
+    try:
+        return datetime.fromisoformat(said).timestamp() if isinstance(said, str) else now
+    except ValueError:
+        return now
+
+
+def by_the_clock_on_the_wall(document: Mapping[str, Any], now: float) -> float:
+    """The time is read, and not where it is that time."""
+    said = document.get("expires_at")
+    return datetime.fromisoformat(said[:19]).replace(tzinfo=UTC).timestamp() if isinstance(said, str) else now
+
+
+def in_microseconds_at_most(document: Mapping[str, Any], now: float) -> float:
+    """`strptime`, with the one format that its author has seen."""
+    said = document.get("expires_at")
+    if isinstance(said, str) and "." in said:
+        datetime.strptime(said, "%Y-%m-%dT%H:%M:%S.%f%z")
+    return now
 
 
 def kept_by(key: Kept) -> dict[str, Any]:
@@ -61,6 +85,13 @@ USERS: tuple[ServiceDefect, ...] = (
         **kept_by(lambda facts: facts.claims["ext"]["project_id"]),
     ),
     defect(
+        "merchant-token-kept-by-subject",
+        "Merchant tokens are kept by user until they expire, whatever the Project.",
+        "BACK-08",
+        kept_under=lambda facts: str(facts.claims.get("sub")),
+        kept_until=until_it_expires,
+    ),
+    defect(
         "current-user-in-one-place",
         "Whose call it is stands in a global variable while redemption is asked.",
         "BACK-10",
@@ -71,5 +102,17 @@ USERS: tuple[ServiceDefect, ...] = (
         "A merchant token is kept for an hour, whatever its expires_at says.",
         "BACK-11",
         **kept_by(redemption.kept_under),
+    ),
+    defect(
+        "expires-at-without-its-offset",
+        "The offset of an expires_at is cut off, as if it were always UTC.",
+        "BACK-11",
+        kept_until=by_the_clock_on_the_wall,
+    ),
+    defect(
+        "expires-at-in-nanoseconds-breaks-it",
+        "An expires_at with more than six digits after the point ends in 500.",
+        "SERVE-01",
+        kept_until=in_microseconds_at_most,
     ),
 )

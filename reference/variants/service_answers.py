@@ -97,6 +97,12 @@ def _fingerprints(asked: AskedOf, reply: Reply, outcome: Outcome) -> str:
     return f"{asked.method} {asked.path} {reply.status} {outcome.kind} {' '.join(marks)}"
 
 
+def _access_log(asked: AskedOf, reply: Reply, _outcome: Outcome) -> str:
+    """A line as web servers write it, with the query, and all headers that are not Authorization."""
+    headers = " ".join(f"{name}={value}" for name, value in asked.headers if name != "authorization")
+    return f'"{asked.method} {asked.path}?{asked.query} HTTP/1.1" {reply.status} {headers}'
+
+
 def _connections() -> tuple[Variant, ...]:
     """What a gateway may do to its connections, a service may."""
     return tuple(replace(each, name=f"service-{each.name}") for each in CONNECTIONS)
@@ -143,5 +149,10 @@ ANSWERS = (
     ),
     variant("preflights-answered", "every OPTIONS is a preflight", around=meddling(_preflights)),
     variant("fingerprints-of-tokens-in-the-log", "the log has digests of tokens", logged=_fingerprints),
+    variant(
+        "access-log-with-the-query",
+        "the log has the query and the headers of a request, Authorization aside",
+        logged=_access_log,
+    ),
     *_connections(),
 )

@@ -7,21 +7,19 @@ import itertools
 import json
 import ssl
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
 from functools import partial
 from typing import Any
 
 import httpx
-from starlette.types import ASGIApp, Receive, Scope, Send
 
-from reference.service.backend import Backend
+from reference.defects.service_remembering import readied
+from reference.defects.service_users import until_it_expires
 from reference.service.policy import proxy, redemption, validation
 from reference.service.policy.redemption import CallFacts
 from reference.service.policy.validation import CLAIM_CHECKS, ClaimFacts
 from reference.service.settings import Settings
-from reference.service.upstream import Patience, Unavailable
+from reference.service.upstream import Patience
 from reference.service.wire import Answer, Outgoing
 from reference.variants.variant import variant
 
@@ -62,17 +60,10 @@ def _with_more_said(settings: Settings, endpoint: str) -> Outgoing:
     return replace(asked, headers=headers, body=b"scope=&" + asked.body)
 
 
-def _until_it_expires(document: Mapping[str, Any], now: float) -> float:
-    """A merchant token without `expires_at` is for one call."""
-    said = document.get("expires_at")
-    try:
-        return datetime.fromisoformat(said).timestamp() if isinstance(said, str) else now
-    except ValueError:
-        return now
-
-
-def _by_user(facts: CallFacts) -> str:
-    return str(facts.claims.get("sub"))
+def _by_user(facts: CallFacts) -> tuple[str, str]:
+    """The user of one Project: the same subject may mean somebody else in another."""
+    ext = facts.claims.get("ext")
+    return str(ext.get("project_id") if isinstance(ext, dict) else None), str(facts.claims.get("sub"))
 
 
 def _json_in_other_words(facts: CallFacts) -> Outgoing:
@@ -106,17 +97,6 @@ def _carrying_nothing(_asked: Outgoing, answer: Answer) -> Outgoing | None:
 
 def _pooled(limits: httpx.Limits) -> Callable[[ssl.SSLContext], httpx.AsyncBaseTransport]:
     return lambda trust: httpx.AsyncHTTPTransport(verify=trust, limits=limits)
-
-
-def _readied(app: ASGIApp, backend: Backend) -> ASGIApp:
-    """The Proxy token is got before the first call, as soon as anybody asks for anything."""
-
-    async def readied(scope: Scope, receive: Receive, send: Send) -> None:
-        with suppress(Unavailable):
-            await backend.proxy_tokens.current(backend.policies.proxy_slot())
-        await app(scope, receive, send)
-
-    return readied
 
 
 def _of_the_project(facts: ClaimFacts) -> bool:
@@ -162,7 +142,7 @@ BACKEND = (
     variant(
         "proxy-token-got-beforehand",
         "the Proxy token is there before the first call",
-        around=_readied,
+        around=readied,
     ),
     variant(
         "basic-as-it-is", "the Proxy client is not form-encoded in Basic", proxy_token_request=_raw_basic
@@ -175,12 +155,12 @@ BACKEND = (
     variant(
         "merchant-token-until-it-expires",
         "a merchant token is used again with the same gateway access token, until its expires_at",
-        kept_until=_until_it_expires,
+        kept_until=until_it_expires,
     ),
     variant(
         "merchant-token-of-a-user",
-        "a merchant token is used again for the same user, until its expires_at",
-        kept_until=_until_it_expires,
+        "a merchant token is used again for the same user of the same Project, until its expires_at",
+        kept_until=until_it_expires,
         kept_under=_by_user,
     ),
     variant(

@@ -16,7 +16,7 @@ from conformance.claims import expect, observe, require
 from conformance.run.agent_visits import Visit
 from conformance.run.agent_world import SCOPES, Heard
 from conformance.wire.exchange import Exchange
-from fakes.gateway.script import Endpoint
+from fakes.gateway.script import Answer, Endpoint
 
 _CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
 _REQUIRED = (
@@ -61,6 +61,17 @@ def operation_is_carried_out_at_other_gateways(agents: Agents, case: str) -> Non
         install.world.desk.beside_code = {"iss": install.world.desk.issuer, "scope": "openid", "x": "a b"}
 
     carried_out(ended(install.launch(f"a run with {case}")))
+
+
+@check("AGENT-01")
+def operation_is_carried_out_without_a_lifetime(agents: Agents) -> None:
+    """Tokens need not come with `expires_in`: neither this run nor the next one needs it."""
+    works(agents.normal())
+    install = agents.install()
+    install.world.desk.script.always(Endpoint.TOKEN, Answer(members={"expires_in": None}))
+
+    for what in ("a run with tokens whose lifetime is not said", "the next run with them"):
+        carried_out(ended(install.launch(what)))
 
 
 @check("AGENT-02")

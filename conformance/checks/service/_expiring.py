@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta, timezone
 
 from conformance.service import challenged
 from conformance.wire.exchange import Exchange
 
 # The service's clock may differ by so much, and then some (rule CHAL-07).
 LEEWAY_S = 60
+_EAST = timezone(timedelta(hours=2))
+# The same moment, as RFC 3339 lets anybody write it.
+TIMESTAMPS: Mapping[str, Callable[[float], str]] = {
+    "utc": lambda at: datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    "two-hours-ahead": lambda at: datetime.fromtimestamp(at, _EAST).isoformat(timespec="seconds"),
+    "nanoseconds": lambda at: datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f789Z"),
+}
 
 
 def refused_once_expired(ask: Callable[[], Exchange], expires_at: float) -> None:

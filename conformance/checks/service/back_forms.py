@@ -87,8 +87,8 @@ def redemption_has_its_exact_form(service: Service, world: ServiceWorld, case: t
 def merchant_api_gets_the_merchant_token_alone(service: Service, world: ServiceWorld) -> None:
     """The merchant is shown the merchant token as Bearer, and no other credential."""
     gateway, mark = world.gateway, world.gateway.journal.mark()
-    token = world.unseen_token(USER)
-    service.serve(token, tuple((name, token) for name in FORWARDED))
+    token, astray = world.unseen_token(USER), gateway.astray_token(USER)
+    service.serve(token, tuple((name, astray) for name in FORWARDED))
     calls = gateway.journal.since(mark, Endpoint.MERCHANT_API)
     require.that(bool(calls), "journal of the merchant API", expected="a call", got="none")
     for call in calls:
@@ -99,7 +99,7 @@ def merchant_api_gets_the_merchant_token_alone(service: Service, world: ServiceW
             expected="Bearer and the merchant token",
             got="something else" if bearer else "no such header",
         )
-        found = _others(call, world, token)
+        found = _others(call, world, token, astray)
         expect.that(
             not found, "call of the merchant API", expected="no other credential", got=", ".join(found)
         )
@@ -123,11 +123,12 @@ def merchant_api_gets_no_stand_in(service: Service, world: ServiceWorld, case: s
     expect.that(not found, "calls of the merchant API", expected="no other credential", got=", ".join(found))
 
 
-def _others(call: Call, world: ServiceWorld, token: str) -> list[str]:
+def _others(call: Call, world: ServiceWorld, token: str, astray: str = "") -> list[str]:
     """The credentials in a call of the merchant's API that are no merchant token."""
     gateway = world.gateway
     others = {
         "the gateway access token": token,
+        **({"a gateway access token of another header": astray} if astray else {}),
         "the Proxy client's secret": gateway.setup.proxy_client_secret,
         **{f"Proxy token {number}": each.value for number, each in enumerate(gateway.proxy_tokens, 1)},
     }

@@ -5,7 +5,15 @@ from __future__ import annotations
 import time
 
 from conformance.check import check
-from conformance.checks.service._trouble import USER, bounded, fault, recovers, shows_orders, works
+from conformance.checks.service._trouble import (
+    FOUND_WITHIN_S,
+    USER,
+    bounded,
+    fault,
+    recovers,
+    shows_orders,
+    works,
+)
 from conformance.checks.service.back_failures import FAILURES
 from conformance.claims import LeftOut, expect, fired
 from conformance.run.service_world import ServiceWorld
@@ -16,8 +24,6 @@ from fakes.gateway.script import Endpoint
 
 # Whoever has just fetched the keys may wait before it does so again; libraries wait for half a minute.
 ASKS_WITHIN_S = 35.0
-# A new key may be found so much later (rule SERVE-02), and a fetch that failed has just been one.
-FOUND_WITHIN_S = 70.0
 WHERE = (Endpoint.DISCOVERY, Endpoint.CORE_KEYS)
 BREAKING = {
     f"{endpoint.value}, {name}": (endpoint, name)

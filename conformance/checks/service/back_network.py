@@ -47,7 +47,8 @@ def broken_line_costs_no_more_than_a_bounded_try(
     gateway, mark = world.gateway, world.gateway.journal.mark()
     with world.doors.behind_a_proxy(endpoint) as proxy:
         line.arm(proxy)
-        answer = service.serve_once(world.unseen_token(USER))
+        token = world.unseen_token(USER)
+        answer = service.serve_once(token)
         struck, connections, troubles = line.struck(proxy), proxy.connections, proxy.troubles
     calls = gateway.journal.since(mark)
 
@@ -76,4 +77,4 @@ def broken_line_costs_no_more_than_a_bounded_try(
         got="orders of the other user",
         exchange=answer,
     )
-    recovers(service, world)
+    recovers(service, world, failed=token)

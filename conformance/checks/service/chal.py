@@ -100,7 +100,7 @@ def no_bearer_token_gets_the_challenge(
 def token_in_another_place_counts_as_none(service: Service, world: ServiceWorld, case: str) -> None:
     """A good token anywhere but in the Authorization header opens nothing."""
     _works(service, world)
-    good = world.gateway.access_token(USERS[0])
+    good = world.gateway.astray_token(USERS[0])
     match case:
         case "query":
             mark = "&" if "?" in service.operation.path else "?"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlsplit
 
 from conformance.check import check
 from conformance.checks.service._expiring import LEEWAY_S, refused_once_expired
@@ -24,12 +25,14 @@ ISSUERS: dict[str, _CHANGE] = {
     "with-a-slash": lambda world, _: f"{world.gateway.issuer}/",
     "upper-case": lambda world, _: world.gateway.issuer.upper(),
     "another-scheme": lambda world, _: _other_scheme(world.gateway.issuer),
-    "another-port": lambda world, _: f"{world.gateway.issuer}1",
+    "another-port": lambda world, _: _at(world.gateway.issuer, "1"),
+    "the-core-host": lambda world, _: world.gateway.addresses.core_url,
     "longer": lambda world, _: f"{world.gateway.issuer}.evil.example",
+    "a-longer-host": lambda world, _: _at(world.gateway.issuer, ".evil.example"),
     "longer-path": lambda world, _: f"{world.gateway.issuer}/evil",
     "shorter": lambda world, _: world.gateway.issuer[:-1],
     "the-authorization-server": lambda world, _: world.gateway.authorization_server,
-    "the-api-host": lambda world, _: f"{world.gateway.addresses.base_url}/core",
+    "the-api-host": lambda world, _: world.gateway.addresses.base_url,
     "another-host": lambda _world, _: "https://evil.example",
     "the-service": lambda _world, service: service.service_url,
     "as-a-list": lambda world, _: [world.gateway.issuer],
@@ -165,6 +168,12 @@ def _refused(service: Service, world: ServiceWorld, token: str) -> None:
 def _original(world: ServiceWorld, good: str, bait_url: str) -> Original:
     gateway = world.gateway
     return original(good, gateway.core_key.jwk, resource_kid=gateway.resource_key.kid, bait_url=bait_url)
+
+
+def _at(url: str, further: str) -> str:
+    """The same with more at the end of its host and port."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=f"{parts.netloc}{further}").geturl()
 
 
 def _other_scheme(url: str) -> str:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 from conformance.check import check
+from conformance.checks.service._expiring import TIMESTAMPS
 from conformance.claims import LeftOut, expect, observe, require
 from conformance.run.service_world import USERS, ServiceWorld
 from conformance.service import Service, holds_orders, served
+from fakes.gateway.gateway import MERCHANT_TOKEN_S
 from fakes.gateway.keys import SigningKey
-from fakes.gateway.script import Endpoint
+from fakes.gateway.script import Answer, Endpoint
 
 # A key that is new is found within this time (rule SERVE-02).
 FOUND_WITHIN_S = 60.0
@@ -55,6 +58,25 @@ def good_token_in_another_form_is_served(service: Service, world: ServiceWorld, 
         service.brings(answer, gateway.orders_of(user)),
         answer.step,
         expected="success with the orders",
+        got=answer.outcome(),
+        exchange=answer,
+    )
+
+
+@check("SERVE-01", cases=TIMESTAMPS)
+def redemption_with_any_timestamp_is_served(
+    service: Service, world: ServiceWorld, case: Callable[[float], str]
+) -> None:
+    """A merchant token does, in whatever form of RFC 3339 its `expires_at` is written."""
+    gateway = world.gateway
+    ends = {"expires_at": case(time.time() + MERCHANT_TOKEN_S)}
+    gateway.script.tape(Endpoint.REDEMPTION, [Answer(members=ends)])
+    answer = service.serve(world.unseen_token(USERS[0]))
+
+    expect.that(
+        service.brings(answer, gateway.orders_of(USERS[0])),
+        answer.step,
+        expected=f"success with the orders, for an expires_at of {ends['expires_at']}",
         got=answer.outcome(),
         exchange=answer,
     )

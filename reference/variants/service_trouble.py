@@ -1,0 +1,74 @@
+"""Other legal ways for a service to deal with parties that fail."""
+
+from __future__ import annotations
+
+import ssl
+import time
+from dataclasses import replace
+
+import httpx
+
+from reference.defects.service_remembering import readied
+from reference.service.policy.keys import Known
+from reference.service.upstream import transport
+from reference.variants.variant import variant
+
+FAILURES_IN_A_ROW = 3
+OPEN_S = 3.0
+
+
+class _Circuits(httpx.AsyncBaseTransport):
+    """Whoever fails three times in a row is not asked for a while."""
+
+    def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
+        self._inner = inner
+        self._failed: dict[str, int] = {}
+        self._open_until: dict[str, float] = {}
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        party = request.url.netloc.decode()
+        if time.monotonic() < self._open_until.get(party, 0.0):
+            raise httpx.ConnectError("open circuit", request=request)
+        failed = True
+        try:
+            response = await self._inner.handle_async_request(request)
+            failed = response.status_code >= 500
+        finally:
+            # What was waited for too long is cancelled, and comes by here as well.
+            self._failed[party] = self._failed.get(party, 0) + 1 if failed else 0
+            if self._failed[party] >= FAILURES_IN_A_ROW:
+                self._open_until[party] = time.monotonic() + OPEN_S
+        return response
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+def _with_circuits(trust: ssl.SSLContext) -> httpx.AsyncBaseTransport:
+    return _Circuits(transport(trust))
+
+
+def _tried_just_now(before: Known | None) -> Known | None:
+    """An attempt that failed counts like one that did not: the next one is due as much later."""
+    return replace(before, fetched_at=time.time()) if before is not None else None
+
+
+TROUBLE = (
+    variant(
+        "circuit-open-for-a-while",
+        "a party that failed three times in a row is not asked for three seconds",
+        transport=_with_circuits,
+    ),
+    variant(
+        "proxy-token-got-beforehand-by-its-lifetime-alone",
+        "the Proxy token is there before the first call, and used until its time is over",
+        around=readied,
+        mends=lambda _answer: False,
+    ),
+    variant(
+        "keys-after-a-while-at-most",
+        "keys are asked for once in forty seconds at most, and an attempt that failed counts",
+        keys_again_after_s=40,
+        keys_while_out_of_reach=_tried_just_now,
+    ),
+)

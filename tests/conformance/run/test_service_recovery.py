@@ -1,0 +1,130 @@
+"""A service in trouble is waited for, once; a service that is well is not even asked."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from conformance.run import recovery
+from fakes.gateway.gateway import Addresses, ScriptedGateway, Setup
+from fakes.gateway.journal import Call
+from fakes.gateway.keys import new_key
+from fakes.gateway.script import Endpoint
+
+ADDRESSES = Addresses(base_url="http://b", core_url="http://c", merchant_api_url="http://m")
+SETUP = Setup(
+    project_id="prj",
+    resource_id="res",
+    indicator="https://api.merchant.example",
+    scopes=(),
+    proxy_client_id="proxy",
+    proxy_client_secret="secret",
+)
+
+
+class Service:
+    """Works again after so many calls."""
+
+    def __init__(self, lost: float) -> None:
+        self.lost = lost
+        self.asked = 0
+
+    def serve(self, _token: str) -> int:
+        self.asked += 1
+        return self.asked
+
+    def brings(self, answer: int, _orders: object) -> bool:
+        return answer > self.lost
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(recovery, "time", clock)
+    return clock
+
+
+def world(*calls: tuple[Endpoint, int]) -> Any:
+    gateway = ScriptedGateway(ADDRESSES, SETUP, core_key=new_key("ES256"))
+    for ordinal, (endpoint, status) in enumerate(calls, 1):
+        gateway.journal.note(
+            Call(
+                ordinal=ordinal,
+                endpoint=endpoint,
+                method="GET",
+                target="/",
+                headers=(),
+                body=b"",
+                at_s=0,
+                status=status,
+            )
+        )
+    standing = SimpleNamespace(given_up=False)
+    return SimpleNamespace(gateway=gateway, standing=standing, unseen_token=gateway.access_token)
+
+
+SERVED = (Endpoint.MERCHANT_API, 200)
+FAILED = (Endpoint.REDEMPTION, 500)
+CUT = (Endpoint.REDEMPTION, 0)
+
+
+def test_a_minute_of_an_open_circuit_is_waited_out(clock: Clock) -> None:
+    around = world()
+
+    recovery.waited_for(Service(lost=30), around)  # type: ignore[arg-type]
+
+    assert 45 < clock.now < recovery.RECOVERS_WITHIN_S
+    assert not around.standing.given_up
+
+
+def test_who_did_not_get_over_one_trouble_is_given_less_for_the_next(clock: Clock) -> None:
+    around = world()
+
+    recovery.waited_for(Service(lost=float("inf")), around)  # type: ignore[arg-type]
+    first, around_again = clock.now, around.standing.given_up
+    recovery.waited_for(Service(lost=float("inf")), around)  # type: ignore[arg-type]
+
+    assert around_again
+    assert clock.now - first < 3 * recovery.ONCE_GIVEN_UP_S < first
+
+
+@pytest.mark.usefixtures("clock")
+def test_a_short_wait_gives_nobody_up() -> None:
+    around = world()
+
+    recovery.waited_for(Service(lost=float("inf")), around, 10)  # type: ignore[arg-type]
+
+    assert not around.standing.given_up
+
+
+@pytest.mark.usefixtures("clock")
+@pytest.mark.parametrize(
+    ("calls", "asked"),
+    [
+        ((), 0),
+        ((FAILED,), 0),
+        ((SERVED,), 0),
+        ((FAILED, SERVED), 0),
+        ((SERVED, FAILED), 3),
+        ((SERVED, CUT), 3),
+    ],
+)
+def test_between_two_checks_trouble_is_waited_for_where_there_was_some(calls: Any, asked: int) -> None:
+    service = Service(lost=2)
+
+    recovery.calm(service, world(*calls))  # type: ignore[arg-type]
+
+    assert service.asked == asked
