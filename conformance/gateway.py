@@ -27,7 +27,7 @@ class Visit:
     `status` is that of the page the browser ended on; None where it ended on none, or where nobody saw it.
     `acted_on` are the addresses, without queries, of the pages on which the user acted, where that was seen.
     `answers` is False where the address is nobody's who asked: what is called a code there, on an error page
-    for example, is none.
+    for example, is none. `unticked` are the boxes that were left so in the form that was sent last.
     """
 
     sent_to: str | None
@@ -37,6 +37,7 @@ class Visit:
     declined: bool | None = None
     acted_on: tuple[str, ...] = ()
     answers: bool = True
+    unticked: tuple[str, ...] = ()
 
     def parameter(self, name: str) -> str | None:
         """A query parameter of the answer; None when it is missing or doubled."""
@@ -75,7 +76,12 @@ class Visit:
             return f"the browser stayed on a page: {self.page}"
         parts = urlsplit(self.sent_to)
         names = ", ".join(name for name, _ in self.query()) or "no parameter"
-        return f"the browser was sent to {parts.scheme}://{parts.netloc}{parts.path} with {names}"
+        open_boxes = f", boxes left unticked: {', '.join(self.unticked)}" if self._says_no() else ""
+        return f"the browser was sent to {parts.scheme}://{parts.netloc}{parts.path} with {names}{open_boxes}"
+
+    def _says_no(self) -> bool:
+        """True where boxes were left unticked, and perhaps therefore no code came."""
+        return bool(self.unticked) and not self.codes()
 
 
 class BeyondReach(Unavailable):

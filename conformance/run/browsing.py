@@ -60,6 +60,7 @@ def visit_of(landing: Landing, request: SignInRequest) -> Visit:
         acts=landing.acts,
         declined=landing.declined,
         acted_on=landing.acted_on,
+        unticked=landing.unticked,
         answers=_answers(landing.left_to, request),
     )
     if landing.left_to and host is not None and host not in meant and not _ANSWERS & _names(landing.left_to):
