@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from secrets import token_bytes, token_hex
+from secrets import token_bytes, token_hex, token_urlsafe
 from types import MappingProxyType
 from urllib.parse import quote_plus
 
@@ -151,6 +151,11 @@ VARIANTS: tuple[Variant, ...] = (
         "codes-with-a-prefix",
         "a code is a prefix and 128 bits in hexadecimal",
         new_code=lambda _ids: "code_v1_" + token_hex(16),
+    ),
+    variant(
+        "codes-of-128-bits",
+        "a code is 128 bits in base64url, the last letter of which has two",
+        new_code=lambda _ids: token_urlsafe(16),
     ),
     variant(
         "codes-in-capitals",
