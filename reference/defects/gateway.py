@@ -19,6 +19,7 @@ from reference.defects.gateway_ownership import OWNERSHIP
 from reference.defects.gateway_proxy import PROXY
 from reference.defects.gateway_races import RACES
 from reference.defects.gateway_races_vault import VAULT_RACES
+from reference.defects.gateway_realms import REALMS
 from reference.defects.gateway_redemption import REDEMPTION
 from reference.defects.gateway_redirects import REDIRECTS
 from reference.defects.gateway_refusals import REFUSALS
@@ -34,6 +35,7 @@ from reference.defects.gateway_vault import VAULT
 FAMILIES = (
     DISCOVERY,
     KEYS,
+    REALMS,
     REGISTRATION,
     AUTHORIZATION,
     CLAIMS,
