@@ -10,6 +10,7 @@ from reference.defects.gateway_bindings import BINDINGS
 from reference.defects.gateway_claims import CLAIMS
 from reference.defects.gateway_clients import AGENTS
 from reference.defects.gateway_codes import EXCHANGES
+from reference.defects.gateway_empty import EMPTY
 from reference.defects.gateway_faults import FAULTS
 from reference.defects.gateway_faults_vault import VAULT_FAULTS
 from reference.defects.gateway_histories import HISTORIES
@@ -43,6 +44,7 @@ FAMILIES = (
     REDEMPTION,
     PROXY,
     REQUESTS,
+    EMPTY,
     REDIRECTS,
     SIGN_IN,
     EXCHANGES,
