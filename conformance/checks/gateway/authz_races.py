@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from conformance.check import check
-from conformance.checks.gateway._visits import code_came
+from conformance.checks.gateway._visits import code_came, side_by_side
 from conformance.claims import LeftOut, expect, require
 from conformance.gateway import Visit
 from conformance.parties import Agent, Resource
@@ -25,7 +25,7 @@ def sign_ins_at_once_end_at_their_own_request(world: World, races: Races) -> Non
     Where a user's sessions may end each other, each user signs in once.
     """
     world.authorization()
-    browsers = BROWSERS if _side_by_side(world) else min(BROWSERS, len(world.users))
+    browsers = BROWSERS if side_by_side(world) else min(BROWSERS, len(world.users))
     if browsers < 2:
         raise LeftOut("there is one user, whose sessions were not seen to leave each other alone")
     for _ in races.each(fewer=2):
@@ -51,7 +51,7 @@ def approval_amid_authorizations_is_kept(world: World, races: Races) -> None:
     midst of them. Where a user's sessions may end each other, there is one browser.
     """
     world.authorization()
-    browsers = [world.in_one_browser() for _ in range(AMID if _side_by_side(world) else 1)]
+    browsers = [world.in_one_browser() for _ in range(AMID if side_by_side(world) else 1)]
     for choice in races.each():
         resource, agent = world.holding_resource(), world.agent()
         authorizing = [partial(_authorize, browser, agent, resource) for browser in browsers]
@@ -71,25 +71,6 @@ def approval_amid_authorizations_is_kept(world: World, races: Races) -> None:
             expect.that(visit.ended(), what, expected="an end", got=visit.outcome())
         for visit in (*history.after, authorizing[0]()):
             code_came(visit, "authorization begun after the approval, which came amid others")
-
-
-def _side_by_side(world: World) -> bool:
-    """Whether a user who signs in a second time elsewhere stays signed in where the first time was.
-
-    A gateway may allow a user one session, and one at which nobody stays signed in does not show how many.
-    """
-    if world.standing.side_by_side is None:
-        agent, here, there = world.agent(), world.in_one_browser(), world.in_one_browser()
-        first, again, _, after = (_acts(browser, agent) for browser in (here, here, there, here))
-        world.standing.side_by_side = again == after < first
-    return world.standing.side_by_side
-
-
-def _acts(browser: World, agent: Agent) -> int:
-    """What the user had to do for a code."""
-    visit = browser.gateway.visit(browser.attempt(agent))
-    require.that(bool(visit.codes()), "authorization", expected="a code", got=visit.outcome())
-    return visit.acts or 0
 
 
 def _authorize(browser: World, agent: Agent, resource: Resource) -> Visit:
