@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.claims import expect, require
 from conformance.gateway import Visit
-from conformance.parties import Attempt
+from conformance.parties import Agent, Attempt
 from conformance.regular import regular
 from conformance.world import World
 
