@@ -8,6 +8,7 @@ from reference.defects.gateway_authorization import AUTHORIZATION
 from reference.defects.gateway_beliefs import BELIEFS
 from reference.defects.gateway_bindings import BINDINGS
 from reference.defects.gateway_claims import CLAIMS
+from reference.defects.gateway_claims_kept import KEPT
 from reference.defects.gateway_clients import AGENTS
 from reference.defects.gateway_codes import EXCHANGES
 from reference.defects.gateway_empty import EMPTY
@@ -40,6 +41,7 @@ FAMILIES = (
     REGISTRATION,
     AUTHORIZATION,
     CLAIMS,
+    KEPT,
     ANSWERS,
     REDEMPTION,
     PROXY,
