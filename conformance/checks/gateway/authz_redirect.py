@@ -83,6 +83,12 @@ QUERY_MISSES = {
     "other-path": "https://agent.example/other?tenant=1&place=a",
 }
 
+# What is registered beside https://agent.example/callback, and what it would stand for as a pattern.
+PATTERNS = {
+    "any-path": ("https://agent.example/*", "https://agent.example/anything"),
+    "any-sub-domain": ("https://*.agent.example/callback", "https://x.agent.example/callback"),
+}
+
 
 @check("AUTHZ-06", cases=NEAR_MISSES)
 def near_miss_gets_no_code_and_no_browser(world: World, case: str) -> None:
@@ -122,6 +128,17 @@ def registered_uris_are_not_mixed(world: World) -> None:
         world.approved(world.attempt(agent, redirect_uri=uri))
 
     _refused(world, agent, one, "https://one.agent.example/there")
+
+
+@check("AUTHZ-06", cases=PATTERNS)
+def registered_pattern_stands_for_itself_alone(world: World, case: tuple[str, str]) -> None:
+    """An address with an asterisk in it, where it can be registered at all, lets no other address in."""
+    world = world.in_one_browser()
+    pattern, asked_for = case
+    agent = world.agent_with(CALLBACK, pattern)
+    world.approved(world.attempt(agent))
+
+    _refused(world, agent, pattern, asked_for)
 
 
 @check("AUTHZ-06", needs=["examples"])
