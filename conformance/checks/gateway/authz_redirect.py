@@ -138,7 +138,8 @@ def registered_pattern_stands_for_itself_alone(world: World, case: tuple[str, st
     agent = world.agent_with(CALLBACK, pattern)
     world.approved(world.attempt(agent))
 
-    _refused(world, agent, pattern, asked_for)
+    world.show(pattern)
+    _refused(world, agent, CALLBACK, asked_for, beside=f" beside {pattern}")
 
 
 @check("AUTHZ-06", needs=["examples"])
@@ -173,11 +174,11 @@ def _leads_home(uri: str) -> bool:
     return f"https://{host.lower()}{slash}{path.rstrip('?#')}" == CALLBACK
 
 
-def _refused(world: World, agent: Agent, registered: str, asked_for: str) -> None:
+def _refused(world: World, agent: Agent, registered: str, asked_for: str, beside: str = "") -> None:
     world.show(asked_for)
     visit = world.gateway.visit(world.attempt(agent, redirect_uri=asked_for), wherever=True)
 
-    what = f"authorization with the redirect URI {asked_for}, where {registered} is registered"
+    what = f"authorization with the redirect URI {asked_for}, where {registered} is registered{beside}"
     no_code(visit, what)
     expect.that(
         not _strayed(visit.sent_to, registered, asked_for),
