@@ -26,6 +26,8 @@ class Visit:
     How often the user acted and whether the user really declined is None where the sign-in cannot see it.
     `status` is that of the page the browser ended on; None where it ended on none, or where nobody saw it.
     `acted_on` are the addresses, without queries, of the pages on which the user acted, where that was seen.
+    `answers` is False where the address is nobody's who asked: what is called a code there, on an error page
+    for example, is none. `unticked` are the boxes that were left so in the form that was sent last.
     """
 
     sent_to: str | None
@@ -34,14 +36,18 @@ class Visit:
     acts: int | None = None
     declined: bool | None = None
     acted_on: tuple[str, ...] = ()
+    answers: bool = True
+    unticked: tuple[str, ...] = ()
 
     def parameter(self, name: str) -> str | None:
-        """A query parameter where the browser was sent to; None when it is missing or doubled."""
+        """A query parameter of the answer; None when it is missing or doubled."""
         values = [value for key, value in self.query() if key == name]
-        return values[0] if len(values) == 1 else None
+        return values[0] if self.answers and len(values) == 1 else None
 
     def codes(self) -> list[str]:
         """Every code in the address the browser was sent to."""
+        if not self.answers:
+            return []
         return [value for name, value in self.sent() if name == "code" and value]
 
     def sent(self) -> list[tuple[str, str]]:
@@ -70,7 +76,12 @@ class Visit:
             return f"the browser stayed on a page: {self.page}"
         parts = urlsplit(self.sent_to)
         names = ", ".join(name for name, _ in self.query()) or "no parameter"
-        return f"the browser was sent to {parts.scheme}://{parts.netloc}{parts.path} with {names}"
+        open_boxes = f", boxes left unticked: {', '.join(self.unticked)}" if self._says_no() else ""
+        return f"the browser was sent to {parts.scheme}://{parts.netloc}{parts.path} with {names}{open_boxes}"
+
+    def _says_no(self) -> bool:
+        """True where boxes were left unticked, and perhaps therefore no code came."""
+        return bool(self.unticked) and not self.codes()
 
 
 class BeyondReach(Unavailable):
@@ -178,8 +189,10 @@ class Gateway:
     def noted(self, visit: Visit) -> Visit:
         """The visit, with what the browser was sent away with noted as secrets."""
         for name, value in visit.sent():
-            if name in {"code", "access_token", "id_token", "refresh_token"} and value:
+            if name in {"access_token", "id_token", "refresh_token"} and value:
                 self.keyring.secret(name, value)
+        for code in visit.codes():
+            self.keyring.secret("code", code)
         return visit
 
     def exchange(self, authorization: Authorization, **overrides: str | None) -> Exchange:

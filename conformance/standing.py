@@ -51,6 +51,8 @@ class Standing:
     token_life_s: float | None = None
     # Whether provisioning uses a grant of its own; None as long as nobody has waited for that in vain.
     provisions_apart: bool | None = None
+    # Whether a user's sessions in two browsers were seen to live side by side; None before anybody looked.
+    side_by_side: bool | None = None
 
     def note(self, answer: Exchange, *, in_vain: bool) -> None:
         """A redemption's last answer, and whether it was still one to wait for."""

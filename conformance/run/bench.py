@@ -132,11 +132,10 @@ class Bench:
         return self._wire.send("browser", request)
 
     def _visit(self, url: str, redirect_uri: str, user: User, *, approve: bool) -> Visit:
-        landing = self._sign_in.sign_in(
-            SignInRequest(authorization_url=url, redirect_uri=redirect_uri, user=user, approve=approve)
-        )
+        request = SignInRequest(authorization_url=url, redirect_uri=redirect_uri, user=user, approve=approve)
+        landing = self._sign_in.sign_in(request)
         self._landed(landing)
-        return visit_of(landing, redirect_uri)
+        return visit_of(landing, request)
 
     def _landed(self, landing: Landing) -> None:
         """Where nobody saw what sent the browser away, its new address is all that there is to search."""

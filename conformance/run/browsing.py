@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from conformance.gateway import CALLBACK, BeyondReach, Visit
 from conformance.parties import User
+from conformance.signin.addresses import resolve
 from conformance.signin.landing import Landing, SignInRequest
 from conformance.signin.walking import PageSignIn
 
@@ -25,31 +26,33 @@ class KeptBrowser:
     def visit(self, url: str, redirect_uri: str, user: User, *, approve: bool) -> Visit:
         """Opens an address, and the user does what is asked for."""
         request = SignInRequest(authorization_url=url, redirect_uri=redirect_uri, user=user, approve=approve)
-        return self._seen(self._pages.sign_in_with(self._browser, request), redirect_uri)
+        return self._seen(self._pages.sign_in_with(self._browser, request), request)
 
     def look(self, url: str, user: User) -> Visit:
         """Opens an address; redirects are followed, and the user does nothing at all."""
-        return self._seen(self._pages.look(self._browser, _opening(url, user)))
+        request = _opening(url, user)
+        return self._seen(self._pages.look(self._browser, request), request)
 
     def hand_over(self, act: int, url: str, user: User) -> Visit | None:
         """The user's act of this number is sent by a browser without this one's cookies."""
         stranger = self._pages.browser(CALLBACK)
-        landing = self._pages.hand_over(self._browser, stranger, _opening(url, user), act)
-        return None if landing is None else self._seen(landing)
+        request = _opening(url, user)
+        landing = self._pages.hand_over(self._browser, stranger, request, act)
+        return None if landing is None else self._seen(landing, request)
 
-    def _seen(self, landing: Landing, redirect_uri: str = CALLBACK) -> Visit:
+    def _seen(self, landing: Landing, request: SignInRequest) -> Visit:
         self._landed(landing)
-        return visit_of(landing, redirect_uri)
+        return visit_of(landing, request)
 
 
-def visit_of(landing: Landing, redirect_uri: str) -> Visit:
+def visit_of(landing: Landing, request: SignInRequest) -> Visit:
     """A landing as checks see it.
 
     A sign-in that goes on at a host to which a run may not go, an identity provider's for example, says
     nothing about the gateway: neither is it the agent's address, nor does it carry what belongs there.
     """
     host = urlsplit(landing.left_to or "").hostname
-    meant = {urlsplit(url).hostname for url in (redirect_uri, CALLBACK)}
+    meant = {urlsplit(url).hostname for url in (request.redirect_uri, CALLBACK)}
     visit = Visit(
         sent_to=landing.sent_to,
         page=landing.outcome(),
@@ -57,10 +60,36 @@ def visit_of(landing: Landing, redirect_uri: str) -> Visit:
         acts=landing.acts,
         declined=landing.declined,
         acted_on=landing.acted_on,
+        unticked=landing.unticked,
+        answers=_answers(landing.left_to, request),
     )
     if landing.left_to and host is not None and host not in meant and not _ANSWERS & _names(landing.left_to):
         raise BeyondReach(host, visit)
     return visit
+
+
+def _answers(left_to: str | None, request: SignInRequest) -> bool:
+    """Whether this can answer the request: at a host that it names or its agent has, or with its state.
+
+    A code that goes astray goes with its state; an error page may call its reasons codes.
+    """
+    if left_to is None:
+        return True
+    asked = parse_qsl(urlsplit(request.authorization_url).query)
+    uris = {request.redirect_uri, CALLBACK, *(value for name, value in asked if name == "redirect_uri")}
+    hosts = {_host(way) for uri in uris for way in (uri, resolve(CALLBACK, uri))}
+    there = urlsplit(left_to)
+    if there.scheme not in {"http", "https"} or _host(left_to) in {*hosts, None}:
+        return True
+    came = parse_qsl(f"{there.query}&{there.fragment}".replace("?", "&"))
+    return any(pair in came for pair in asked if pair[0] == "state")
+
+
+def _host(url: str) -> str | None:
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None
 
 
 def _names(url: str) -> set[str]:

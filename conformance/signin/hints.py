@@ -11,8 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from conformance.parties import User
-    from conformance.signin.page import Button, Form, Page
+    from conformance.signin.page import Button, Field, Form, Page
     from conformance.target.model import Step
+
+_BOXES = {"checkbox", "radio"}
 
 
 def apply_hints(
@@ -36,18 +38,32 @@ def _apply(form: Form, step: Step, user: User, *, approve: bool) -> tuple[Form, 
         "{password}": user.password.reveal(),
     }
     for name, text in step.fill.items():
-        field = next((field for field in form.fields if name in {field.name, field.id}), None)
-        if field is None:
-            return None
         for placeholder, value in values.items():
             text = text.replace(placeholder, value)  # noqa: PLW2901 - one text, filled in place by place
-        form = form.replacing(field, replace(field, value=text))
+        meant = [field for field in form.fields if name in {field.name, field.id}]
+        if not meant:
+            return None
+        form = _ticked(form, meant, text) if meant[0].kind in _BOXES else _written(form, meant[0], text)
     if step.press is None:
         return form, choose_button(form, approve=approve)
     button = next((button for button in form.buttons if _is_called(button, step.press)), None)
     if button is None or (not approve and reading_of(button, form) == "approve"):
         return None
     return form, button
+
+
+def _written(form: Form, field: Field, text: str) -> Form:
+    return form.replacing(field, replace(field, value=text))
+
+
+def _ticked(form: Form, meant: list[Field], text: str) -> Form:
+    """Of boxes that share a name the one with this value is ticked, else the first; no text unticks it."""
+    box = next((field for field in meant if field.value == text), meant[0])
+    if box.kind == "radio" and text:
+        for other in form.fields:
+            if other.kind == "radio" and other.name == box.name and other is not box:
+                form = form.replacing(other, replace(other, on=False))
+    return form.replacing(box, replace(box, on=bool(text)))
 
 
 def _is_called(button: Button, name: str) -> bool:

@@ -31,7 +31,8 @@ class Landing:
 
     `redirected_to` and `left_to` are where it would have gone; neither was fetched. `acts` counts what the
     user did by pressing or submitting, `acted_on` are the pages of that; ways to sign in that cannot see it
-    leave them out. `picture` names the file that shows where the user stuck.
+    leave them out. `picture` names the file that shows where the user stuck, `unticked` the boxes that were
+    left so in the form that was sent last.
     """
 
     redirected_to: str | None = None
@@ -45,6 +46,7 @@ class Landing:
     declined: bool | None = None
     acted_on: tuple[str, ...] = ()
     picture: str = ""
+    unticked: tuple[str, ...] = ()
 
     @property
     def sent_to(self) -> str | None:

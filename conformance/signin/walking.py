@@ -17,7 +17,7 @@ from conformance.signin.page import Page
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from conformance.signin.page import Button, Form
+    from conformance.signin.page import Button, Field, Form
     from conformance.target.model import Step
 
 MOST_PAGES = 12
@@ -34,6 +34,7 @@ class _Acts:
 
     count: int = 0
     declined: bool = False
+    unticked: tuple[str, ...] = ()
     pages: list[str] = field(default_factory=list)
     answered: Counter[tuple[str, ...]] = field(default_factory=Counter)
 
@@ -159,8 +160,13 @@ class PageSignIn:
                 return "the page keeps asking for the password"
         acts.count += 1
         acts.pages.append(without_query(page.url))
+        acts.unticked = tuple(item.id or item.name for item in form.fields if _is_left_open(item))
         acts.declined = acts.declined or (button is not None and reading_of(button, form) == "deny")
         return form, button
+
+
+def _is_left_open(item: Field) -> bool:
+    return item.kind == "checkbox" and not item.on
 
 
 @contextmanager
@@ -182,7 +188,13 @@ def _resting(browser: Browsing) -> Iterator[Callable[..., str]]:
 def _landing(
     view: View, request: SignInRequest, acts: _Acts, stuck: str | None, hops: tuple[str, ...]
 ) -> Landing:
-    common = Landing(hops=hops, acts=acts.count, declined=acts.declined, acted_on=tuple(acts.pages))
+    common = Landing(
+        hops=hops,
+        acts=acts.count,
+        declined=acts.declined,
+        acted_on=tuple(acts.pages),
+        unticked=acts.unticked,
+    )
     match view:
         case Away(url=url) if lands_on(request.redirect_uri, url):
             return replace(common, redirected_to=url)

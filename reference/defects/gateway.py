@@ -8,8 +8,10 @@ from reference.defects.gateway_authorization import AUTHORIZATION
 from reference.defects.gateway_beliefs import BELIEFS
 from reference.defects.gateway_bindings import BINDINGS
 from reference.defects.gateway_claims import CLAIMS
+from reference.defects.gateway_claims_kept import KEPT
 from reference.defects.gateway_clients import AGENTS
 from reference.defects.gateway_codes import EXCHANGES
+from reference.defects.gateway_empty import EMPTY
 from reference.defects.gateway_faults import FAULTS
 from reference.defects.gateway_faults_vault import VAULT_FAULTS
 from reference.defects.gateway_histories import HISTORIES
@@ -19,6 +21,7 @@ from reference.defects.gateway_ownership import OWNERSHIP
 from reference.defects.gateway_proxy import PROXY
 from reference.defects.gateway_races import RACES
 from reference.defects.gateway_races_vault import VAULT_RACES
+from reference.defects.gateway_realms import REALMS
 from reference.defects.gateway_redemption import REDEMPTION
 from reference.defects.gateway_redirects import REDIRECTS
 from reference.defects.gateway_refusals import REFUSALS
@@ -34,13 +37,16 @@ from reference.defects.gateway_vault import VAULT
 FAMILIES = (
     DISCOVERY,
     KEYS,
+    REALMS,
     REGISTRATION,
     AUTHORIZATION,
     CLAIMS,
+    KEPT,
     ANSWERS,
     REDEMPTION,
     PROXY,
     REQUESTS,
+    EMPTY,
     REDIRECTS,
     SIGN_IN,
     EXCHANGES,

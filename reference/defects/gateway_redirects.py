@@ -115,6 +115,11 @@ REDIRECTS: tuple[Defect, ...] = (
         "The registered address is taken for a regular expression.",
         lambda given, uri: re.fullmatch(uri, given) is not None,
     ),
+    taken(
+        "redirect-by-wildcard",
+        "An asterisk in a registered address stands for anything.",
+        lambda given, uri: re.fullmatch(".*".join(map(re.escape, uri.split("*"))), given) is not None,
+    ),
     taken("redirect-by-any-scheme", "The scheme does not count.", both(lambda url: url.partition(":")[2])),
     taken("redirect-backslashes", "Back slashes are slashes.", both(lambda url: url.replace("\\", "/"))),
     taken("redirect-cut-at-a-null", "What stands behind %00 is cut off.", both(lambda u: u.split("%00")[0])),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from secrets import token_bytes, token_hex
+from secrets import token_bytes, token_hex, token_urlsafe
 from types import MappingProxyType
+from typing import Any
 from urllib.parse import quote_plus
 
 from reference.gateway.pages import ApprovePageFacts
 from reference.gateway.policies import PAGE_HEADERS
-from reference.gateway.policy import authorization
+from reference.gateway.policy import authorization, sign_in
 from reference.gateway.policy.authorization import (
     REDIRECT_CHECKS,
     AuthorizationCheck,
@@ -18,7 +19,7 @@ from reference.gateway.policy.authorization import (
     ConsentFacts,
 )
 from reference.gateway.policy.outcomes import Refusal
-from reference.gateway.records import AuthorizationRequest, Person, Standing
+from reference.gateway.records import AuthorizationRequest, Person, SignIn, Standing
 from reference.variants.variant import Variant, variant
 
 MESSY_PAGE = """<HTML><head><title>Really?
@@ -92,6 +93,28 @@ def _nobody(_person: Person | None, _now: float) -> Person | None:
     return None
 
 
+def _one_session() -> dict[str, Any]:
+    """Whoever signs in is signed out everywhere else, in the midst of an approval, too."""
+    latest: dict[tuple[str, str], Person] = {}
+
+    def person_named(facts: sign_in.IdTokenFacts) -> Person | None:
+        person = sign_in.person_named(facts)
+        if person is not None:
+            latest[facts.merchant.client_id, person.login_id] = person
+        return person
+
+    def stands(person: Person) -> bool:
+        return any(person is each for each in latest.values())
+
+    def remembered(person: Person | None, now: float) -> Person | None:
+        return sign_in.remembered(person, now) if person is not None and stands(person) else None
+
+    def same_browser(begun: SignIn, browser: str | None) -> bool:
+        return sign_in.same_browser(begun, browser) and (begun.person is None or stands(begun.person))
+
+    return {"person_named": person_named, "remembered": remembered, "same_browser": same_browser}
+
+
 VARIANTS: tuple[Variant, ...] = (
     variant(
         "errors-on-a-page",
@@ -135,6 +158,11 @@ VARIANTS: tuple[Variant, ...] = (
         remembered=_nobody,
     ),
     variant(
+        "one-session-a-user",
+        "a user who signs in is signed out in every other browser",
+        **_one_session(),
+    ),
+    variant(
         "state-before-code",
         "the redirect has state first, and parameters that nobody asked for",
         code_redirect=_state_first,
@@ -151,6 +179,11 @@ VARIANTS: tuple[Variant, ...] = (
         "codes-with-a-prefix",
         "a code is a prefix and 128 bits in hexadecimal",
         new_code=lambda _ids: "code_v1_" + token_hex(16),
+    ),
+    variant(
+        "codes-of-128-bits",
+        "a code is 128 bits in base64url, the last letter of which has two",
+        new_code=lambda _ids: token_urlsafe(16),
     ),
     variant(
         "codes-in-capitals",

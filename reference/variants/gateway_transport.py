@@ -87,6 +87,15 @@ def _explains_elsewhere(_: Asked, answered: Answered, __: Gateway) -> Answered:
     return Answered(status=303, headers=(("location", "https://help.operator.example/why"),), body=b"")
 
 
+def _explains_by_code(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
+    """The same, with what is wrong in a parameter that has the name of another."""
+    explained = _explains_elsewhere(asked, answered, gateway)
+    if explained is answered:
+        return answered
+    page = "https://help.operator.example/error?code=agent_pending"
+    return replace(explained, headers=(("location", page),))
+
+
 def _logs_fingerprints(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
     """The log tells credentials apart without holding them."""
     sent = [asked.headers.get(name, "") for name in ("authorization", "x-proxy-token")]
@@ -126,6 +135,11 @@ VARIANTS = (
         "reasons-on-another-site",
         "a browser that cannot go on is sent to the operator's own site",
         around=meddling(_explains_elsewhere),
+    ),
+    variant(
+        "reasons-by-code-on-another-site",
+        "a browser that cannot go on is sent to the operator's own site with an error's code in `code`",
+        around=meddling(_explains_by_code),
     ),
     variant("request-id-repeated", "every answer repeats the request's ID", around=meddling(_says_who_asked)),
     variant(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 import secrets
 import uuid
-from base64 import urlsafe_b64encode
-from collections.abc import Callable
+from base64 import b32encode, urlsafe_b64encode
+from collections.abc import Callable, Sequence
 
 import pytest
 
-from conformance.entropy import apparent_bits, spelled_out, steady_steps
+from conformance.checks.gateway.authz_browser import SAMPLES, SAMPLES_ELSEWHERE
+from conformance.entropy import apparent_bits, most_bits, spelled_out, steady_steps
 
 GOOD: dict[str, Callable[[], str]] = {
     "hex of 16 bytes": lambda: secrets.token_hex(16),
@@ -33,6 +34,49 @@ def test_random_values_look_random(make: Callable[[], str]) -> None:
 @pytest.mark.parametrize("make", BAD.values(), ids=BAD)
 def test_guessable_values_do_not(make: Callable[[], str]) -> None:
     assert all(apparent_bits([make() for _ in range(32)]) <= 127 for _ in range(20))
+
+
+def base32(generator: random.Random) -> str:
+    return b32encode(generator.randbytes(16)).decode().rstrip("=")
+
+
+# Seeded generators of no more than 128 bits, and of a few bits less.
+TIGHT: dict[str, Callable[[random.Random], str]] = {
+    "hex": lambda generator: generator.randbytes(16).hex(),
+    "base64url": lambda generator: urlsafe_b64encode(generator.randbytes(16)).decode().rstrip("="),
+    "base32": base32,
+    "decimal": lambda generator: f"{generator.randrange(10**39):039}",
+}
+SHORT: dict[str, Callable[[random.Random], str]] = {
+    "hex of 15 bytes": lambda generator: generator.randbytes(15).hex(),
+    "base64url of 15 bytes": lambda generator: urlsafe_b64encode(generator.randbytes(15)).decode(),
+    "UUID version 4": lambda generator: str(uuid.UUID(int=generator.getrandbits(128), version=4)),
+    "64 bits": lambda generator: generator.randbytes(8).hex(),
+    "the time and four digits": lambda g: f"17{g.randrange(10**12):017}{g.randrange(10**4):04}",
+}
+# By how many samples a judge of codes looks, and how.
+JUDGES: dict[str, tuple[int, Callable[[Sequence[str]], float]]] = {
+    "many samples": (SAMPLES, apparent_bits),
+    "few samples": (SAMPLES_ELSEWHERE, most_bits),
+}
+
+
+@pytest.mark.parametrize(("count", "bits"), JUDGES.values(), ids=JUDGES)
+@pytest.mark.parametrize("make", TIGHT.values(), ids=TIGHT)
+def test_codes_of_128_bits_are_never_blamed_for_bad_luck(
+    make: Callable[[random.Random], str], count: int, bits: Callable[[Sequence[str]], float]
+) -> None:
+    generator = random.Random(12)
+    assert all(bits([make(generator) for _ in range(count)]) > 127 for _ in range(1000))
+
+
+@pytest.mark.parametrize(("count", "bits"), JUDGES.values(), ids=JUDGES)
+@pytest.mark.parametrize("make", SHORT.values(), ids=SHORT)
+def test_codes_of_fewer_bits_are_always_caught(
+    make: Callable[[random.Random], str], count: int, bits: Callable[[Sequence[str]], float]
+) -> None:
+    generator = random.Random(12)
+    assert all(bits([make(generator) for _ in range(count)]) <= 127 for _ in range(1000))
 
 
 def test_counter_has_the_bits_of_its_last_digits() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.claims import expect, require
 from conformance.gateway import Visit
-from conformance.parties import Attempt
+from conformance.parties import Agent, Attempt
 from conformance.regular import regular
 from conformance.world import World
 
@@ -35,3 +35,22 @@ def visit_with(world: World, attempt: Attempt, **parameters: str) -> Visit:
     """The attempt with some parameters replaced; the way to a code is known not to leave this run's reach."""
     pairs = list((dict(attempt.parameters) | parameters).items())
     return world.gateway.visit(attempt, pairs=pairs, wherever=True)
+
+
+def side_by_side(world: World) -> bool:
+    """Whether a user who signs in a second time elsewhere stays signed in where the first time was.
+
+    A gateway may allow a user one session, and one at which nobody stays signed in does not show how many.
+    """
+    if world.standing.side_by_side is None:
+        agent, here, there = world.agent(), world.in_one_browser(), world.in_one_browser()
+        first, again, _, after = (_acts(browser, agent) for browser in (here, here, there, here))
+        world.standing.side_by_side = again == after < first
+    return world.standing.side_by_side
+
+
+def _acts(browser: World, agent: Agent) -> int:
+    """What the user had to do for a code."""
+    visit = browser.gateway.visit(browser.attempt(agent))
+    require.that(bool(visit.codes()), "authorization", expected="a code", got=visit.outcome())
+    return visit.acts or 0

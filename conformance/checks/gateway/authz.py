@@ -79,9 +79,7 @@ def new_agent_is_approved_by_default(gateway: Gateway, world: World) -> None:
     agent = world.agent()
     visit = gateway.visit(world.attempt(agent))
 
-    expect.that(
-        visit.parameter("code") is not None, "first authorization", expected="a code", got=visit.outcome()
-    )
+    code_came(visit, "first authorization")
 
 
 @check("AUTHZ-09", needs=["control:create_project"], cases={"no-policy-named": None, "approve": "approve"})
@@ -91,9 +89,7 @@ def new_project_approves_every_agent(gateway: Gateway, world: World, case: Agent
     agent = world.agent()
     visit = gateway.visit(world.attempt(agent, resource=project.resource))
 
-    expect.that(
-        visit.parameter("code") is not None, "first authorization", expected="a code", got=visit.outcome()
-    )
+    code_came(visit, "first authorization")
 
 
 @check("AUTHZ-07")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from conformance.check import check
 from conformance.checks.gateway._visits import no_code
 from conformance.claims import LeftOut, expect, require
-from conformance.entropy import apparent_bits, steady_steps
+from conformance.entropy import apparent_bits, most_bits, steady_steps
 from conformance.gateway import BeyondReach, Browsing, Gateway, Visit
 from conformance.parties import Agent, User
 from conformance.signin.markup import read_page
@@ -17,7 +17,7 @@ from conformance.wire.place import origin
 from conformance.world import World
 
 # A sign-in that stays in its browser is short; one that cannot takes its time, so there are fewer of them.
-SAMPLES, SAMPLES_ELSEWHERE = 16, 8
+SAMPLES, SAMPLES_ELSEWHERE = 32, 8
 
 # Policies under which the address of a page stays at home; a browser's own default is no promise.
 DISCREET = frozenset(
@@ -41,10 +41,14 @@ WITHOUT_ASKING = {
 
 @check("AUTHZ-12")
 def codes_look_random(gateway: Gateway, world: World) -> None:
-    """Over a series of codes none repeats, none follows from the last, and 128 bits or more vary freely."""
+    """Over a series of codes none repeats, none follows from the last, and 128 bits or more vary freely.
+
+    Where there are few of them, what cannot be told apart from 128 bits passes.
+    """
     world = world.in_one_browser()
     agent = world.agent()
-    count = SAMPLES if gateway.new_browser is not None else SAMPLES_ELSEWHERE
+    many = gateway.new_browser is not None
+    count = SAMPLES if many else SAMPLES_ELSEWHERE
     codes = [world.authorization(agent=agent).code.reveal() for _ in range(count)]
 
     expect.that(
@@ -59,8 +63,8 @@ def codes_look_random(gateway: Gateway, world: World) -> None:
         expected="no steady step",
         got="always the same difference from one to the next",
     )
-    bits = apparent_bits(codes)
-    expect.that(bits >= 128, f"{count} codes", expected="at least 128 random bits", got=f"{bits:.0f} bits")
+    bits = apparent_bits(codes) if many else most_bits(codes)
+    expect.that(bits > 127, f"{count} codes", expected="128 random bits", got=f"about {bits:.0f} bits")
 
 
 @check("AUTHZ-12")

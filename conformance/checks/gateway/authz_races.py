@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from conformance.check import check
-from conformance.checks.gateway._visits import code_came
-from conformance.claims import expect, require
+from conformance.checks.gateway._visits import code_came, side_by_side
+from conformance.claims import LeftOut, expect, require
 from conformance.gateway import Visit
 from conformance.parties import Agent, Resource
 from conformance.racing import Races, amid, together
@@ -20,20 +20,26 @@ AMID = 3
 
 @check("AUTHZ-01", needs=["sign-in:browser"])
 def sign_ins_at_once_end_at_their_own_request(world: World, races: Races) -> None:
-    """Users who sign in at the same time, in different browsers, each come back with code and state."""
+    """Users who sign in at the same time, in different browsers, each come back with code and state.
+
+    Where a user's sessions may end each other, each user signs in once.
+    """
     world.authorization()
+    browsers = BROWSERS if side_by_side(world) else min(BROWSERS, len(world.users))
+    if browsers < 2:
+        raise LeftOut("there is one user, whose sessions were not seen to leave each other alone")
     for _ in races.each(fewer=2):
-        users = [world.users[number % len(world.users)] for number in range(BROWSERS)]
+        users = [world.users[number % len(world.users)] for number in range(browsers)]
         attempts = [world.attempt(world.agent(), user=user) for user in users]
 
         visits = together([partial(world.gateway.visit, attempt) for attempt in attempts])
 
         for attempt, visit in zip(attempts, visits, strict=True):
-            code_came(visit, f"sign-in of {attempt.user.name} beside {BROWSERS - 1} others")
+            code_came(visit, f"sign-in of {attempt.user.name} beside {browsers - 1} others")
             expect.equal(
                 visit.parameter("state"),
                 attempt.parameters["state"],
-                f"state of {attempt.user.name}'s sign-in beside {BROWSERS - 1} others",
+                f"state of {attempt.user.name}'s sign-in beside {browsers - 1} others",
             )
 
 
@@ -42,10 +48,10 @@ def approval_amid_authorizations_is_kept(world: World, races: Races) -> None:
     """An agent that is approved while it authorizes may get a code or not; begun anew, it does.
 
     Several authorizations go on all the time, in browsers that are signed in, and the approval comes in the
-    midst of them.
+    midst of them. Where a user's sessions may end each other, there is one browser.
     """
     world.authorization()
-    browsers = [world.in_one_browser() for _ in range(AMID)]
+    browsers = [world.in_one_browser() for _ in range(AMID if side_by_side(world) else 1)]
     for choice in races.each():
         resource, agent = world.holding_resource(), world.agent()
         authorizing = [partial(_authorize, browser, agent, resource) for browser in browsers]

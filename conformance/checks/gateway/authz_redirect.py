@@ -83,6 +83,12 @@ QUERY_MISSES = {
     "other-path": "https://agent.example/other?tenant=1&place=a",
 }
 
+# What is registered beside https://agent.example/callback, and what it would stand for as a pattern.
+PATTERNS = {
+    "any-path": ("https://agent.example/*", "https://agent.example/anything"),
+    "any-sub-domain": ("https://*.agent.example/callback", "https://x.agent.example/callback"),
+}
+
 
 @check("AUTHZ-06", cases=NEAR_MISSES)
 def near_miss_gets_no_code_and_no_browser(world: World, case: str) -> None:
@@ -124,6 +130,18 @@ def registered_uris_are_not_mixed(world: World) -> None:
     _refused(world, agent, one, "https://one.agent.example/there")
 
 
+@check("AUTHZ-06", cases=PATTERNS)
+def registered_pattern_stands_for_itself_alone(world: World, case: tuple[str, str]) -> None:
+    """An address with an asterisk in it, where it can be registered at all, lets no other address in."""
+    world = world.in_one_browser()
+    pattern, asked_for = case
+    agent = world.agent_with(CALLBACK, pattern)
+    world.approved(world.attempt(agent))
+
+    world.show(pattern)
+    _refused(world, agent, CALLBACK, asked_for, beside=f" beside {pattern}")
+
+
 @check("AUTHZ-06", needs=["examples"])
 def generated_near_miss_gets_no_code_and_no_browser(world: World, draw: Draw) -> None:
     """The registered address with a character or two changed gets neither a code nor the browser."""
@@ -156,11 +174,11 @@ def _leads_home(uri: str) -> bool:
     return f"https://{host.lower()}{slash}{path.rstrip('?#')}" == CALLBACK
 
 
-def _refused(world: World, agent: Agent, registered: str, asked_for: str) -> None:
+def _refused(world: World, agent: Agent, registered: str, asked_for: str, beside: str = "") -> None:
     world.show(asked_for)
     visit = world.gateway.visit(world.attempt(agent, redirect_uri=asked_for), wherever=True)
 
-    what = f"authorization with the redirect URI {asked_for}, where {registered} is registered"
+    what = f"authorization with the redirect URI {asked_for}, where {registered} is registered{beside}"
     no_code(visit, what)
     expect.that(
         not _strayed(visit.sent_to, registered, asked_for),

@@ -17,7 +17,7 @@ from conformance.world import World
 PKCE = ("code_challenge", "code_challenge_method")
 REQUIRED = ("response_type", "client_id", "redirect_uri", "scope", "state", *PKCE)
 
-# Without which parameters a request is made.
+# Without which parameters, or without whose values, a request is made.
 MISSING = {name: (name,) for name in REQUIRED} | {"both-pkce-parameters": PKCE}
 
 METHODS = {
@@ -91,6 +91,15 @@ def request_without_it_gives_no_code(world: World, case: tuple[str, ...]) -> Non
 
     visit = world.gateway.visit(attempt, pairs=pairs, wherever=True)
     no_code(visit, f"authorization without {' and '.join(case)}")
+
+
+@check("AUTHZ-03", cases=MISSING)
+def request_with_it_empty_gives_no_code(world: World, case: tuple[str, ...]) -> None:
+    """A parameter without a value counts as left out (RFC 6749 section 3.1), and gives no code either."""
+    world, attempt = good(world)
+
+    visit = visit_with(world, attempt, **dict.fromkeys(case, ""))
+    no_code(visit, f"authorization with {' and '.join(case)} empty")
 
 
 @check("AUTHZ-04", cases=METHODS)

@@ -8,6 +8,7 @@ from conformance.check import check
 from conformance.claims import expect, observe, require
 from conformance.documents import keys_in, same_url, strings_in
 from conformance.gateway import Gateway
+from conformance.parties import Resource
 from conformance.wire.agent import (
     authorization_endpoint,
     discovery_url,
@@ -41,6 +42,17 @@ def issuer_is_the_same_for_every_resource(world: World) -> None:
     issuer = require.text(world.discovery(one).get("issuer"), "issuer for the first Resource")
 
     expect.equal(world.discovery(other).get("issuer"), issuer, "issuer for the second Resource")
+
+
+@check("DISC-02", needs=["two-projects"])
+def issuer_is_the_same_in_another_project(world: World) -> None:
+    """Nor does it change from Project to Project."""
+    issuer = require.text(
+        world.discovery(world.home().resource).get("issuer"), "issuer for the first Project"
+    )
+    other = world.discovery(world.project().resource)
+
+    expect.equal(other.get("issuer"), issuer, "issuer for a Resource of another Project")
 
 
 @check("DISC-03")
@@ -91,16 +103,13 @@ def jwks_uri_is_not_the_resources_own(world: World) -> None:
 @check("DISC-05", needs=["resources:2"])
 def jwks_uri_is_the_same_for_every_resource(world: World) -> None:
     """There is one core key set for all Resources."""
-    one, other = world.two_resources()
-    first = require.text(world.discovery(one).get("jwks_uri"), "jwks_uri for the first Resource")
-    second = world.discovery(other).get("jwks_uri")
+    _one_key_set(world, *world.two_resources())
 
-    expect.that(
-        same_url(second, first),
-        "jwks_uri for the second Resource",
-        expected=f"the same as {first}",
-        got=second,
-    )
+
+@check("DISC-05", needs=["two-projects"])
+def jwks_uri_is_the_same_in_another_project(world: World) -> None:
+    """There is one core key set for all Projects."""
+    _one_key_set(world, world.home().resource, world.project().resource)
 
 
 @check("DISC-06")
@@ -129,6 +138,18 @@ def what_else_discovery_answers(gateway: Gateway, world: World) -> None:
     observe(
         unknown_resource_status=unknown.status,
         further_fields=", ".join(sorted(set(document) - known)) or "none",
+    )
+
+
+def _one_key_set(world: World, one: Resource, other: Resource) -> None:
+    first = require.text(world.discovery(one).get("jwks_uri"), "jwks_uri for the first Resource")
+    second = world.discovery(other).get("jwks_uri")
+
+    expect.that(
+        same_url(second, first),
+        "jwks_uri for the second Resource",
+        expected=f"the same as {first}",
+        got=second,
     )
 
 

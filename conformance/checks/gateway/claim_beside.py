@@ -1,0 +1,72 @@
+"""What the ID token and the refresh token may not be."""
+
+from __future__ import annotations
+
+from conformance.check import check
+from conformance.checks.gateway._tokens import claims_of, tells_nothing
+from conformance.claims import expect, require
+from conformance.wire.jose import read, verifying
+from conformance.world import World
+
+
+@check("CLAIM-09")
+def id_token_is_another_jwt(world: World) -> None:
+    """The ID token is not the access token under a second name."""
+    grant = world.grant()
+    access, identity = (read(token.reveal()) for token in (grant.access_token, grant.id_token))
+    require.that(access is not None, "gateway access token", expected="a JWT", got="something else")
+
+    expect.that(identity is not None, "ID token", expected="a JWT", got="something else")
+    expect.that(
+        identity is not None and access is not None and identity.claims != access.claims,
+        "ID token",
+        expected="claims of its own",
+        got="the claims of the access token",
+    )
+
+
+@check("CLAIM-10")
+def id_token_is_not_meant_for_the_resource(world: World) -> None:
+    """The ID token's audience does not hold the indicator, so it cannot pass for an access token."""
+    grant = world.grant()
+    audience = world.jwt(grant.id_token, "ID token").claims.get("aud")
+    held = audience if isinstance(audience, list) else [audience]
+    require.that(
+        grant.resource.indicator in str(claims_of(world, grant).get("aud")),
+        "aud of the access token",
+        expected="the Resource indicator",
+        got="not the indicator",
+    )
+
+    expect.that(
+        grant.resource.indicator not in held,
+        "aud of the ID token",
+        expected="no Resource indicator",
+        got=audience,
+    )
+
+
+@check("CLAIM-11")
+def id_token_verifies_and_names_the_agent(world: World) -> None:
+    """The ID token is signed by the core and meant for the agent."""
+    grant = world.grant()
+    audience = world.jwt(grant.id_token, "ID token").claims.get("aud")
+
+    expect.that(
+        bool(verifying(grant.id_token.reveal(), world.core_keys(grant.resource))),
+        "ID token",
+        expected="a signature that verifies with the core key set",
+        got="no key verifies it",
+    )
+    held = audience if isinstance(audience, list) else [audience]
+    expect.that(grant.agent.client_id in held, "aud of the ID token", expected="the client ID", got=audience)
+
+
+@check("CLAIM-12")
+def refresh_token_is_opaque(world: World) -> None:
+    """The agent's refresh token is no JWT and does not tell who the user is."""
+    grant = world.grant()
+    token = grant.refresh_token.reveal()
+
+    expect.that(read(token) is None, "refresh token", expected="an opaque string", got="a JWT")
+    tells_nothing(token, grant.user, "refresh token")
