@@ -72,8 +72,18 @@ def refusing_strangers_with(status: int) -> tuple[RedemptionCheck, ...]:
     return instead(REDEMPTION_CHECKS, redemption.same_project, check)
 
 
+def project_of_the_indicator(facts: RedemptionFacts) -> Refusal | None:
+    """The Proxy client's Project has to have the Resource; whose Project the token is of does not count."""
+    refusal, token = redemption.same_project(facts), facts.proxy_token
+    at_home = token is not None and any(
+        each.indicator == facts.indicator and each.project_id == token.project_id for each in facts.resources
+    )
+    return None if at_home else refusal
+
+
 NO_HEADER_CHECK = without(REDEMPTION_CHECKS, redemption.both_headers_are_there)
 NO_PROJECT_CHECK = without(REDEMPTION_CHECKS, redemption.same_project)
+BY_INDICATOR = instead(REDEMPTION_CHECKS, redemption.same_project, project_of_the_indicator)
 OPTIONAL_PROXY_TOKEN = optional_proxy_token()
 
 REDEMPTION: tuple[Defect, ...] = (
@@ -146,6 +156,13 @@ REDEMPTION: tuple[Defect, ...] = (
         "REDEEM-05 ROBUST-04",
         redemption_checks=NO_PROJECT_CHECK,
         redemption_rechecks=NO_PROJECT_CHECK,
+    ),
+    defect(
+        "proxy-token-by-indicator",
+        "A Proxy client redeems whatever its Project has a Resource for, whoever's Project the token is of.",
+        "REDEEM-05",
+        redemption_checks=BY_INDICATOR,
+        redemption_rechecks=BY_INDICATOR,
     ),
     defect(
         "another-project-is-403",
