@@ -30,6 +30,7 @@ from reference.defects.gateway_secrets import SECRETS
 from reference.defects.gateway_sign_in import SIGN_IN
 from reference.defects.gateway_transport import TRANSPORT
 from reference.defects.gateway_vault import VAULT
+from reference.defects.gateway_vault_expiry import EXPIRY
 
 FAMILIES = (
     DISCOVERY,
@@ -51,6 +52,7 @@ FAMILIES = (
     REFUSALS,
     RESOURCE,
     VAULT,
+    EXPIRY,
     SECRETS,
     TRANSPORT,
     ROBUSTNESS,

@@ -133,7 +133,7 @@ OWNERSHIP: tuple[Defect, ...] = (
     defect(
         "expires-at-stays-after-a-refresh",
         "A refreshed merchant token keeps the expiry of the one before.",
-        "REDEEM-16",
+        "REDEEM-16 VAULT-05",
         refreshed_entry=lambda old, answer, now: replace(
             vault.refreshed_entry(old, answer, now), expires_at=old.expires_at
         ),
