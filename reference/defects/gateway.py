@@ -13,6 +13,7 @@ from reference.defects.gateway_codes import EXCHANGES
 from reference.defects.gateway_faults import FAULTS
 from reference.defects.gateway_faults_vault import VAULT_FAULTS
 from reference.defects.gateway_histories import HISTORIES
+from reference.defects.gateway_logs import LOGS
 from reference.defects.gateway_metadata import DISCOVERY, KEYS
 from reference.defects.gateway_network import NETWORK
 from reference.defects.gateway_ownership import OWNERSHIP
@@ -54,6 +55,7 @@ FAMILIES = (
     VAULT,
     EXPIRY,
     SECRETS,
+    LOGS,
     TRANSPORT,
     ROBUSTNESS,
     NETWORK,
