@@ -26,6 +26,15 @@ def by_indicator(grant: Grant, resource: Resource) -> VaultKey:
     return replace(EVERYBODY, resource_id=resource.indicator, login_id=grant.person.login_id)
 
 
+def by_login_as(kept: Callable[[str], str]) -> Callable[[Grant, Resource], VaultKey]:
+    """A key with what was kept of the login, and no subject beside it."""
+    return keyed(
+        project_id=lambda grant, _: grant.project_id,
+        resource_id=lambda _, resource: resource.id,
+        login_id=lambda grant, _: kept(grant.person.login_id),
+    )
+
+
 def by_agent(grant: Grant, resource: Resource) -> VaultKey:
     return replace(vault_key(grant, resource), sub=grant.agent_id, login_id="")
 
@@ -87,6 +96,18 @@ OWNERSHIP: tuple[Defect, ...] = (
         "The vault is keyed by login, across all Projects.",
         "REDEEM-12 REDEEM-10 REDEEM-16 VAULT-01 VAULT-02 VAULT-03 VAULT-05 ROBUST-04",
         vault_key=keyed(login_id=lambda grant, _: grant.person.login_id),
+    ),
+    defect(
+        "vault-keyed-by-the-local-part",
+        "The vault is keyed by what stands before the @ of a login.",
+        "REDEEM-12",
+        vault_key=by_login_as(lambda login: login.partition("@")[0]),
+    ),
+    defect(
+        "vault-keyed-by-a-cut-login",
+        "The vault is keyed by login, and the column for it ends after 64 characters.",
+        "REDEEM-12",
+        vault_key=by_login_as(lambda login: login[:64]),
     ),
     defect(
         "vault-keyed-by-indicator-and-login",
