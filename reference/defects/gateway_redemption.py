@@ -90,7 +90,7 @@ REDEMPTION: tuple[Defect, ...] = (
     defect(
         "merchant-token-under-another-name",
         "The merchant token is called token in the redemption answer.",
-        "REDEEM-01 VAULT-01 VAULT-04 VAULT-09",
+        "REDEEM-01 REDEEM-12 VAULT-01 VAULT-04 VAULT-07 VAULT-09",
         redemption_answer=lambda entry: lacking(
             redemption_answer(entry) | {"token": entry.access_token}, "access_token"
         ),
@@ -98,13 +98,13 @@ REDEMPTION: tuple[Defect, ...] = (
     defect(
         "merchant-token-cut-off",
         "The merchant token is cut off at 20 characters: the column was too narrow.",
-        "REDEEM-01 VAULT-01 VAULT-04 VAULT-09",
+        "REDEEM-01 REDEEM-12 VAULT-01 VAULT-04 VAULT-06 VAULT-07 VAULT-09 ROBUST-02",
         redemption_answer=answering(lambda entry: {"access_token": entry.access_token[:20]}),
     ),
     defect(
         "refresh-token-in-place-of-the-access-token",
         "Redemption hands out the merchant refresh token.",
-        "REDEEM-01 SECRET-01 VAULT-01 VAULT-04 VAULT-07 VAULT-09",
+        "REDEEM-01 REDEEM-12 SECRET-01 VAULT-01 VAULT-04 VAULT-06 VAULT-07 VAULT-09 ROBUST-02",
         redemption_answer=answering(lambda entry: {"access_token": entry.refresh_token or ""}),
     ),
     defect(
