@@ -152,10 +152,10 @@ def _steps(world: World) -> tuple[int, int]:
     return life_s, life_s + ROUNDED_UP_S
 
 
-def newcomer(world: World, merchant: MerchantAdmin) -> User:
+def newcomer(world: World, merchant: MerchantAdmin, login: str | None = None) -> User:
     """A user whom the merchant has just met: nobody else's check has them."""
     name = world.unique()
     password = world.gateway.keyring.secret("password", secrets.token_urlsafe(12))
-    user = User(name=name, login=f"{name}@merchant.example", password=password)
+    user = User(name=name, login=login or f"{name}@merchant.example", password=password)
     merchant.add_user(user.name, user.login, password.reveal())
     return user

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from conformance.parties import Agent, Grant
 from conformance.wire.exchange import Exchange
@@ -11,6 +12,8 @@ from conformance.wire.secret import Secret
 
 # After this many waits without a single merchant token, provisioning is taken to be broken.
 VAIN_WAITS, SHORT_WAIT_S = 3, 0.2
+# A log in which all tokens stand holds thousands, of which these are enough.
+MOST_JWTS = 2000
 
 if TYPE_CHECKING:
     from conformance.gateway import SignIn
@@ -38,6 +41,20 @@ class Regular:
 
 
 @dataclass(kw_only=True, slots=True)
+class Logged:
+    """What the target had logged before a check that looks for its own: a control tells it once."""
+
+    characters: int = 0
+    jwts: dict[str, None] = field(default_factory=dict)
+
+    def note(self, characters: int, jwts: Iterable[str]) -> None:
+        self.characters += characters
+        for each in jwts:
+            if len(self.jwts) < MOST_JWTS:
+                self.jwts[each] = None
+
+
+@dataclass(kw_only=True, slots=True)
 class Standing:
     """What a worker keeps from check to check: good tokens, as long as the target's clock stands still."""
 
@@ -49,6 +66,9 @@ class Standing:
     # True once the gateway was waited for to ask a merchant again that it spares, and did not.
     spared_in_vain: bool = False
     token_life_s: float | None = None
+    logged: Logged = field(default_factory=Logged)
+    # Every core key that was ever seen here, also one that has left the key set since.
+    core_keys: list[dict[str, Any]] = field(default_factory=list)
     # Whether provisioning uses a grant of its own; None as long as nobody has waited for that in vain.
     provisions_apart: bool | None = None
     # Whether a user's sessions in two browsers were seen to live side by side; None before anybody looked.
@@ -58,6 +78,10 @@ class Standing:
         """A redemption's last answer, and whether it was still one to wait for."""
         self.redeemed |= answer.status == 200
         self.waited_in_vain += in_vain
+
+    def note_keys(self, keys: Iterable[dict[str, Any]]) -> None:
+        """These keys are in the core key set now."""
+        self.core_keys += [key for key in keys if key not in self.core_keys]
 
     def note_life(self, seconds: float) -> None:
         """An access token of the gateway's lives as long as this."""

@@ -254,7 +254,9 @@ class World:
         jwks_uri = require.text(
             self.discovery(resource).get("jwks_uri"), "jwks_uri in the discovery document"
         )
-        return self.key_set(jwks_uri, "core key set")
+        keys = self.key_set(jwks_uri, "core key set")
+        self.standing.note_keys(keys)
+        return keys
 
     def key_set(self, jwks_uri: str, step: str) -> list[dict[str, Any]]:
         """The keys of a JWK Set that has some."""
@@ -306,6 +308,8 @@ class World:
             self.merchant.set_clock_offset(self.clock.offset_s)
 
     def rotate_keys(self) -> None:
+        """A new core signing key; those of before are noted first, as they may soon leave the key set."""
+        self.core_keys(self.home().resource)
         actions.rotate_keys(self._by_control("rotate_keys"))
 
     def _by_control(self, action: str) -> ControlPlane:

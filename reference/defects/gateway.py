@@ -15,6 +15,7 @@ from reference.defects.gateway_empty import EMPTY
 from reference.defects.gateway_faults import FAULTS
 from reference.defects.gateway_faults_vault import VAULT_FAULTS
 from reference.defects.gateway_histories import HISTORIES
+from reference.defects.gateway_logs import LOGS
 from reference.defects.gateway_metadata import DISCOVERY, KEYS
 from reference.defects.gateway_network import NETWORK
 from reference.defects.gateway_ownership import OWNERSHIP
@@ -33,6 +34,7 @@ from reference.defects.gateway_secrets import SECRETS
 from reference.defects.gateway_sign_in import SIGN_IN
 from reference.defects.gateway_transport import TRANSPORT
 from reference.defects.gateway_vault import VAULT
+from reference.defects.gateway_vault_expiry import EXPIRY
 
 FAMILIES = (
     DISCOVERY,
@@ -57,7 +59,9 @@ FAMILIES = (
     REFUSALS,
     RESOURCE,
     VAULT,
+    EXPIRY,
     SECRETS,
+    LOGS,
     TRANSPORT,
     ROBUSTNESS,
     NETWORK,

@@ -26,6 +26,15 @@ def by_indicator(grant: Grant, resource: Resource) -> VaultKey:
     return replace(EVERYBODY, resource_id=resource.indicator, login_id=grant.person.login_id)
 
 
+def by_login_as(kept: Callable[[str], str]) -> Callable[[Grant, Resource], VaultKey]:
+    """A key with what was kept of the login, and no subject beside it."""
+    return keyed(
+        project_id=lambda grant, _: grant.project_id,
+        resource_id=lambda _, resource: resource.id,
+        login_id=lambda grant, _: kept(grant.person.login_id),
+    )
+
+
 def by_agent(grant: Grant, resource: Resource) -> VaultKey:
     return replace(vault_key(grant, resource), sub=grant.agent_id, login_id="")
 
@@ -89,6 +98,18 @@ OWNERSHIP: tuple[Defect, ...] = (
         vault_key=keyed(login_id=lambda grant, _: grant.person.login_id),
     ),
     defect(
+        "vault-keyed-by-the-local-part",
+        "The vault is keyed by what stands before the @ of a login.",
+        "REDEEM-12",
+        vault_key=by_login_as(lambda login: login.partition("@")[0]),
+    ),
+    defect(
+        "vault-keyed-by-a-cut-login",
+        "The vault is keyed by login, and the column for it ends after 64 characters.",
+        "REDEEM-12",
+        vault_key=by_login_as(lambda login: login[:64]),
+    ),
+    defect(
         "vault-keyed-by-indicator-and-login",
         "The vault is keyed by indicator and login: two Projects with one indicator share an entry.",
         "REDEEM-12 ROBUST-04",
@@ -133,7 +154,7 @@ OWNERSHIP: tuple[Defect, ...] = (
     defect(
         "expires-at-stays-after-a-refresh",
         "A refreshed merchant token keeps the expiry of the one before.",
-        "REDEEM-16",
+        "REDEEM-16 VAULT-05",
         refreshed_entry=lambda old, answer, now: replace(
             vault.refreshed_entry(old, answer, now), expires_at=old.expires_at
         ),

@@ -72,15 +72,25 @@ def refusing_strangers_with(status: int) -> tuple[RedemptionCheck, ...]:
     return instead(REDEMPTION_CHECKS, redemption.same_project, check)
 
 
+def project_of_the_indicator(facts: RedemptionFacts) -> Refusal | None:
+    """The Proxy client's Project has to have the Resource; whose Project the token is of does not count."""
+    refusal, token = redemption.same_project(facts), facts.proxy_token
+    at_home = token is not None and any(
+        each.indicator == facts.indicator and each.project_id == token.project_id for each in facts.resources
+    )
+    return None if at_home else refusal
+
+
 NO_HEADER_CHECK = without(REDEMPTION_CHECKS, redemption.both_headers_are_there)
 NO_PROJECT_CHECK = without(REDEMPTION_CHECKS, redemption.same_project)
+BY_INDICATOR = instead(REDEMPTION_CHECKS, redemption.same_project, project_of_the_indicator)
 OPTIONAL_PROXY_TOKEN = optional_proxy_token()
 
 REDEMPTION: tuple[Defect, ...] = (
     defect(
         "merchant-token-under-another-name",
         "The merchant token is called token in the redemption answer.",
-        "REDEEM-01 VAULT-01 VAULT-04 VAULT-09",
+        "REDEEM-01 REDEEM-12 VAULT-01 VAULT-04 VAULT-07 VAULT-09",
         redemption_answer=lambda entry: lacking(
             redemption_answer(entry) | {"token": entry.access_token}, "access_token"
         ),
@@ -88,13 +98,13 @@ REDEMPTION: tuple[Defect, ...] = (
     defect(
         "merchant-token-cut-off",
         "The merchant token is cut off at 20 characters: the column was too narrow.",
-        "REDEEM-01 VAULT-01 VAULT-04 VAULT-09",
+        "REDEEM-01 REDEEM-12 VAULT-01 VAULT-04 VAULT-06 VAULT-07 VAULT-09 ROBUST-02",
         redemption_answer=answering(lambda entry: {"access_token": entry.access_token[:20]}),
     ),
     defect(
         "refresh-token-in-place-of-the-access-token",
         "Redemption hands out the merchant refresh token.",
-        "REDEEM-01 SECRET-01 VAULT-01 VAULT-04 VAULT-07 VAULT-09",
+        "REDEEM-01 REDEEM-12 SECRET-01 VAULT-01 VAULT-04 VAULT-06 VAULT-07 VAULT-09 ROBUST-02",
         redemption_answer=answering(lambda entry: {"access_token": entry.refresh_token or ""}),
     ),
     defect(
@@ -146,6 +156,13 @@ REDEMPTION: tuple[Defect, ...] = (
         "REDEEM-05 ROBUST-04",
         redemption_checks=NO_PROJECT_CHECK,
         redemption_rechecks=NO_PROJECT_CHECK,
+    ),
+    defect(
+        "proxy-token-by-indicator",
+        "A Proxy client redeems whatever its Project has a Resource for, whoever's Project the token is of.",
+        "REDEEM-05",
+        redemption_checks=BY_INDICATOR,
+        redemption_rechecks=BY_INDICATOR,
     ),
     defect(
         "another-project-is-403",

@@ -131,6 +131,26 @@ def proxy_token_of_another_project_gets_401(gateway: Gateway, world: World, case
     expect(answer).status(401)
 
 
+@check("REDEEM-05", needs=["control:create_resource", "control:create_project"])
+def same_indicator_in_another_project_gets_401(gateway: Gateway, world: World) -> None:
+    """That its own Project reaches the same merchant API by the same indicator lets no Proxy client in.
+
+    The token's audience and the Proxy client's Resource both fit; only the Projects are two.
+    """
+    projects = (world.project(), world.project())
+    indicator = f"https://api.merchant.example/{world.unique()}"
+    resources = [console.resource_in(world, project, indicator) for project in projects]
+    tokens = [world.proxy_token(project) for project in projects]
+    grants = [world.grant(resource=resource) for resource in resources]
+    for grant, proxy_token in zip(grants, tokens, strict=True):
+        require(world.redeem(grant, proxy_token)).status(200)
+
+    answer = gateway.redeem(grants[0].access_token, tokens[1], indicator)
+
+    expect(answer).status(401)
+    expect(answer).not_granted("the merchant token", "access_token")
+
+
 @check("REDEEM-06", needs=["control:create_proxy_client"])
 def revocation_reaches_tokens_already_issued(gateway: Gateway, world: World) -> None:
     """A Proxy token stops at the revocation of its client, and the Project's other client goes on."""

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from datetime import datetime
 
 from conformance import console
 from conformance.check import check
-from conformance.claims import expect, require
+from conformance.claims import LeftOut, Unavailable, Unmet, expect, require
 from conformance.gateway import Gateway
 from conformance.parties import Grant, Resource, User
-from conformance.seclusion import let_expire, redeem_past, secluded
+from conformance.seclusion import let_expire, newcomer, redeem_past, secluded
+from conformance.signin.landing import SignInFailed
 from conformance.wire.exchange import Exchange
 from conformance.wire.secret import Secret
 from conformance.world import World
 
 TOLERANCE_S = 60
+# Two logins each, around a name that nobody else has; both are addresses as RFC 5321 lets them be.
+LONG_DOMAIN = ".".join(["far" * 20] * 3)
+ALIKE: Mapping[str, tuple[str, str]] = {
+    "another-domain": ("{name}@merchant.example", "{name}@elsewhere.example"),
+    "another-last-letter": (f"{{name}}@{LONG_DOMAIN}.exampla", f"{{name}}@{LONG_DOMAIN}.example"),
+}
 
 
 @check("REDEEM-12", cases=("one-agent", "two-agents"))
@@ -29,6 +37,26 @@ def each_user_gets_their_own(world: World, case: str) -> None:
         require(world.redeem(grant, proxy_token)).status(200)
 
     _are_their_own(world, [(grant, proxy_token) for grant in (alice, bob, bob, alice)])
+
+
+@check("REDEEM-12", needs=["merchant"], cases=ALIKE)
+def users_with_similar_logins_get_their_own(world: World, case: tuple[str, str]) -> None:
+    """A login is compared as a whole: not up to the @, and not up to where a column ends.
+
+    Whether letters differ by their case is left alone, as many take them for the same in an address.
+    """
+    if world.merchant is None:
+        raise Unavailable("merchant", "the harness's own merchant is not part of this run")
+    name, agent, proxy_token = world.unique(), world.agent(), world.proxy_token()
+    users = [newcomer(world, world.merchant, login.format(name=name)) for login in case]
+    try:
+        grants = [world.grant(agent=agent, user=user) for user in users]
+        for grant in grants:
+            require(world.redeem(grant, proxy_token)).status(200)
+    except (Unmet, SignInFailed) as refusal:
+        raise LeftOut("a user with such a login does not get as far as a redemption here") from refusal
+
+    _are_their_own(world, [(grant, proxy_token) for grant in (*grants, grants[0])])
 
 
 @check("REDEEM-12", needs=["resources:2"])

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import replace
 
 from conformance.check import check
-from conformance.claims import Unavailable, expect, observe, require
+from conformance.claims import LeftOut, Unavailable, expect, observe, require
+from conformance.faults import oracle
 from conformance.gateway import Gateway
 from conformance.near_misses import changed_at_the_end
 from conformance.run.received import Received
+from conformance.seclusion import let_expire, secluded
 from conformance.target import actions
 from conformance.target.control import ControlPlane
 from conformance.wire import leaks
+from conformance.wire.jose import read, verifying
 from conformance.wire.secret import Secret
 from conformance.world import World
 
 # Log lines may be written a moment after the answer.
 QUIET_S, MOST_CALLS = 0.3, 6
+# The header of a JWT is a JSON object, and this is how one begins.
+JWT = re.compile(r"eyJ[\w-]+\.[\w-]+\.[\w-]{16,}", re.ASCII)
 
 
 @check("SECRET-05")
@@ -35,6 +41,40 @@ def id_tokens_are_not_in_the_logs(gateway: Gateway, world: World) -> None:
     log = _life(gateway, world)
 
     _not_logged(log, _tokens(gateway, "id_token"), "ID token", plain=False)
+
+
+@check("SECRET-05", needs=["merchant"])
+def tokens_are_not_in_the_logs_of_a_merchants_trouble(gateway: Gateway, world: World) -> None:
+    """What a gateway logs of a refresh that was rejected, and of one that failed, holds no token either."""
+    log = _trouble(world)
+
+    _not_logged(log, _tokens(gateway, "access_token"), "gateway access token", plain=True)
+    _not_logged(log, _tokens(gateway, "id_token"), "ID token", plain=False)
+
+
+@check("SECRET-05")
+def tokens_of_other_checks_are_not_in_the_logs(world: World) -> None:
+    """In what was logged before, whatever it was about, no JWT is a good access token or ID token.
+
+    Whose they are nobody knows here: those are meant that a core key verifies, and that claim what the
+    tokens of a sign-in do.
+    """
+    _set_aside(world)
+    logged = world.standing.logged
+    if not logged.characters:
+        raise LeftOut("nothing was logged before this check")
+    grant = world.grant()
+    world.core_keys(grant.resource)
+    for what, own in (("gateway access token", grant.access_token), ("ID token", grant.id_token)):
+        world.jwt(own, what)
+        alike = [each for each in logged.jwts if _members(each) == _members(own.reveal())]
+        found = [each for each in alike if verifying(each, world.standing.core_keys)]
+        expect.that(
+            not found,
+            f"what was logged before, {logged.characters} characters",
+            expected=f"no {what} in it",
+            got=f"{len(found)} of them",
+        )
 
 
 @check("SECRET-08", cases=("proxy_token", "proxy_client_secret", "client_secret", "code"))
@@ -60,6 +100,25 @@ def merchants_token_is_not_in_the_logs(gateway: Gateway, world: World, received:
 
 
 @check("SECRET-08", needs=["merchant"])
+def credentials_are_not_in_the_logs_of_a_merchants_trouble(
+    gateway: Gateway, world: World, received: Received
+) -> None:
+    """What a gateway logs of a refresh that was rejected, and of one that failed, holds no credential."""
+    log = _trouble(world)
+
+    for kind in ("proxy_token", "client_secret"):
+        found = [leaks.canary(kind, value) for value in gateway.keyring.values(kind)]
+        _not_logged(log, found, kind.replace("_", " "), plain=False)
+    merchants = leaks.search_all(received.hoards("merchant_access_token", "merchant_refresh_token"), log)
+    expect.that(
+        not merchants,
+        f"the log, {len(log)} characters",
+        expected="no merchant token in it",
+        got=f"{len(merchants)} of them",
+    )
+
+
+@check("SECRET-08", needs=["merchant"])
 def what_else_the_logs_hold(gateway: Gateway, world: World) -> None:
     """Agents' refresh tokens stay out of the logs; the merchant's spent codes there are recorded."""
     log = _life(gateway, world)
@@ -73,7 +132,7 @@ def what_else_the_logs_hold(gateway: Gateway, world: World) -> None:
 
 def _life(gateway: Gateway, world: World) -> str:
     """A sign-in, an exchange, a redemption and what goes wrong around them, and what was logged of it."""
-    actions.logs(_control(world))
+    _set_aside(world)
     authorization = world.authorization()
     wrong = gateway.exchange(
         replace(authorization, code=Secret("code", changed_at_the_end(authorization.code.reveal())))
@@ -84,6 +143,8 @@ def _life(gateway: Gateway, world: World) -> str:
     require(wrong).refused()
     indicator = grant.resource.indicator
     gateway.redeem(grant.id_token, proxy_token, indicator)
+    unknown = Secret("proxy_token", changed_at_the_end(proxy_token.reveal()))
+    require(gateway.redeem(grant.access_token, unknown, indicator)).refused()
     gateway.redeem(grant.access_token, proxy_token, f"{indicator}x")
     gateway.redeem(grant.access_token, None, indicator)
     gateway.redeem(None, proxy_token, indicator)
@@ -102,6 +163,34 @@ def _life(gateway: Gateway, world: World) -> str:
     client = world.home().proxy_client
     gateway.proxy_token(replace(client, id=f"{client.id}x"))
     return _log(world)
+
+
+def _trouble(world: World) -> str:
+    """Redemptions of which the merchant turns one down and fails the other, and what was logged of them."""
+    _set_aside(world)
+    agent = world.agent()
+    troubled = [oracle.soon_due(secluded(world), agent) for _ in range(2)]
+    for due, refresh in zip(troubled, ("reject", "server_error"), strict=True):
+        due.alone.short_lived(refresh=refresh)
+    let_expire(world)
+    for due in troubled:
+        # What is said to a backend that is to come again is logged like any other answer.
+        due.redeem_once()
+    if not all(due.refreshes() for due in troubled):
+        raise LeftOut("the gateway did not use the refresh token when the merchant token was due")
+    return _log(world)
+
+
+def _set_aside(world: World) -> None:
+    """What was logged so far is not of this check's doing; JWTs in it are kept to be looked at."""
+    text = actions.logs(_control(world))
+    world.standing.logged.note(len(text), JWT.findall(text))
+
+
+def _members(token: str) -> frozenset[str] | None:
+    """What a token claims, by name: the tokens of one kind have that in common."""
+    parsed = read(token)
+    return None if parsed is None else frozenset(parsed.claims)
 
 
 def _log(world: World) -> str:

@@ -1,0 +1,52 @@
+"""Gateways that log a credential, but only when something has gone wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from reference.defects.defect import Defect, defect
+from reference.defects.leaking import REDEMPTION, logging, members_of
+from reference.defects.meddling import Answered, Asked
+
+
+def of_redemptions(header: str, is_so: Callable[[Answered], bool]) -> Callable[[Asked, Answered], str]:
+    """A handler of these answers prints a header of the request."""
+    return lambda asked, answered: f"{answered.status}: {asked.headers.get(header, '')}" * is_so(answered)
+
+
+def saying(error: str) -> Callable[[Answered], bool]:
+    return lambda answered: answered.status >= 400 and members_of(answered).get("error") == error
+
+
+LOGS: tuple[Defect, ...] = (
+    defect(
+        "bearer-of-a-crash-in-the-log",
+        "Redemption logs the Authorization header of what it answers with 5xx.",
+        "SECRET-05",
+        around=logging(of_redemptions("authorization", lambda answered: answered.status >= 500), REDEMPTION),
+    ),
+    defect(
+        "bearer-of-a-410-in-the-log",
+        "Redemption logs the Authorization header of whoever has to authorize again.",
+        "SECRET-05",
+        around=logging(of_redemptions("authorization", lambda answered: answered.status == 410), REDEMPTION),
+    ),
+    defect(
+        "bearer-beside-a-wrong-proxy-token-in-the-log",
+        "Redemption logs the Authorization header that came with a Proxy token that it does not believe.",
+        "SECRET-05",
+        around=logging(of_redemptions("authorization", saying("invalid_proxy_token")), REDEMPTION),
+    ),
+    defect(
+        "bearer-without-the-scope-in-the-log",
+        "Redemption logs the Authorization header of a token that may not redeem.",
+        "SECRET-05",
+        around=logging(of_redemptions("authorization", saying("insufficient_scope")), REDEMPTION),
+    ),
+    defect(
+        "proxy-token-of-a-410-in-the-log",
+        "Redemption logs the Proxy token with which a user's need to authorize again came to light.",
+        "SECRET-08",
+        around=logging(of_redemptions("x-proxy-token", lambda answered: answered.status == 410), REDEMPTION),
+    ),
+)

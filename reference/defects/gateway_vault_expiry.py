@@ -1,0 +1,65 @@
+"""Gateways that get wrong when a merchant token of theirs is due."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from reference.defects.defect import Defect, defect, lacking
+from reference.gateway.policy import vault
+from reference.gateway.policy.outcomes import JsonObject
+from reference.gateway.policy.redemption import redemption_answer
+from reference.gateway.policy.vault import MerchantAnswer, Step, Verdict
+from reference.gateway.records import VaultEntry
+
+AN_HOUR_S = 3600
+
+
+def undated(entry: VaultEntry) -> JsonObject:
+    """expires_at may be absent; so nobody outside sees what the gateway believes."""
+    return lacking(redemption_answer(entry), "expires_at")
+
+
+def due_as_before(old: VaultEntry, answer: MerchantAnswer, now: float) -> VaultEntry:
+    return replace(
+        vault.refreshed_entry(old, answer, now), issued_at=old.issued_at, expires_at=old.expires_at
+    )
+
+
+def due_as_the_lost_one(
+    old: VaultEntry | None, verdict: Verdict, answer: MerchantAnswer, now: float
+) -> VaultEntry | None:
+    """The row that is there gets a new token, and nothing else of it is touched."""
+    new = vault.entry_after_provisioning(old, verdict, answer, now)
+    if old is None or verdict != "accepted" or new is None:
+        return new
+    return replace(new, issued_at=old.issued_at, expires_at=old.expires_at)
+
+
+def near_for_an_hour(entry: VaultEntry, now: float) -> Step:
+    honest = vault.step(entry, now)
+    near = entry.expires_at is not None and now >= entry.expires_at - AN_HOUR_S
+    return "refresh" if honest == "return" and near and entry.refresh_token is not None else honest
+
+
+EXPIRY: tuple[Defect, ...] = (
+    defect(
+        "old-expiry-after-a-refresh",
+        "A refresh saves the new token and leaves the expiry of the old one, which no answer shows.",
+        "VAULT-05",
+        refreshed_entry=due_as_before,
+        redemption_answer=undated,
+    ),
+    defect(
+        "old-expiry-after-a-new-sign-in",
+        "A new sign-in saves the new token and leaves the expiry of the lost one, which no answer shows.",
+        "VAULT-05",
+        entry_after_provisioning=due_as_the_lost_one,
+        redemption_answer=undated,
+    ),
+    defect(
+        "near-for-an-hour",
+        "The last hour of a merchant token counts as near its expiry, and most live no longer.",
+        "VAULT-05",
+        step=near_for_an_hour,
+    ),
+)
