@@ -115,7 +115,7 @@ def test_silent_rule_observes() -> None:
     [
         (LeftOut("refused there"), Reason.LEFT_OUT, False),
         (Unsendable(), Reason.LEFT_OUT, False),
-        (Unavailable("two-projects", "one Project"), Reason.NEED_MISSING, True),
+        (Unavailable("users:2", "one user"), Reason.NEED_MISSING, True),
         (Unavailable("resources:2", "one Resource"), Reason.NEED_MISSING, False),
         (Unsupported("rotate_keys"), Reason.CONTROL_UNSUPPORTED, True),
         (RateLimited("429"), Reason.RATE_LIMITED, True),
@@ -127,7 +127,7 @@ def test_silent_rule_observes() -> None:
     ],
 )
 def test_every_exception_has_its_meaning(error: Exception, reason: Reason, blocking: bool) -> None:
-    """DISC-02 needs two Resources for a part of it only, and nothing else."""
+    """DISC-02 needs two Resources or Projects for parts of it only, and nothing else."""
     result = judged(raising(error), rule="DISC-02")
     broke = reason in {Reason.CONTROL_FAILED, Reason.NEVER_FIRED, Reason.HARNESS_BROKE}
     expected = Verdict.ERROR if broke else Verdict.NOT_TESTABLE
