@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,40 +11,14 @@ import pytest
 from conformance import rules
 from conformance.checks.service import serve
 from conformance.run.embedded import Embedded
-from conformance.run.options import RunOptions
-from conformance.run.ports import free_ports
-from conformance.run.session import carry_out
-from conformance.target.file import load
-from conformance.target.model import Target
 from reports.verdicts import RunResult
 
 PROGRAM = str(Path(__file__).with_name("pinned_service.py"))
-TARGET = """
-[target]
-role = "service"
-name = "pinned"
-service_url = "https://127.0.0.1:{port}"
-[launch]
-command = {command}
-[operation]
-kind = "http"
-path = "/orders"
-{world}
-"""
 
 
-def judged(target: Target | Embedded, folder: Path, *only: str) -> RunResult:
-    selected = rules.select(rules.load().for_role("service"), only)
-    options = RunOptions(role="service", seed=5, only=only)
-    return carry_out(target, selected, options, lambda _: None, folder / "report")
-
-
-def pinned(folder: Path, algorithm: str, world: str) -> Target:
-    """A launched service that takes one algorithm alone, in a world that signs by what the file says."""
-    command = json.dumps([sys.executable, PROGRAM, algorithm, "--exit-with-stdin"])
-    file = folder / "pinned.toml"
-    file.write_text(TARGET.format(port=free_ports(1)[0], command=command, world=world))
-    return load(file)
+def pinned(algorithm: str) -> list[str]:
+    """A service that takes one algorithm alone."""
+    return [sys.executable, PROGRAM, algorithm, "--exit-with-stdin"]
 
 
 def verdicts(result: RunResult) -> dict[str, tuple[str, str]]:
@@ -56,27 +30,33 @@ def verdicts(result: RunResult) -> dict[str, tuple[str, str]]:
 
 
 @pytest.mark.parametrize("algorithm", ["RS256", "EdDSA"])
-def test_service_that_takes_another_algorithm_is_tested_with_it(algorithm: str, tmp_path: Path) -> None:
-    target = pinned(tmp_path, algorithm, f'[world]\nalgorithm = "{algorithm}"')
+def test_service_that_takes_another_algorithm_is_tested_with_it(
+    algorithm: str, launched: Callable[..., object], judged: Callable[..., RunResult]
+) -> None:
+    target = launched(pinned(algorithm), f'[world]\nalgorithm = "{algorithm}"')
 
-    result = judged(target, tmp_path, "SERVE-0*", "CHAL-04")
+    result = judged(target, "SERVE-0*", "CHAL-04")
 
     assert [rule.verdict.value for rule in result.rules] == ["passed"] * 3, verdicts(result)
 
 
-def test_service_that_takes_none_of_its_tokens_is_told_of_the_setting(tmp_path: Path) -> None:
-    result = judged(pinned(tmp_path, "RS256", ""), tmp_path, "SERVE-01")
+def test_service_that_takes_none_of_its_tokens_is_told_of_the_setting(
+    launched: Callable[..., object], judged: Callable[..., RunResult]
+) -> None:
+    result = judged(launched(pinned("RS256"), ""), "SERVE-01")
 
     (rule,) = result.rules
     assert rule.verdict.value == "failed"
     assert 'algorithm = "RS256"' in rules.load()[rule.id].next_step
 
 
-def test_key_that_is_never_found_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_key_that_is_never_found_is_taken_back(
+    judged: Callable[..., RunResult], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(serve, "FOUND_WITHIN_S", 1.0)
     program = (sys.executable, "-m", "reference.defects", "service", "keys-for-ever")
 
-    found = verdicts(judged(Embedded(name="keys-for-ever", program=program), tmp_path, "SERVE-02"))
+    found = verdicts(judged(Embedded(name="keys-for-ever", program=program), "SERVE-02"))
 
     assert {name: verdict for name, (verdict, _) in found.items()} == {
         "added_key_is_picked_up": "failed",

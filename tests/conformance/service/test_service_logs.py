@@ -2,44 +2,30 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from conformance import rules
-from conformance.run.options import RunOptions
-from conformance.run.ports import free_ports
-from conformance.run.session import carry_out
-from conformance.target.file import load
+from reports.verdicts import RunResult
 
 REFERENCE = shlex.join([sys.executable, "-m", "reference.service", "--exit-with-stdin"])
 LATER = shlex.join([sys.executable, str(Path(__file__).with_name("later_leaking_service.py"))])
-TARGET = """
-[target]
-role = "service"
-name = "logging"
-service_url = "https://127.0.0.1:{port}"
-[launch]
-command = {command}
-[operation]
-kind = "http"
-path = "/orders"
-{logs}
-"""
+Outcome = Callable[..., tuple[str, str]]
 
 
-def outcome(folder: Path, command: str, logs: str, *only: str) -> tuple[str, str]:
-    file = folder / "logging.toml"
-    started = json.dumps(["sh", "-c", f"exec {command}"])
-    file.write_text(TARGET.format(port=free_ports(1)[0], command=started, logs=logs))
-    selected = rules.select(rules.load().for_role("service"), ("SECRET-05", *only))
-    options = RunOptions(role="service", seed=5, only=("SECRET-05", *only))
-    result = carry_out(load(file), selected, options, lambda _: None, folder / "report")
-    rule = next(rule for rule in result.rules if rule.id == "SECRET-05")
-    return rule.verdict.value, rule.reason
+@pytest.fixture
+def outcome(launched: Callable[..., object], judged: Callable[..., RunResult]) -> Outcome:
+    """The verdict of SECRET-05 on what this shell command starts, and why."""
+
+    def found(command: str, logs: str, *only: str) -> tuple[str, str]:
+        result = judged(launched(["sh", "-c", f"exec {command}"], logs), "SECRET-05", *only)
+        rule = next(rule for rule in result.rules if rule.id == "SECRET-05")
+        return rule.verdict.value, rule.reason
+
+    return found
 
 
 @pytest.mark.parametrize(
@@ -49,16 +35,16 @@ def outcome(folder: Path, command: str, logs: str, *only: str) -> tuple[str, str
         (REFERENCE, '[logs]\nfiles = ["mistyped.log"]', "there is no log file mistyped.log"),
     ],
 )
-def test_log_that_shows_nothing_is_no_pass(command: str, logs: str, reason: str, tmp_path: Path) -> None:
-    verdict, why = outcome(tmp_path, command, logs)
+def test_log_that_shows_nothing_is_no_pass(command: str, logs: str, reason: str, outcome: Outcome) -> None:
+    verdict, why = outcome(command, logs)
 
     assert verdict == "not-testable"
     assert reason in why
 
 
-def test_log_with_something_in_it_is(tmp_path: Path) -> None:
-    assert outcome(tmp_path, REFERENCE, "")[0] == "passed"
+def test_log_with_something_in_it_is(outcome: Outcome) -> None:
+    assert outcome(REFERENCE, "")[0] == "passed"
 
 
-def test_token_of_any_call_is_found_in_the_log(tmp_path: Path) -> None:
-    assert outcome(tmp_path, LATER, "", "SERVE-01")[0] == "failed"
+def test_token_of_any_call_is_found_in_the_log(outcome: Outcome) -> None:
+    assert outcome(LATER, "", "SERVE-01")[0] == "failed"
