@@ -152,7 +152,7 @@ MCP: tuple[ServiceDefect, ...] = (
     mcp_defect(
         "session-before-the-token",
         "In a session, every call is served with the token that the session was begun with.",
-        "BACK-10 CHAL-01",
+        "BACK-10 CHAL-01 CHAL-04 CHAL-05 CHAL-06",
         around=by_session(only_without_a_token=False),
     ),
     mcp_defect(

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from reference.agent.agent import Agent
+from reference.agent.browser import open_browser
 from reference.agent.policy import authorization, operation
 from reference.agent.policy.authorization import Attempt, Query
 from reference.agent.policy.discovery import Endpoints
@@ -122,6 +123,8 @@ KEEPING = (
         "a later authorization has the ID token as its hint",
         authorization_parameters=_hinted,
         worth_keeping=dict,
+        # An address with a token in it is for a browser, and not for the output.
+        open_browser=open_browser,
     ),
     variant("introduces-its-user", "it prints claims and fingerprints", told=_introduces_its_user),
 )
