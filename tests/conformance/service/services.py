@@ -1,4 +1,4 @@
-"""Target files for small services that are launched."""
+"""Target files for small services that are launched, and what a run says of some rules of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,13 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from conformance import rules
+from conformance.run.embedded import Embedded
+from conformance.run.options import RunOptions
 from conformance.run.ports import free_ports
+from conformance.run.session import carry_out
+from conformance.target.model import Target
+from reports.verdicts import RunResult
 
 HTTP = 'kind = "http"\npath = "/orders"'
 MCP = 'kind = "mcp"\npath = "/mcp"\ntool = "list_orders"'
@@ -28,3 +34,10 @@ def written(folder: Path, command: Sequence[str], operation: str) -> Path:
     port = free_ports(1)[0]
     file.write_text(_TARGET.format(port=port, command=json.dumps(list(command)), operation=operation))
     return file
+
+
+def result_of(target: Target | Embedded, folder: Path, *only: str) -> RunResult:
+    """What a run of these rules says, whose record goes into this folder."""
+    selected = rules.select(rules.load().for_role("service"), only)
+    options = RunOptions(role="service", seed=5, only=only)
+    return carry_out(target, selected, options, lambda _: None, folder / "report")

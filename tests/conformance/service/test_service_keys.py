@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from services import HTTP, result_of, written
 
 from conformance import rules
 from conformance.checks.service import serve
 from conformance.run.embedded import Embedded
+from conformance.target.file import load
+from conformance.target.model import Target
 from reports.verdicts import RunResult
 
 PROGRAM = str(Path(__file__).with_name("pinned_service.py"))
 
 
-def pinned(algorithm: str) -> list[str]:
-    """A service that takes one algorithm alone."""
-    return [sys.executable, PROGRAM, algorithm, "--exit-with-stdin"]
+def pinned(folder: Path, algorithm: str, world: str) -> Target:
+    """A launched service that takes one algorithm alone, in a world that signs by what the file says."""
+    command = [sys.executable, PROGRAM, algorithm, "--exit-with-stdin"]
+    return load(written(folder, command, f"{HTTP}\n{world}"))
 
 
 def verdicts(result: RunResult) -> dict[str, tuple[str, str]]:
@@ -30,33 +33,27 @@ def verdicts(result: RunResult) -> dict[str, tuple[str, str]]:
 
 
 @pytest.mark.parametrize("algorithm", ["RS256", "EdDSA"])
-def test_service_that_takes_another_algorithm_is_tested_with_it(
-    algorithm: str, launched: Callable[..., object], judged: Callable[..., RunResult]
-) -> None:
-    target = launched(pinned(algorithm), f'[world]\nalgorithm = "{algorithm}"')
+def test_service_that_takes_another_algorithm_is_tested_with_it(algorithm: str, tmp_path: Path) -> None:
+    target = pinned(tmp_path, algorithm, f'[world]\nalgorithm = "{algorithm}"')
 
-    result = judged(target, "SERVE-0*", "CHAL-04")
+    result = result_of(target, tmp_path, "SERVE-0*", "CHAL-04")
 
     assert [rule.verdict.value for rule in result.rules] == ["passed"] * 3, verdicts(result)
 
 
-def test_service_that_takes_none_of_its_tokens_is_told_of_the_setting(
-    launched: Callable[..., object], judged: Callable[..., RunResult]
-) -> None:
-    result = judged(launched(pinned("RS256"), ""), "SERVE-01")
+def test_service_that_takes_none_of_its_tokens_is_told_of_the_setting(tmp_path: Path) -> None:
+    result = result_of(pinned(tmp_path, "RS256", ""), tmp_path, "SERVE-01")
 
     (rule,) = result.rules
     assert rule.verdict.value == "failed"
     assert 'algorithm = "RS256"' in rules.load()[rule.id].next_step
 
 
-def test_key_that_is_never_found_is_taken_back(
-    judged: Callable[..., RunResult], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_key_that_is_never_found_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(serve, "FOUND_WITHIN_S", 1.0)
     program = (sys.executable, "-m", "reference.defects", "service", "keys-for-ever")
 
-    found = verdicts(judged(Embedded(name="keys-for-ever", program=program), "SERVE-02"))
+    found = verdicts(result_of(Embedded(name="keys-for-ever", program=program), tmp_path, "SERVE-02"))
 
     assert {name: verdict for name, (verdict, _) in found.items()} == {
         "added_key_is_picked_up": "failed",

@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from services import HTTP, result_of, written
 
-from reports.verdicts import RunResult
+from conformance.target.file import load
 
 REFERENCE = shlex.join([sys.executable, "-m", "reference.service", "--exit-with-stdin"])
 LATER = shlex.join([sys.executable, str(Path(__file__).with_name("later_leaking_service.py"))])
-Outcome = Callable[..., tuple[str, str]]
 
 
-@pytest.fixture
-def outcome(launched: Callable[..., object], judged: Callable[..., RunResult]) -> Outcome:
+def outcome(folder: Path, command: str, logs: str, *only: str) -> tuple[str, str]:
     """The verdict of SECRET-05 on what this shell command starts, and why."""
-
-    def found(command: str, logs: str, *only: str) -> tuple[str, str]:
-        result = judged(launched(["sh", "-c", f"exec {command}"], logs), "SECRET-05", *only)
-        rule = next(rule for rule in result.rules if rule.id == "SECRET-05")
-        return rule.verdict.value, rule.reason
-
-    return found
+    target = load(written(folder, ["sh", "-c", f"exec {command}"], f"{HTTP}\n{logs}"))
+    result = result_of(target, folder, "SECRET-05", *only)
+    rule = next(rule for rule in result.rules if rule.id == "SECRET-05")
+    return rule.verdict.value, rule.reason
 
 
 @pytest.mark.parametrize(
@@ -35,16 +30,16 @@ def outcome(launched: Callable[..., object], judged: Callable[..., RunResult]) -
         (REFERENCE, '[logs]\nfiles = ["mistyped.log"]', "there is no log file mistyped.log"),
     ],
 )
-def test_log_that_shows_nothing_is_no_pass(command: str, logs: str, reason: str, outcome: Outcome) -> None:
-    verdict, why = outcome(command, logs)
+def test_log_that_shows_nothing_is_no_pass(command: str, logs: str, reason: str, tmp_path: Path) -> None:
+    verdict, why = outcome(tmp_path, command, logs)
 
     assert verdict == "not-testable"
     assert reason in why
 
 
-def test_log_with_something_in_it_is(outcome: Outcome) -> None:
-    assert outcome(REFERENCE, "")[0] == "passed"
+def test_log_with_something_in_it_is(tmp_path: Path) -> None:
+    assert outcome(tmp_path, REFERENCE, "")[0] == "passed"
 
 
-def test_token_of_any_call_is_found_in_the_log(outcome: Outcome) -> None:
-    assert outcome(LATER, "", "SERVE-01")[0] == "failed"
+def test_token_of_any_call_is_found_in_the_log(tmp_path: Path) -> None:
+    assert outcome(tmp_path, LATER, "", "SERVE-01")[0] == "failed"
