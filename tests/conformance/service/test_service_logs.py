@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
 from services import HTTP, result_of, written
 
 from conformance.target.file import load
