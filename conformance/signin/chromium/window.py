@@ -140,10 +140,14 @@ class Window:
         begun = time.monotonic()
         settling = Settling(mark, begun)
         while (now := time.monotonic()) - begun < _SETTLED_S:
+            asked = self._traffic.asked
             look = None if self._traffic.is_loading() else await self._look()
+            if asked != self._traffic.asked:
+                # What came of the act began while the page was looked at: this may still be the one before.
+                look = None
             if (gone := self._gone(look)) is not None:
                 return gone
-            settling.see(look, asked=self._traffic.asked, now=now)
+            settling.see(look, asked=asked, now=now)
             if look is not None:
                 self._seen = look
                 if settling.unmoved(now):
