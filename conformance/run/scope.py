@@ -81,7 +81,7 @@ def _quick(subject: Subject, role: str, every: list[Check], chance: random.Rando
     # A check that is new since the proof that ships has yet to be seen failing.
     seen = proven(role).seen()
     mapped |= {case for check in right for case in check.ids() if case.partition("[")[0] not in seen}
-    if not mapped & own:
+    if known is None or not mapped & own:
         mapped |= own
     if role == "agent" and mapped & {case for check in every if check.whole_run for case in check.ids()}:
         # What is looked for in all runs may show only in those that another rule of the defect makes.
