@@ -59,12 +59,4 @@ EMPTY: tuple[Defect, ...] = (
         ),
         **CODES_WITHOUT_PKCE,
     ),
-    defect(
-        "empty-state-passes",
-        "A state is there when its name is.",
-        "AUTHZ-03",
-        redirect_checks=instead(
-            REDIRECT_CHECKS, honest.state_is_given, or_empty(honest.state_is_given, "state")
-        ),
-    ),
 )
