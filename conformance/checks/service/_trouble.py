@@ -130,23 +130,16 @@ def recovers(
     service: Service, world: ServiceWorld, within_s: float = RECOVERS_WITHIN_S, failed: str = ""
 ) -> None:
     """Nothing fails any more: before long the operation works, also with the token that `failed`."""
-    if failed:
-        again = waited_for(service, world, within_s, failed)
+    tokens = [(failed, "operation with the token of the call that failed, after everything was well again")]
+    for token, named in [*(tokens if failed else ()), ("", "operation after everything was well again")]:
+        answer = waited_for(service, world, within_s, token)
         expect.that(
-            service.brings(again, world.gateway.orders_of(USER)),
-            "operation with the token of the call that failed, after everything was well again",
+            service.brings(answer, world.gateway.orders_of(USER)),
+            named,
             expected="the orders",
-            got=again.outcome(),
-            exchange=again,
+            got=answer.outcome(),
+            exchange=answer,
         )
-    answer = waited_for(service, world, within_s)
-    expect.that(
-        service.brings(answer, world.gateway.orders_of(USER)),
-        "operation after everything was well again",
-        expected="the orders",
-        got=answer.outcome(),
-        exchange=answer,
-    )
 
 
 def settles(service: Service, world: ServiceWorld, within_s: float = RECOVERS_WITHIN_S) -> None:
