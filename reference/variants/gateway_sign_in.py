@@ -51,6 +51,10 @@ def _known_scopes_only(facts: AuthorizationFacts) -> AuthorizationRequest:
     return replace(request, scopes=tuple(scope for scope in request.scopes if scope in known))
 
 
+def _state_is_there(facts: AuthorizationFacts) -> Refusal | None:
+    return None if facts.values("state") == [""] else authorization.state_is_given(facts)
+
+
 def _either_case(facts: AuthorizationFacts) -> Refusal | None:
     given = facts.value("code_challenge_method")
     return None if given == "s256" else authorization.challenge_method_is_s256(facts)
@@ -141,6 +145,11 @@ VARIANTS: tuple[Variant, ...] = (
         redirect_checks=_without(
             authorization.scopes_include_openid, authorization.scopes_include_one_of_the_resource
         ),
+    ),
+    variant(
+        "empty-state-comes-back-empty",
+        "a state may be empty, and comes back so",
+        redirect_checks=(*_without(authorization.state_is_given), _state_is_there),
     ),
     variant(
         "s256-in-either-case",
