@@ -192,7 +192,7 @@ CLAIMS: tuple[Defect, ...] = (
     defect(
         "sub-new-every-time",
         "`sub` is another one at every sign-in.",
-        "CLAIM-03",
+        "CLAIM-03 ROBUST-04",
         subject=lambda _known, _project_id, _login, ids: ids.identifier("sub_"),
     ),
     defect(
