@@ -1,0 +1,73 @@
+"""Gateways that are right the first time, and wrong when the same thing happens again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from reference.defects.defect import Defect, defect
+from reference.gateway.policy import redemption, vault
+from reference.gateway.policy.outcomes import Refusal
+from reference.gateway.policy.vault import MerchantAnswer, Step, Verdict
+from reference.gateway.records import VaultEntry
+
+
+def next_410_is(refusal: Refusal) -> dict[str, Any]:
+    """Of one merchant token the first 410 is what it should be, and every answer after it is this."""
+    told: set[str] = set()
+    again = False
+
+    def step(entry: VaultEntry, now: float) -> Step:
+        nonlocal again
+        honest = vault.step(entry, now)
+        if honest == "reauthenticate":
+            again = entry.access_token in told
+            told.add(entry.access_token)
+        return honest
+
+    def rejected(old: VaultEntry) -> VaultEntry:
+        nonlocal again
+        again = False
+        told.add(old.access_token)
+        return vault.rejected_entry(old)
+
+    def answer() -> Refusal:
+        return refusal if again else redemption.reauthentication_required()
+
+    return {"step": step, "rejected_entry": rejected, "reauthentication_required": answer}
+
+
+def stopped_by_losing_a_token() -> dict[str, Any]:
+    """A sign-in survives a merchant that gives nothing, and not one that takes away what there was."""
+    lost = False
+
+    def entry(
+        old: VaultEntry | None, verdict: Verdict, answer: MerchantAnswer, now: float
+    ) -> VaultEntry | None:
+        nonlocal lost
+        lost = old is not None and verdict == "rejected"
+        return vault.entry_after_provisioning(old, verdict, answer, now)
+
+    return {"entry_after_provisioning": entry, "sign_in_goes_on": lambda _: not lost}
+
+
+SECOND_TIME: tuple[Defect, ...] = (
+    defect(
+        "code-in-the-first-410-alone",
+        "The first 410 says reauthentication_required, and those after it say gone.",
+        "VAULT-02 VAULT-03",
+        **next_410_is(replace(redemption.reauthentication_required(), error="gone")),
+    ),
+    defect(
+        "404-after-the-410",
+        "With the 410 the lost merchant token is forgotten: the next redemption finds nothing.",
+        "VAULT-02 VAULT-03 ROBUST-04",
+        **next_410_is(redemption.nothing_cached()),
+    ),
+    defect(
+        "sign-in-stopped-by-a-lost-token",
+        "A merchant that gave a token at an earlier sign-in and now rejects the gateway stops the sign-in.",
+        "AUTHZ-10 ROBUST-04",
+        **stopped_by_losing_a_token(),
+    ),
+)
