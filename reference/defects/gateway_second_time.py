@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from reference.defects.defect import Defect, defect
 from reference.gateway.policy import redemption, vault
 from reference.gateway.policy.outcomes import Refusal
+from reference.gateway.policy.redemption import RedemptionFacts
 from reference.gateway.policy.vault import MerchantAnswer, Step, Verdict
-from reference.gateway.records import VaultEntry
+from reference.gateway.records import Resource, VaultEntry
 
 
 def next_410_is(refusal: Refusal) -> dict[str, Any]:
@@ -51,6 +53,16 @@ def stopped_by_losing_a_token() -> dict[str, Any]:
     return {"entry_after_provisioning": entry, "sign_in_goes_on": lambda _: not lost}
 
 
+def found_by_indicator(which: int) -> Callable[[RedemptionFacts], Resource | None]:
+    """Of all Resources with this indicator only one is looked at, whichever Project it belongs to."""
+
+    def found(facts: RedemptionFacts) -> Resource | None:
+        same = [resource for resource in facts.resources if resource.indicator == facts.indicator]
+        return redemption.redeemed_resource(replace(facts, resources=(same[which],))) if same else None
+
+    return found
+
+
 SECOND_TIME: tuple[Defect, ...] = (
     defect(
         "code-in-the-first-410-alone",
@@ -69,5 +81,17 @@ SECOND_TIME: tuple[Defect, ...] = (
         "A merchant that gave a token at an earlier sign-in and now rejects the gateway stops the sign-in.",
         "AUTHZ-10 ROBUST-04",
         **stopped_by_losing_a_token(),
+    ),
+    defect(
+        "oldest-resource-of-an-indicator",
+        "A second Project that has a Resource of the same indicator finds no Resource by it.",
+        "REDEEM-01",
+        redeemed_resource=found_by_indicator(0),
+    ),
+    defect(
+        "newest-resource-of-an-indicator",
+        "A Resource is not found any more once another Project has one of the same indicator.",
+        "REDEEM-01",
+        redeemed_resource=found_by_indicator(-1),
     ),
 )

@@ -66,6 +66,16 @@ def nine_steps_from_401_to_the_merchants_data(gateway: Gateway, world: World) ->
     _holds_orders_of(world, world.users[0], answer)
 
 
+@check("REDEEM-01", needs=["control:create_resource", "control:create_project"])
+def redeems_by_an_indicator_of_two_projects(world: World) -> None:
+    """A Resource of the same indicator in another Project, older or newer, takes nothing from this one."""
+    for project in console.of_one_indicator(world):
+        answer = world.redeem(world.grant(resource=project.resource), world.proxy_token(project))
+
+        expect(answer).status(200)
+        expect.text(answer.member("access_token"), "access_token")
+
+
 @check("REDEEM-02")
 def expires_at_is_a_timestamp(world: World) -> None:
     """`expires_at`, where the answer has it, is an RFC 3339 timestamp; both it and `scopes` may be absent."""
@@ -137,15 +147,13 @@ def same_indicator_in_another_project_gets_401(gateway: Gateway, world: World) -
 
     The token's audience and the Proxy client's Resource both fit; only the Projects are two.
     """
-    projects = (world.project(), world.project())
-    indicator = f"https://api.merchant.example/{world.unique()}"
-    resources = [console.resource_in(world, project, indicator) for project in projects]
+    projects = console.of_one_indicator(world)
     tokens = [world.proxy_token(project) for project in projects]
-    grants = [world.grant(resource=resource) for resource in resources]
+    grants = [world.grant(resource=project.resource) for project in projects]
     for grant, proxy_token in zip(grants, tokens, strict=True):
         require(world.redeem(grant, proxy_token)).status(200)
 
-    answer = gateway.redeem(grants[0].access_token, tokens[1], indicator)
+    answer = gateway.redeem(grants[0].access_token, tokens[1], projects[0].resource.indicator)
 
     expect(answer).status(401)
     expect(answer).not_granted("the merchant token", "access_token")

@@ -85,11 +85,9 @@ def each_project_gives_its_own(world: World) -> None:
 @check("REDEEM-12", needs=["control:create_resource", "control:create_project"])
 def same_indicator_in_two_projects_is_two_resources(world: World) -> None:
     """Two Projects that reach the same merchant API by the same indicator share no token."""
-    indicator = f"https://api.merchant.example/{world.unique()}"
-    one, other = world.project(), world.project()
-    resources = [console.resource_in(world, project, indicator) for project in (one, other)]
-    tokens = [world.proxy_token(project) for project in (one, other)]
-    grants = [world.grant(resource=resource) for resource in resources]
+    projects = console.of_one_indicator(world)
+    tokens = [world.proxy_token(project) for project in projects]
+    grants = [world.grant(resource=project.resource) for project in projects]
     for grant, token in zip(grants, tokens, strict=True):
         require(world.redeem(grant, token)).status(200)
 
