@@ -70,6 +70,15 @@ class Seclusion:
     def asked(self, *grants: str) -> list[JournalEntry]:
         return [entry for entry in self.journal() if entry.grant in grants]
 
+    def served_again(self, before: int, *grants: str) -> list[JournalEntry]:
+        """What the merchant served by these grants after so many requests; nothing if none comes in time."""
+        deadline = time.monotonic() + PROVISIONED_S
+        while True:
+            more = [entry for entry in self.asked(*grants)[before:] if entry.status == 200]
+            if more or time.monotonic() > deadline:
+                return more
+            time.sleep(0.1)
+
     def require_outcome(self, outcome: str) -> None:
         """The gateway asked the merchant for this user's token, and this came of it.
 

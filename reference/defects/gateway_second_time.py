@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,7 @@ from reference.gateway.policy import redemption, vault
 from reference.gateway.policy.outcomes import Refusal
 from reference.gateway.policy.redemption import RedemptionFacts
 from reference.gateway.policy.vault import MerchantAnswer, Step, Verdict
-from reference.gateway.records import Resource, VaultEntry
+from reference.gateway.records import Agent, Grant, Resource, VaultEntry
 
 
 def next_410_is(refusal: Refusal) -> dict[str, Any]:
@@ -63,6 +63,17 @@ def found_by_indicator(which: int) -> Callable[[RedemptionFacts], Resource | Non
     return found
 
 
+def first_agent_asserted(place: Callable[[Grant], Hashable]) -> Callable[..., dict[str, Any]]:
+    """The agent that the merchant was first told of here acts in every assertion that follows."""
+    first: dict[Hashable, dict[str, Any]] = {}
+
+    def claims(grant: Grant, agent: Agent, resource: Resource, jti: str, now: float) -> dict[str, Any]:
+        honest = vault.user_assertion(grant, agent, resource, jti, now)
+        return honest | {"act": first.setdefault(place(grant), honest["act"])}
+
+    return claims
+
+
 SECOND_TIME: tuple[Defect, ...] = (
     defect(
         "code-in-the-first-410-alone",
@@ -93,5 +104,17 @@ SECOND_TIME: tuple[Defect, ...] = (
         "A Resource is not found any more once another Project has one of the same indicator.",
         "REDEEM-01",
         redeemed_resource=found_by_indicator(-1),
+    ),
+    defect(
+        "first-agent-of-the-user-asserted",
+        "The merchant is told of the agent through which the user first came to the Resource.",
+        "VAULT-09",
+        user_assertion=first_agent_asserted(lambda grant: (grant.resource_id, grant.person.login_id)),
+    ),
+    defect(
+        "first-agent-of-the-resource-asserted",
+        "The merchant is told of the agent through which the Resource's first user came.",
+        "VAULT-09",
+        user_assertion=first_agent_asserted(lambda grant: grant.resource_id),
     ),
 )
