@@ -132,6 +132,22 @@ def let_expire(world: World) -> None:
         time.sleep(BY_WAITING_S + ROUNDED_S)
 
 
+def before_expiry(answer: Exchange) -> str | None:
+    """The merchant token before it expires; none where its end counts as near from the first moment on."""
+    token = require(answer).status(200, 410).member("access_token")
+    return token if isinstance(token, str) else None
+
+
+def lost(alone: Seclusion, agent: Agent | None = None, **script: Any) -> tuple[Secret, Grant, Exchange]:
+    """A user who has to authorize again, as the merchant issues by this script: the 410 came."""
+    world, proxy_token = alone.world, alone.proxy_token()
+    alone.short_lived(**script)
+    grant = alone.grant(agent)
+    stale = before_expiry(world.redeem(grant, proxy_token))
+    let_expire(world)
+    return proxy_token, grant, require(redeem_past(world, grant, proxy_token, stale)).status(410)
+
+
 def redeem_past(world: World, grant: Grant, proxy_token: Secret, expired: str | None) -> Exchange:
     """A redemption after an expiry; the expired token may still come for the moment that clocks differ."""
     deadline = time.monotonic() + LATE_S
