@@ -6,9 +6,12 @@ from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import Any
 
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
 from reference.defects.defect import Defect, defect
+from reference.gateway.gateway import Gateway
 from reference.gateway.policy import redemption, vault
-from reference.gateway.policy.outcomes import Refusal
+from reference.gateway.policy.outcomes import JsonObject, Refusal
 from reference.gateway.policy.redemption import RedemptionFacts
 from reference.gateway.policy.vault import MerchantAnswer, Step, Verdict
 from reference.gateway.records import Agent, Grant, Resource, VaultEntry
@@ -74,6 +77,41 @@ def first_agent_asserted(place: Callable[[Grant], Hashable]) -> Callable[..., di
     return claims
 
 
+def dated_after_a_refresh(form: Callable[[float], object]) -> dict[str, Any]:
+    """expires_at is right until the token comes of a refresh, and in this form from then on."""
+    refreshed: set[str] = set()
+
+    def entry(old: VaultEntry, answer: MerchantAnswer, now: float) -> VaultEntry:
+        new = vault.refreshed_entry(old, answer, now)
+        refreshed.add(new.access_token)
+        return new
+
+    def answer(entry: VaultEntry) -> JsonObject:
+        honest = redemption.redemption_answer(entry)
+        late = entry.access_token in refreshed and entry.expires_at is not None
+        return honest | {"expires_at": form(entry.expires_at or 0)} if late else honest
+
+    return {"refreshed_entry": entry, "redemption_answer": answer}
+
+
+def storable(status: int) -> Callable[[ASGIApp, Gateway], ASGIApp]:
+    """Answers with this status have lost their Cache-Control."""
+
+    def around(app: ASGIApp, _gateway: Gateway) -> ASGIApp:
+        async def stripped(scope: Scope, receive: Receive, send: Send) -> None:
+            async def passed_on(message: Message) -> None:
+                if message.get("status") == status:
+                    kept = [pair for pair in message["headers"] if pair[0].lower() != b"cache-control"]
+                    message = {**message, "headers": kept}
+                await send(message)
+
+            await app(scope, receive, passed_on)
+
+        return stripped
+
+    return around
+
+
 SECOND_TIME: tuple[Defect, ...] = (
     defect(
         "code-in-the-first-410-alone",
@@ -116,5 +154,23 @@ SECOND_TIME: tuple[Defect, ...] = (
         "The merchant is told of the agent through which the Resource's first user came.",
         "VAULT-09",
         user_assertion=first_agent_asserted(lambda grant: grant.resource_id),
+    ),
+    defect(
+        "expires-at-in-seconds-after-a-refresh",
+        "expires_at is a timestamp at first, and a number of seconds since 1970 after a refresh.",
+        "REDEEM-02",
+        **dated_after_a_refresh(int),
+    ),
+    defect(
+        "expires-at-without-offset-after-a-refresh",
+        "After a refresh expires_at does not say in which time zone it is.",
+        "REDEEM-02",
+        **dated_after_a_refresh(lambda at: redemption.rfc3339(at).rstrip("Z")),
+    ),
+    defect(
+        "storable-410",
+        "Of all redemption answers the 410 alone does not say no-store.",
+        "REDEEM-15",
+        around=storable(410),
     ),
 )

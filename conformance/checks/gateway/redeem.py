@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
-from datetime import datetime
 
 from conformance import console
 from conformance.check import check
+from conformance.checks.gateway._timestamps import is_timestamp_or_absent
 from conformance.claims import expect, require
 from conformance.gateway import Gateway
 from conformance.journey import first_visit, operator_service
@@ -17,11 +16,6 @@ from conformance.seclusion import secluded
 from conformance.wire.exchange import Exchange
 from conformance.world import World
 from fakes.service import STEP_HEADER
-
-# RFC 3339 section 5.6; its note lets a space stand for the T.
-_RFC_3339 = re.compile(
-    r"(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}):(\d{2})(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)"
-)
 
 
 @check("REDEEM-01")
@@ -79,16 +73,7 @@ def redeems_by_an_indicator_of_two_projects(world: World) -> None:
 @check("REDEEM-02")
 def expires_at_is_a_timestamp(world: World) -> None:
     """`expires_at`, where the answer has it, is an RFC 3339 timestamp; both it and `scopes` may be absent."""
-    answer = world.redeem(world.grant(), world.proxy_token())
-    document = require(require(answer).status(200)).json_object()
-    expires_at = document.get("expires_at")
-
-    expect.that(
-        expires_at is None or _is_timestamp(expires_at),
-        "expires_at",
-        expected="an RFC 3339 timestamp",
-        got=expires_at,
-    )
+    is_timestamp_or_absent(require(world.redeem(world.grant(), world.proxy_token())).status(200))
 
 
 @check("REDEEM-03")
@@ -236,14 +221,3 @@ def _holds_orders_of(world: World, user: User, answer: Exchange) -> None:
         expected=f"the orders of {user.name}",
         got="others",
     )
-
-
-def _is_timestamp(value: object) -> bool:
-    found = _RFC_3339.fullmatch(value) if isinstance(value, str) else None
-    if found is None or int(found[3]) > 60:
-        return False
-    try:
-        datetime.strptime(f"{found[1]} {found[2]}", "%Y-%m-%d %H:%M")  # noqa: DTZ007 - only asks whether it exists
-    except ValueError:
-        return False
-    return True

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from conformance import console
 from conformance.check import check
+from conformance.checks.gateway._timestamps import is_timestamp_or_absent
 from conformance.claims import LeftOut, Unavailable, Unmet, expect, require
 from conformance.gateway import Gateway
 from conformance.parties import Grant, Resource, User
@@ -149,9 +150,20 @@ def expires_at_is_when_the_merchants_token_expires(world: World, case: int) -> N
     _expires_as_the_merchant_says(world, require(world.redeem(grant, proxy_token)).status(200))
 
 
+@check("REDEEM-02", needs=["merchant"], alone=True)
+def expires_at_is_a_timestamp_after_a_refresh(world: World) -> None:
+    """What a refresh brought is dated in the same form as what the sign-in brought."""
+    is_timestamp_or_absent(_refreshed(world))
+
+
 @check("REDEEM-16", alone=True)
 def expires_at_moves_with_a_refresh(world: World) -> None:
     """After a refresh `expires_at` is that of the new merchant token."""
+    _expires_as_the_merchant_says(world, _refreshed(world))
+
+
+def _refreshed(world: World) -> Exchange:
+    """A redemption past the expiry, which gave a new merchant token of two hours."""
     alone = secluded(world)
     alone.short_lived()
     grant, proxy_token = alone.grant(), alone.proxy_token()
@@ -165,8 +177,7 @@ def expires_at_moves_with_a_refresh(world: World) -> None:
         expected="a new one",
         got="the expired one",
     )
-
-    _expires_as_the_merchant_says(world, after)
+    return after
 
 
 def _are_their_own(world: World, redeemed: list[tuple[Grant, Secret]]) -> None:
