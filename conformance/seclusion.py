@@ -70,6 +70,15 @@ class Seclusion:
     def asked(self, *grants: str) -> list[JournalEntry]:
         return [entry for entry in self.journal() if entry.grant in grants]
 
+    def served_again(self, before: int, *grants: str) -> list[JournalEntry]:
+        """What the merchant served by these grants after so many requests; nothing if none comes in time."""
+        deadline = time.monotonic() + PROVISIONED_S
+        while True:
+            more = [entry for entry in self.asked(*grants)[before:] if entry.status == 200]
+            if more or time.monotonic() > deadline:
+                return more
+            time.sleep(0.1)
+
     def require_outcome(self, outcome: str) -> None:
         """The gateway asked the merchant for this user's token, and this came of it.
 
@@ -121,6 +130,22 @@ def let_expire(world: World) -> None:
         world.advance_clock(_steps(world)[1])
     else:
         time.sleep(BY_WAITING_S + ROUNDED_S)
+
+
+def before_expiry(answer: Exchange) -> str | None:
+    """The merchant token before it expires; none where its end counts as near from the first moment on."""
+    token = require(answer).status(200, 410).member("access_token")
+    return token if isinstance(token, str) else None
+
+
+def lost(alone: Seclusion, agent: Agent | None = None, **script: Any) -> tuple[Secret, Grant, Exchange]:
+    """A user who has to authorize again, as the merchant issues by this script: the 410 came."""
+    world, proxy_token = alone.world, alone.proxy_token()
+    alone.short_lived(**script)
+    grant = alone.grant(agent)
+    stale = before_expiry(world.redeem(grant, proxy_token))
+    let_expire(world)
+    return proxy_token, grant, require(redeem_past(world, grant, proxy_token, stale)).status(410)
 
 
 def redeem_past(world: World, grant: Grant, proxy_token: Secret, expired: str | None) -> Exchange:

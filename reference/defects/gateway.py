@@ -30,6 +30,7 @@ from reference.defects.gateway_registration import REGISTRATION
 from reference.defects.gateway_requests import REQUESTS
 from reference.defects.gateway_resource import RESOURCE
 from reference.defects.gateway_robustness import ROBUSTNESS
+from reference.defects.gateway_second_time import SECOND_TIME
 from reference.defects.gateway_secrets import SECRETS
 from reference.defects.gateway_sign_in import SIGN_IN
 from reference.defects.gateway_transport import TRANSPORT
@@ -60,6 +61,7 @@ FAMILIES = (
     RESOURCE,
     VAULT,
     EXPIRY,
+    SECOND_TIME,
     SECRETS,
     LOGS,
     TRANSPORT,

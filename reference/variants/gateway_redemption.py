@@ -15,8 +15,9 @@ from reference.gateway.policy import code_exchange, proxy, redemption, vault
 from reference.gateway.policy.outcomes import JsonObject, Refusal
 from reference.gateway.policy.redemption import REDEMPTION_CHECKS, RedemptionFacts
 from reference.gateway.policy.vault import MerchantAnswer, Step, Verdict
-from reference.gateway.records import ProxyToken, Resource, VaultEntry
+from reference.gateway.records import Agent, Grant, ProxyToken, Resource, VaultEntry
 from reference.gateway.store import Store
+from reference.gateway.vault import Vault
 from reference.variants.variant import Variant, variant
 
 FIVE_MINUTES_S = 300
@@ -148,6 +149,16 @@ def _kept_while_good(
     return vault.entry_after_provisioning(old, verdict, answer, now)
 
 
+class _AsksOnce(Vault):
+    """Asks the merchant for nothing at a sign-in while the token of an earlier one is good."""
+
+    async def _provision(self, grant: Grant, agent: Agent, resource: Resource) -> Verdict:
+        entry = self._store.vault.get(self._policies.vault_key(grant, resource))
+        if entry is not None and vault.step(entry, self._clock.now()) == "return":
+            return "accepted"
+        return await super()._provision(grant, agent, resource)
+
+
 def _act_as_text(*given: Any) -> dict[str, Any]:
     claims = vault.user_assertion(*given)
     return claims | {"act": claims["act"]["client_id"]}
@@ -225,6 +236,11 @@ VARIANTS: tuple[Variant, ...] = (
         "merchant-token-kept-while-good",
         "a new sign-in does not replace a merchant token that is still good",
         entry_after_provisioning=_kept_while_good,
+    ),
+    variant(
+        "merchant-asked-once",
+        "a sign-in asks the merchant for nothing while a good merchant token is cached",
+        vault_at_work=_AsksOnce,
     ),
     variant("actor-as-text", "the acting agent is a string", user_assertion=_act_as_text),
     variant(

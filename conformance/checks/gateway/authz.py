@@ -148,7 +148,10 @@ def approved_agent_gets_its_code_on_a_new_attempt(gateway: Gateway, world: World
 
 @check("AUTHZ-10")
 def sign_in_outlives_a_merchant_that_rejects_the_gateway(gateway: Gateway, world: World) -> None:
-    """The merchant gives the gateway no token for the user, and the agent gets its code all the same."""
+    """The merchant gives the gateway no token for the user, and the agent gets its code all the same.
+
+    So it does when the merchant had given one before: a user of long standing signs in as a new one does.
+    """
     place = secluded(world)
     # The rejection comes first: a gateway that has a token of the user's already may not ask for another.
     place.script(provisioning="reject")
@@ -161,8 +164,12 @@ def sign_in_outlives_a_merchant_that_rejects_the_gateway(gateway: Gateway, world
     )
     place.script()
     world.authorization(resource=place.resource, user=place.user)
+    place.script(provisioning="reject")
+    again = gateway.visit(world.attempt(resource=place.resource, user=place.user))
+    place.script()
 
     code_came(visit, "sign-in while the merchant rejects the gateway")
+    code_came(again, "sign-in while the merchant rejects the gateway again, after it took it once")
 
 
 def _comes_true(happened: Callable[[], bool]) -> bool:

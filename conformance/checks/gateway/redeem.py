@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
-from datetime import datetime
 
 from conformance import console
 from conformance.check import check
+from conformance.checks.gateway._timestamps import is_timestamp_or_absent
 from conformance.claims import expect, require
 from conformance.gateway import Gateway
 from conformance.journey import first_visit, operator_service
@@ -17,11 +16,6 @@ from conformance.seclusion import secluded
 from conformance.wire.exchange import Exchange
 from conformance.world import World
 from fakes.service import STEP_HEADER
-
-# RFC 3339 section 5.6; its note lets a space stand for the T.
-_RFC_3339 = re.compile(
-    r"(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}):(\d{2})(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)"
-)
 
 
 @check("REDEEM-01")
@@ -66,19 +60,20 @@ def nine_steps_from_401_to_the_merchants_data(gateway: Gateway, world: World) ->
     _holds_orders_of(world, world.users[0], answer)
 
 
+@check("REDEEM-01", needs=["control:create_resource", "control:create_project"])
+def redeems_by_an_indicator_of_two_projects(world: World) -> None:
+    """A Resource of the same indicator in another Project, older or newer, takes nothing from this one."""
+    for project in console.of_one_indicator(world):
+        answer = world.redeem(world.grant(resource=project.resource), world.proxy_token(project))
+
+        expect(answer).status(200)
+        expect.text(answer.member("access_token"), "access_token")
+
+
 @check("REDEEM-02")
 def expires_at_is_a_timestamp(world: World) -> None:
     """`expires_at`, where the answer has it, is an RFC 3339 timestamp; both it and `scopes` may be absent."""
-    answer = world.redeem(world.grant(), world.proxy_token())
-    document = require(require(answer).status(200)).json_object()
-    expires_at = document.get("expires_at")
-
-    expect.that(
-        expires_at is None or _is_timestamp(expires_at),
-        "expires_at",
-        expected="an RFC 3339 timestamp",
-        got=expires_at,
-    )
+    is_timestamp_or_absent(require(world.redeem(world.grant(), world.proxy_token())).status(200))
 
 
 @check("REDEEM-03")
@@ -137,15 +132,13 @@ def same_indicator_in_another_project_gets_401(gateway: Gateway, world: World) -
 
     The token's audience and the Proxy client's Resource both fit; only the Projects are two.
     """
-    projects = (world.project(), world.project())
-    indicator = f"https://api.merchant.example/{world.unique()}"
-    resources = [console.resource_in(world, project, indicator) for project in projects]
+    projects = console.of_one_indicator(world)
     tokens = [world.proxy_token(project) for project in projects]
-    grants = [world.grant(resource=resource) for resource in resources]
+    grants = [world.grant(resource=project.resource) for project in projects]
     for grant, proxy_token in zip(grants, tokens, strict=True):
         require(world.redeem(grant, proxy_token)).status(200)
 
-    answer = gateway.redeem(grants[0].access_token, tokens[1], indicator)
+    answer = gateway.redeem(grants[0].access_token, tokens[1], projects[0].resource.indicator)
 
     expect(answer).status(401)
     expect(answer).not_granted("the merchant token", "access_token")
@@ -228,14 +221,3 @@ def _holds_orders_of(world: World, user: User, answer: Exchange) -> None:
         expected=f"the orders of {user.name}",
         got="others",
     )
-
-
-def _is_timestamp(value: object) -> bool:
-    found = _RFC_3339.fullmatch(value) if isinstance(value, str) else None
-    if found is None or int(found[3]) > 60:
-        return False
-    try:
-        datetime.strptime(f"{found[1]} {found[2]}", "%Y-%m-%d %H:%M")  # noqa: DTZ007 - only asks whether it exists
-    except ValueError:
-        return False
-    return True

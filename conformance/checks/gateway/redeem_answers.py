@@ -9,6 +9,7 @@ from conformance.check import check
 from conformance.claims import expect, observe, require
 from conformance.gateway import Gateway
 from conformance.redeemable import redeemable
+from conformance.seclusion import lost, secluded
 from conformance.standing import Redeemable
 from conformance.wire.exchange import Exchange
 from conformance.wire.secret import Secret
@@ -66,7 +67,27 @@ def answer_is_not_to_be_stored(
     gateway: Gateway, world: World, case: Callable[[Gateway, Redeemable], Exchange]
 ) -> None:
     """Every answer says no-store: a cache would hand one backend's credential to the next."""
-    answer = case(gateway, redeemable(world))
+    _is_not_to_be_stored(case(gateway, redeemable(world)))
+
+
+@check("REDEEM-15", cases=SPOILT)
+def content_type_is_what_the_body_is(
+    gateway: Gateway, world: World, case: Callable[[Gateway, Redeemable], Exchange]
+) -> None:
+    """A body called JSON is JSON, and a body of JSON is called so."""
+    _is_what_it_is_called(case(gateway, redeemable(world)))
+
+
+@check("REDEEM-15", needs=["merchant"], alone=True)
+def answer_410_is_like_the_others(world: World) -> None:
+    """The 410 for a merchant token that is lost says no-store, and what its body is."""
+    _, _, answer = lost(secluded(world), issue_refresh_token=False)
+
+    _is_not_to_be_stored(answer)
+    _is_what_it_is_called(answer)
+
+
+def _is_not_to_be_stored(answer: Exchange) -> None:
     require.that(answer.status in range(200, 500), answer.step, expected="an answer", got=answer.outcome())
     said = ", ".join(answer.answer.headers_named("Cache-Control")) if answer.answer is not None else ""
     directives = {word.strip().lower() for word in said.split(",")}
@@ -79,12 +100,7 @@ def answer_is_not_to_be_stored(
     )
 
 
-@check("REDEEM-15", cases=SPOILT)
-def content_type_is_what_the_body_is(
-    gateway: Gateway, world: World, case: Callable[[Gateway, Redeemable], Exchange]
-) -> None:
-    """A body called JSON is JSON, and a body of JSON is called so."""
-    answer = case(gateway, redeemable(world))
+def _is_what_it_is_called(answer: Exchange) -> None:
     require.that(answer.status in range(200, 500), answer.step, expected="an answer", got=answer.outcome())
     said = (answer.header("Content-Type") or "").partition(";")[0].strip().lower()
     called = said == "application/json" or said.endswith("+json")

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from conformance import console
 from conformance.check import check
+from conformance.checks.gateway._timestamps import is_timestamp_or_absent
 from conformance.claims import LeftOut, Unavailable, Unmet, expect, require
 from conformance.gateway import Gateway
 from conformance.parties import Grant, Resource, User
@@ -85,11 +86,9 @@ def each_project_gives_its_own(world: World) -> None:
 @check("REDEEM-12", needs=["control:create_resource", "control:create_project"])
 def same_indicator_in_two_projects_is_two_resources(world: World) -> None:
     """Two Projects that reach the same merchant API by the same indicator share no token."""
-    indicator = f"https://api.merchant.example/{world.unique()}"
-    one, other = world.project(), world.project()
-    resources = [console.resource_in(world, project, indicator) for project in (one, other)]
-    tokens = [world.proxy_token(project) for project in (one, other)]
-    grants = [world.grant(resource=resource) for resource in resources]
+    projects = console.of_one_indicator(world)
+    tokens = [world.proxy_token(project) for project in projects]
+    grants = [world.grant(resource=project.resource) for project in projects]
     for grant, token in zip(grants, tokens, strict=True):
         require(world.redeem(grant, token)).status(200)
 
@@ -151,9 +150,20 @@ def expires_at_is_when_the_merchants_token_expires(world: World, case: int) -> N
     _expires_as_the_merchant_says(world, require(world.redeem(grant, proxy_token)).status(200))
 
 
+@check("REDEEM-02", needs=["merchant"], alone=True)
+def expires_at_is_a_timestamp_after_a_refresh(world: World) -> None:
+    """What a refresh brought is dated in the same form as what the sign-in brought."""
+    is_timestamp_or_absent(_refreshed(world))
+
+
 @check("REDEEM-16", alone=True)
 def expires_at_moves_with_a_refresh(world: World) -> None:
     """After a refresh `expires_at` is that of the new merchant token."""
+    _expires_as_the_merchant_says(world, _refreshed(world))
+
+
+def _refreshed(world: World) -> Exchange:
+    """A redemption past the expiry, which gave a new merchant token of two hours."""
     alone = secluded(world)
     alone.short_lived()
     grant, proxy_token = alone.grant(), alone.proxy_token()
@@ -167,8 +177,7 @@ def expires_at_moves_with_a_refresh(world: World) -> None:
         expected="a new one",
         got="the expired one",
     )
-
-    _expires_as_the_merchant_says(world, after)
+    return after
 
 
 def _are_their_own(world: World, redeemed: list[tuple[Grant, Secret]]) -> None:

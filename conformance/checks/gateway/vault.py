@@ -9,7 +9,16 @@ from conformance.check import check
 from conformance.claims import LeftOut, expect, require
 from conformance.gateway import Gateway
 from conformance.parties import Grant
-from conformance.seclusion import Seclusion, let_expire, redeem_past, secluded, still_good, works
+from conformance.seclusion import (
+    Seclusion,
+    before_expiry,
+    let_expire,
+    lost,
+    redeem_past,
+    secluded,
+    still_good,
+    works,
+)
 from conformance.wire.exchange import Exchange
 from conformance.wire.secret import Secret
 from conformance.world import World
@@ -61,17 +70,17 @@ def expired_without_a_refresh_token_answers_410(world: World) -> None:
 
     Another user's came with one, expired at the same time, and is refreshed.
     """
-    answer, _ = _expired(world, LOST["no-refresh-token"])
+    answers, _ = _expired(world, LOST["no-refresh-token"])
 
-    _needs_reauthentication(answer)
+    _need_reauthentication(answers)
 
 
 @check("VAULT-03", alone=True)
 def rejected_refresh_answers_410(world: World) -> None:
     """A refresh token that the merchant turns down ends in 410 and the code for it."""
-    answer, alone = _expired(world, LOST["refresh-rejected"])
+    answers, alone = _expired(world, LOST["refresh-rejected"])
 
-    _needs_reauthentication(answer)
+    _need_reauthentication(answers)
     require.that(
         any(entry.outcome == "reject" for entry in alone.asked(REFRESH)),
         "journal of the fake merchant",
@@ -84,12 +93,7 @@ def rejected_refresh_answers_410(world: World) -> None:
 def rejected_refresh_is_not_forgotten(gateway: Gateway, world: World) -> None:
     """After the 410 the expired token does not come back, however often the backend asks."""
     require(world.redeem(world.grant(), world.proxy_token())).status(200)
-    alone = secluded(world)
-    alone.short_lived(refresh="reject")
-    grant, proxy_token = alone.grant(), alone.proxy_token()
-    before = _before_expiry(world.redeem(grant, proxy_token))
-    let_expire(world)
-    require(redeem_past(world, grant, proxy_token, before)).status(410)
+    proxy_token, grant, _ = lost(secluded(world), refresh="reject")
 
     for _ in range(2):
         again = gateway.redeem(grant.access_token, proxy_token, grant.resource.indicator)
@@ -102,16 +106,10 @@ def new_authorization_mends_it(world: World, case: dict[str, Any]) -> None:
 
     A gateway that provisions in the background says 410 until it is done, as another says 404.
     """
-    alone = secluded(world)
-    alone.short_lived(**case)
-    agent, proxy_token = world.agent(), alone.proxy_token()
-    grant = alone.grant(agent)
-    before = _before_expiry(world.redeem(grant, proxy_token))
-    let_expire(world)
-    require(redeem_past(world, grant, proxy_token, before)).status(410)
+    alone, agent = secluded(world), world.agent()
+    proxy_token, _, _ = lost(alone, agent, **case)
     alone.script()
     renewed = alone.grant(agent)
-    alone.require_outcome("ok")
 
     answer = world.redeem(renewed, proxy_token, not_yet=(404, 410))
 
@@ -171,13 +169,8 @@ def refreshed_token_is_far_from_expiry_again(world: World) -> None:
 @check("VAULT-05", alone=True)
 def token_of_a_new_sign_in_is_far_from_expiry_again(world: World) -> None:
     """What the sign-in after a 410 brought is returned as it is: nothing of the lost token's expiry stays."""
-    alone = secluded(world)
-    alone.short_lived(refresh="reject")
-    agent, proxy_token = world.agent(), alone.proxy_token()
-    grant = alone.grant(agent)
-    before = _before_expiry(world.redeem(grant, proxy_token))
-    let_expire(world)
-    require(redeem_past(world, grant, proxy_token, before)).status(410)
+    alone, agent = secluded(world), world.agent()
+    proxy_token, _, _ = lost(alone, agent, refresh="reject")
     alone.script(access_token_lifetime_s=LONG_LIFE_S)
     renewed = alone.grant(agent)
     refreshed = len(alone.asked(REFRESH))
@@ -186,21 +179,15 @@ def token_of_a_new_sign_in_is_far_from_expiry_again(world: World) -> None:
     _returned_as_it_is(world, alone, renewed, proxy_token, first, refreshed=refreshed)
 
 
-def _before_expiry(answer: Exchange) -> str | None:
-    """The merchant token before it expires; none where its end counts as near from the first moment on."""
-    token = require(answer).status(200, 410).member("access_token")
-    return token if isinstance(token, str) else None
-
-
-def _expired(world: World, script: dict[str, Any]) -> tuple[Exchange, Seclusion]:
-    """A redemption past the expiry under this script, while one without it is shown to be refreshed."""
-    lost, twin = secluded(world), secluded(world)
-    lost.short_lived(**script)
+def _expired(world: World, script: dict[str, Any]) -> tuple[list[Exchange], Seclusion]:
+    """Two redemptions past the expiry under this script, while one without it is shown to be refreshed."""
+    losing, twin = secluded(world), secluded(world)
+    losing.short_lived(**script)
     twin.short_lived()
     agent = world.agent()
-    grants = [one.grant(agent) for one in (lost, twin)]
-    proxy_tokens = [one.proxy_token() for one in (lost, twin)]
-    stale = _before_expiry(world.redeem(grants[0], proxy_tokens[0]))
+    grants = [one.grant(agent) for one in (losing, twin)]
+    proxy_tokens = [one.proxy_token() for one in (losing, twin)]
+    stale = before_expiry(world.redeem(grants[0], proxy_tokens[0]))
     token = require(world.redeem(grants[1], proxy_tokens[1])).status(200).member("access_token")
     let_expire(world)
     renewed = require(redeem_past(world, grants[1], proxy_tokens[1], token)).status(200)
@@ -210,13 +197,16 @@ def _expired(world: World, script: dict[str, Any]) -> tuple[Exchange, Seclusion]
         expected="a new one past the expiry",
         got="the expired one",
     )
-    return redeem_past(world, grants[0], proxy_tokens[0], stale), lost
+    first = redeem_past(world, grants[0], proxy_tokens[0], stale)
+    return [first, world.redeem(grants[0], proxy_tokens[0], not_yet=())], losing
 
 
-def _needs_reauthentication(answer: Exchange) -> None:
-    expect(answer).status(410)
-    text = answer.answer.text() if answer.answer is not None else ""
-    expect.that(CODE in text, "body of the 410", expected=f"{CODE} in some field", got=text)
+def _need_reauthentication(answers: list[Exchange]) -> None:
+    """Until the user has authorized again, nothing changes about the 410."""
+    for answer in answers:
+        expect(answer).status(410)
+        text = answer.answer.text() if answer.answer is not None else ""
+        expect.that(CODE in text, "body of the 410", expected=f"{CODE} in some field", got=text)
 
 
 def _returned_as_it_is(

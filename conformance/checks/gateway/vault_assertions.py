@@ -10,7 +10,7 @@ from conformance.parties import Grant
 from conformance.seclusion import Seclusion, secluded, works
 from conformance.wire.jose import read, verifying
 from conformance.world import World
-from fakes.merchant.records import JournalEntry
+from fakes.merchant.records import JournalEntry, named_actors
 
 JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"  # noqa: S105 - a name, not a token
@@ -65,8 +65,7 @@ def merchant_token_names_the_agent(world: World) -> None:
     alone = secluded(world)
     grant = alone.grant()
     token = world.merchant_token(grant, alone.proxy_token())
-    if not alone.asked(JWT_BEARER, TOKEN_EXCHANGE):
-        raise LeftOut("the gateway gets merchant tokens by a grant in which no agent can be named")
+    _told_of_agents(alone)
     known = alone.merchant.lookup(token.reveal())
     actors = known.actor if known is not None else ()
 
@@ -74,6 +73,29 @@ def merchant_token_names_the_agent(world: World) -> None:
         any(grant.agent.client_id in actor for actor in actors),
         "agent behind the merchant token",
         expected=grant.agent.client_id,
+        got=", ".join(actors) or "nobody",
+    )
+
+
+@check("VAULT-09")
+def second_agent_is_named_in_its_turn(world: World) -> None:
+    """At the sign-in through a second agent the merchant learns of that agent, and not of the user's first.
+
+    Whether the second one finds what the first one's sign-in cached is open, so the requests are looked at.
+    """
+    alone = secluded(world)
+    world.merchant_token(alone.grant(), alone.proxy_token())
+    before = _told_of_agents(alone)
+    second = alone.grant()
+    sent = alone.served_again(before, JWT_BEARER, TOKEN_EXCHANGE)
+    if not sent:
+        raise LeftOut("a user's second agent goes by the merchant token that the first one's sign-in brought")
+    actors = [actor for entry in sent for actor in named_actors(entry.actor)]
+
+    expect.that(
+        any(second.agent.client_id in actor for actor in actors),
+        "agent that the gateway named to the merchant at the second agent's sign-in",
+        expected=second.agent.client_id,
         got=", ".join(actors) or "nobody",
     )
 
@@ -92,6 +114,14 @@ def merchant_token_through_another_agent(gateway: Gateway, world: World) -> None
         second_agents_status=answer.status or 0,
         second_agent_gets_the_first_ones_token=answer.member("access_token") == token.reveal(),
     )
+
+
+def _told_of_agents(alone: Seclusion) -> int:
+    """How many requests of the gateway could name an agent to the merchant so far."""
+    sent = alone.asked(JWT_BEARER, TOKEN_EXCHANGE)
+    if not sent:
+        raise LeftOut("the gateway gets merchant tokens by a grant in which no agent can be named")
+    return len(sent)
 
 
 def _assertions(alone: Seclusion, grant: Grant) -> list[tuple[str, str]]:

@@ -1,0 +1,36 @@
+"""What a timestamp of a redemption answer looks like."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+from conformance.claims import expect, require
+from conformance.wire.exchange import Exchange
+
+# RFC 3339 section 5.6; its note lets a space stand for the T.
+_RFC_3339 = re.compile(
+    r"(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}):(\d{2})(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)"
+)
+
+
+def is_timestamp_or_absent(answer: Exchange) -> None:
+    """`expires_at` of a redemption, where the answer has it, is an RFC 3339 timestamp."""
+    expires_at = require(answer).json_object().get("expires_at")
+    expect.that(
+        expires_at is None or _is_timestamp(expires_at),
+        "expires_at",
+        expected="an RFC 3339 timestamp",
+        got=expires_at,
+    )
+
+
+def _is_timestamp(value: object) -> bool:
+    found = _RFC_3339.fullmatch(value) if isinstance(value, str) else None
+    if found is None or int(found[3]) > 60:
+        return False
+    try:
+        datetime.strptime(f"{found[1]} {found[2]}", "%Y-%m-%d %H:%M")  # noqa: DTZ007 - only asks whether it exists
+    except ValueError:
+        return False
+    return True
