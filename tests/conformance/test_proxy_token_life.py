@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from conformance.checks.gateway.proxy import token_lives_an_hour
+from conformance.checks.gateway.proxy_life import token_lives_an_hour
 from conformance.claims import LeftOut, Unavailable, Violated, tallying
 from conformance.wire.exchange import Answer, Exchange, Request
 
