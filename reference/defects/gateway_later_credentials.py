@@ -1,4 +1,4 @@
-"""Gateways that are right about the first Proxy token, and wrong about one that is used, kept or revoked."""
+"""Gateways that are right about a credential at first, and wrong about the second or an older one."""
 
 from __future__ import annotations
 
@@ -6,14 +6,25 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from reference.defects.defect import Defect, defect
+from reference.defects.defect import Defect, defect, instead
+from reference.defects.gateway_clients import basic_too
 from reference.defects.gateway_proxy import while_checked
 from reference.gateway.ids import fingerprint
-from reference.gateway.policy import proxy, redemption
+from reference.gateway.policies import SpendCode
+from reference.gateway.policy import code_exchange, proxy, redemption, registration
+from reference.gateway.policy.code_exchange import (
+    AgentCredentials,
+    CodeCheck,
+    CodeFacts,
+    CodeRefused,
+    TokenRequestFacts,
+    agent_credentials,
+)
 from reference.gateway.policy.outcomes import JsonObject, Refusal
 from reference.gateway.policy.redemption import RedemptionCheck, RedemptionFacts
-from reference.gateway.records import ProxyToken
-from reference.gateway.store import Store
+from reference.gateway.policy.registration import NewAgent, RegistrationFacts
+from reference.gateway.records import Code, ProxyToken
+from reference.gateway.store import Expiring, Store
 from reference.variants.gateway_answers import Kept
 
 
@@ -82,7 +93,61 @@ def reaching_one_token(which: Callable[[list[str]], str]) -> dict[str, Any]:
     return {"keep_proxy_token": keep, **while_checked(redemption.proxy_client_still_stands, check)}
 
 
+def first_two_alone(facts: RegistrationFacts) -> Refusal | None:
+    """Redirect URIs are looked at up to the second."""
+    looked_at = {**facts.metadata, "redirect_uris": facts.value("redirect_uris")[:2]}
+    return registration.redirect_uris_are_https(replace(facts, metadata=looked_at))
+
+
+def expiring_without_a_refresh(new: NewAgent) -> JsonObject:
+    honest = registration.registration_answer(new)
+    ends = 0 if "refresh_token" in new.agent.grant_types else int(new.agent.registered_at) + 86400
+    return honest | {"client_secret_expires_at": ends}
+
+
+def unverified_with_several_addresses(new: NewAgent) -> JsonObject:
+    honest = registration.registration_answer(new)
+    return honest if len(new.agent.redirect_uris) == 1 else honest | {"verification_method": None}
+
+
+def secret_in_a_refusal() -> dict[str, Any]:
+    """Whoever comes with another redirect URI is shown the client's row."""
+    row: list[str] = []
+
+    def credentials(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
+        row[:] = [facts.value("client_secret")]
+        return code_exchange.agent_credentials(facts)
+
+    def check(facts: CodeFacts) -> Refusal | None:
+        refusal = code_exchange.redirect_uri_is_the_same(facts)
+        return replace(refusal, description=f"{facts.agent.id} {row[0]}: redirect_uri") if refusal else None
+
+    checks = instead(code_exchange.CODE_CHECKS, code_exchange.redirect_uri_is_the_same, check)
+    return {"agent_credentials": credentials, "code_checks": checks}
+
+
+def basic_over_the_form(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
+    """A form with a secret is an agent's, and a Basic header beside it takes the form's place."""
+    return basic_too(with_id=True)(facts) if facts.value("client_secret") else agent_credentials(facts)
+
+
+def forgotten_after_two_minutes() -> SpendCode:
+    """That a code was used stands in a cache, which forgets sooner than codes expire."""
+    used: dict[str, float] = {}
+
+    async def spend(
+        codes: Expiring[Code], key: str, checks: tuple[CodeCheck, ...], facts: CodeFacts
+    ) -> Code | CodeRefused:
+        code = codes.get(key)
+        if code is not None and facts.now - used.setdefault(key, facts.now) > FORGOTTEN_S:
+            codes.change(key, replace(code, spent=False))
+        return await code_exchange.spend_code(codes, key, checks, facts)
+
+    return spend
+
+
 KEPT = Kept()
+FORGOTTEN_S = 120
 
 PROXY_TOKENS: tuple[Defect, ...] = (
     defect(
@@ -124,4 +189,46 @@ PROXY_TOKENS: tuple[Defect, ...] = (
     ),
 )
 
-LATER_CREDENTIALS: tuple[Defect, ...] = (*PROXY_TOKENS,)
+AGENT_CREDENTIALS: tuple[Defect, ...] = (
+    defect(
+        "redirect-uris-read-up-to-the-second",
+        "From the third redirect URI on, every scheme is taken.",
+        "REG-06",
+        registration_checks=instead(
+            registration.REGISTRATION_CHECKS, registration.redirect_uris_are_https, first_two_alone
+        ),
+    ),
+    defect(
+        "secret-expires-without-the-refresh-grant",
+        "The secret of an agent that registers without the refresh grant is said to end after a day.",
+        "REG-03",
+        registration_answer=expiring_without_a_refresh,
+    ),
+    defect(
+        "no-verification-method-with-several-redirect-uris",
+        "The verification method of an agent with several redirect URIs is null.",
+        "REG-02",
+        registration_answer=unverified_with_several_addresses,
+    ),
+    defect(
+        "secret-in-the-refusal-of-a-redirect-uri",
+        "The refusal of another redirect URI quotes the client secret.",
+        "REG-10",
+        **secret_in_a_refusal(),
+    ),
+    defect(
+        "basic-over-a-wrong-secret-in-the-form",
+        "A Basic header overrules the secret in the form.",
+        "CODE-09",
+        agent_credentials=basic_over_the_form,
+    ),
+    defect(
+        "used-codes-forgotten-after-two-minutes",
+        "A code lives for ten minutes, and that it was used is known for two.",
+        "CODE-02",
+        code_lifetime_s=600,
+        spend_code=forgotten_after_two_minutes(),
+    ),
+)
+
+LATER_CREDENTIALS: tuple[Defect, ...] = (*PROXY_TOKENS, *AGENT_CREDENTIALS)
