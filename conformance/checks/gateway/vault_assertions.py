@@ -19,27 +19,16 @@ TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"  # noqa: S105
 @check("VAULT-08")
 def assertions_verify_with_the_resources_keys(world: World) -> None:
     """Every assertion that reaches the merchant is signed with a key of the Resource's own key set."""
-    alone = secluded(world)
-    grant = alone.grant()
-    world.redeem(grant, alone.proxy_token())
-    sent = _assertions(alone, grant)
-    require.that(
-        bool(sent),
-        "journal of the fake merchant",
-        expected="an assertion from the gateway",
-        got=", ".join(sorted({entry.grant or entry.endpoint for entry in alone.journal()})) or "nothing",
-    )
-    own = world.key_set(grant.resource.jwks_uri, "key set of the Resource")
+    _signed_by_the_resource(secluded(world))
 
-    for kind, token in sent:
-        parsed = read(token)
-        header = parsed.header if parsed is not None else {}
-        expect.that(
-            bool(verifying(token, own)),
-            f"{kind} that the gateway sent to the merchant",
-            expected="a signature that verifies with the key set of the Resource",
-            got=f"none of its {len(own)} keys verifies it (alg {header.get('alg')})",
-        )
+
+@check("VAULT-08", needs=["control:rotate_keys"])
+def assertions_verify_with_the_resources_keys_after_a_rotation(world: World) -> None:
+    """So it is once the core has changed the key that it signs access tokens with."""
+    alone = secluded(world)
+    world.rotate_keys()
+
+    _signed_by_the_resource(alone)
 
 
 @check("VAULT-09", cases=("first-user", "second-user"))
@@ -92,6 +81,30 @@ def merchant_token_through_another_agent(gateway: Gateway, world: World) -> None
         second_agents_status=answer.status or 0,
         second_agent_gets_the_first_ones_token=answer.member("access_token") == token.reveal(),
     )
+
+
+def _signed_by_the_resource(alone: Seclusion) -> None:
+    world = alone.world
+    grant = alone.grant()
+    world.redeem(grant, alone.proxy_token())
+    sent = _assertions(alone, grant)
+    require.that(
+        bool(sent),
+        "journal of the fake merchant",
+        expected="an assertion from the gateway",
+        got=", ".join(sorted({entry.grant or entry.endpoint for entry in alone.journal()})) or "nothing",
+    )
+    own = world.key_set(grant.resource.jwks_uri, "key set of the Resource")
+
+    for kind, token in sent:
+        parsed = read(token)
+        header = parsed.header if parsed is not None else {}
+        expect.that(
+            bool(verifying(token, own)),
+            f"{kind} that the gateway sent to the merchant",
+            expected="a signature that verifies with the key set of the Resource",
+            got=f"none of its {len(own)} keys verifies it (alg {header.get('alg')})",
+        )
 
 
 def _assertions(alone: Seclusion, grant: Grant) -> list[tuple[str, str]]:
