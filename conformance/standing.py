@@ -31,6 +31,14 @@ class Redeemable:
         return self.grant.resource.indicator
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Renewed:
+    """What a refresh gave, None for nothing, and how far the target's clock had been moved then."""
+
+    grant: Grant | None
+    offset_s: float
+
+
 @dataclass(kw_only=True, slots=True)
 class Regular:
     """An agent in a browser that stays signed in, and how many checks have gone through it."""
@@ -60,6 +68,7 @@ class Standing:
 
     kept: Redeemable | None = None
     regular: Regular | None = None
+    renewed: Renewed | None = None
     offset_s: float = 0.0
     redeemed: bool = False
     waited_in_vain: int = 0

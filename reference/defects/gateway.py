@@ -15,6 +15,8 @@ from reference.defects.gateway_empty import EMPTY
 from reference.defects.gateway_faults import FAULTS
 from reference.defects.gateway_faults_vault import VAULT_FAULTS
 from reference.defects.gateway_histories import HISTORIES
+from reference.defects.gateway_later_credentials import LATER_CREDENTIALS
+from reference.defects.gateway_later_keys import LATER_KEYS
 from reference.defects.gateway_logs import LOGS
 from reference.defects.gateway_metadata import DISCOVERY, KEYS
 from reference.defects.gateway_network import NETWORK
@@ -48,6 +50,8 @@ FAMILIES = (
     ANSWERS,
     REDEMPTION,
     PROXY,
+    LATER_CREDENTIALS,
+    LATER_KEYS,
     REQUESTS,
     EMPTY,
     REDIRECTS,

@@ -298,7 +298,7 @@ PROXY: tuple[Defect, ...] = (
     defect(
         "proxy-token-for-half-an-hour",
         "A Proxy token is refused after half an hour, whatever was announced.",
-        "PROXY-06",
+        "PROXY-06 PROXY-02",
         **while_checked(redemption.proxy_token_is_good, good_for(1800)),
     ),
     defect(

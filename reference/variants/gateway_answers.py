@@ -33,7 +33,7 @@ def _whole_hour(token: str, _lifetime_s: int) -> JsonObject:
     return {**proxy.proxy_token_answer(token, 3600), "token_type": "bearer"}
 
 
-class _Kept:
+class Kept:
     """A Proxy client gets the token that it has, with what is left of it, until a minute before its end."""
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class _Kept:
         return proxy.proxy_token_answer(token, int(self._left[token]))
 
 
-_KEPT = _Kept()
+_KEPT = Kept()
 
 VARIANTS: tuple[Variant, ...] = (
     variant(

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from itertools import count
+from itertools import chain, count, repeat
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
-from conformance.checks.gateway.proxy import token_lives_an_hour
+from conformance.checks.gateway.proxy_life import token_lives_an_hour
 from conformance.claims import LeftOut, Unavailable, Violated, tallying
 from conformance.wire.exchange import Answer, Exchange, Request
 
 
-def gateway(token: Callable[[], str], expires_in: int) -> Any:
+def gateway(token: Callable[[], str], *expires_in: int) -> Any:
+    """The last of the lifetimes is that of all tokens to come."""
+    lives = chain(expires_in, repeat(expires_in[-1]))
+
     def proxy_token(_client: object) -> Exchange:
-        body = json.dumps({"access_token": token(), "expires_in": expires_in}).encode()
+        body = json.dumps({"access_token": token(), "expires_in": next(lives)}).encode()
         request = Request(method="POST", url="https://gateway.test/oauth2/token")
         return Exchange(step="Proxy token", request=request, answer=Answer(status=200, body=body))
 
@@ -73,3 +76,13 @@ def test_short_life_of_a_new_token_is_a_violation() -> None:
 def test_hour_is_an_hour() -> None:
     for there in (world(), world(makes_clients=True), world(makes_projects=True)):
         asked(gateway(same, 3599), there)
+
+
+def test_second_token_lives_an_hour_as_well() -> None:
+    for there in (gateway(anew(), 3599, 7200), gateway(anew(), 3599, 60), gateway(same, 3599, 7200)):
+        with pytest.raises(Violated, match="expires_in"):
+            asked(there, world(makes_clients=True))
+
+
+def test_token_handed_out_again_may_have_less_left() -> None:
+    asked(gateway(same, 3599, 3590), world(makes_clients=True))

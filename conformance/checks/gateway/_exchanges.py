@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from conformance.claims import expect, require
+from conformance.gateway import Gateway
 from conformance.parties import Agent, Authorization
 from conformance.regular import regular
 from conformance.wire.exchange import Exchange
@@ -39,4 +40,16 @@ def invalid_grant(answer: Exchange, what: str) -> None:
         f"error of the exchange with {what}",
         expected="invalid_grant",
         got=answer.member("error") or "a body without it",
+    )
+
+
+def refreshed(gateway: Gateway, agent: Agent, refresh_token: str) -> Exchange:
+    """The refresh grant in the form that RFC 6749 gives it."""
+    return gateway.token_request(
+        [
+            ("grant_type", "refresh_token"),
+            ("refresh_token", refresh_token),
+            ("client_id", agent.client_id),
+            ("client_secret", agent.client_secret.reveal()),
+        ]
     )

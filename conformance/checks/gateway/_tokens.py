@@ -17,6 +17,22 @@ def claims_of(world: World, grant: Grant) -> Mapping[str, Any]:
     return claims
 
 
+def ext_of(world: World, grant: Grant) -> Mapping[str, Any]:
+    ext = claims_of(world, grant).get("ext")
+    return ext if isinstance(ext, dict) else {}
+
+
+def bound_to(claims: Mapping[str, Any], indicator: str) -> None:
+    audience = claims.get("aud")
+    expect.that(isinstance(audience, list), "aud", expected="an array", got=audience)
+    expect.that(indicator in (audience or ()), "aud", expected=f"{indicator} in it, unchanged", got=audience)
+
+
+def of_level_2(acr: object) -> None:
+    good = isinstance(acr, str) and acr.endswith(":al2") and len(acr) > len(":al2")
+    expect.that(good, "ext.acr", expected="a name, then :al2", got=acr)
+
+
 def tells_nothing(token: str, user: User, what: str) -> None:
     """The token holds no login or e-mail of the user: not in plain, not in base64, not in hex."""
     local_part = user.login.partition("@")[0]

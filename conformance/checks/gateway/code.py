@@ -7,15 +7,24 @@ import time
 from collections.abc import Callable, Mapping
 
 from conformance.check import check
-from conformance.checks.gateway._exchanges import TOKENS, invalid_grant, no_tokens, proven, works
+from conformance.checks.gateway._exchanges import (
+    TOKENS,
+    invalid_grant,
+    no_tokens,
+    proven,
+    refreshed,
+    works,
+)
 from conformance.claims import LeftOut, Unavailable, expect, observe, require
 from conformance.gateway import Gateway
-from conformance.parties import Agent, Authorization
+from conformance.parties import Authorization
 from conformance.wire.agent import JSON_BODY, token_endpoint
 from conformance.wire.exchange import Exchange, Request
 from conformance.wire.jose import read
 from conformance.world import World
 
+# How long after its use a code comes again; codes should be over after ten minutes (RFC 6749 section 4.1.2).
+LATER_S = (180, 540)
 # Longer than any gateway's codes live, shorter than the life of anything else that a check relies on.
 CODES_ARE_OVER_S = 24 * 3600
 # A declared lifetime is waited out up to this; the rest is for clocks that differ.
@@ -55,6 +64,22 @@ def code_works_only_once_beside_another(world: World) -> None:
     works(world, used.agent)
 
     invalid_grant(world.gateway.exchange(used), "a code used before another one")
+
+
+@check("CODE-02", needs=["control:advance_clock"])
+def code_works_only_once_however_late(world: World) -> None:
+    """That a code was used is not forgotten before it has expired, and then it is no good either."""
+    world = world.in_one_browser()
+    # One for each time: the second use of a code may end all that its first use gave, and hide the third.
+    used = [world.authorization() for _ in LATER_S]
+    for authorization in used:
+        require(world.gateway.exchange(authorization)).status(200)
+
+    gone_s = 0
+    for authorization, later_s in zip(used, LATER_S, strict=True):
+        world.advance_clock(later_s - gone_s)
+        gone_s = later_s
+        no_tokens(world.gateway.exchange(authorization), "a code used before")
 
 
 @check("CODE-03")
@@ -140,20 +165,20 @@ def second_use_ends_refreshing_by_the_first(world: World) -> None:
     world = world.in_one_browser()
     agent = world.agent()
     twin = _first_use(world.gateway, world.authorization(agent=agent), "refresh_token")
-    if _refreshed(world.gateway, agent, twin).status != 200:
+    if refreshed(world.gateway, agent, twin).status != 200:
         raise LeftOut("the refresh grant in the form that OAuth gives it is not supported")
     authorization = world.authorization(agent=agent)
     refresh_token = _first_use(world.gateway, authorization, "refresh_token")
     require(world.gateway.exchange(authorization)).refused()
 
-    no_tokens(_refreshed(world.gateway, agent, refresh_token), "the refresh token of a code that came twice")
+    no_tokens(refreshed(world.gateway, agent, refresh_token), "the refresh token of a code that came twice")
 
 
 @check("CODE-13")
 def record_of_the_refresh_grant(gateway: Gateway, world: World) -> None:
     """What the refresh grant answers, and whether it brings another refresh token."""
     grant = world.grant()
-    answer = _refreshed(gateway, grant.agent, grant.refresh_token.reveal())
+    answer = refreshed(gateway, grant.agent, grant.refresh_token.reveal())
     came = answer.member("refresh_token")
     observe(
         refresh_status=answer.status or "no answer",
@@ -165,7 +190,7 @@ def record_of_the_refresh_grant(gateway: Gateway, world: World) -> None:
         else "another",
     )
     if answer.status == 200:
-        again = _refreshed(gateway, grant.agent, grant.refresh_token.reveal())
+        again = refreshed(gateway, grant.agent, grant.refresh_token.reveal())
         observe(first_refresh_token_again=again.status or "no answer")
 
 
@@ -234,15 +259,3 @@ def _wait_out(world: World) -> None:
 def _first_use(gateway: Gateway, authorization: Authorization, member: str) -> str:
     answer = require(gateway.exchange(authorization)).status(200)
     return require.text(answer.member(member), f"{member} of the code exchange")
-
-
-def _refreshed(gateway: Gateway, agent: Agent, refresh_token: str) -> Exchange:
-    """The refresh grant in the form that RFC 6749 gives it."""
-    return gateway.token_request(
-        [
-            ("grant_type", "refresh_token"),
-            ("refresh_token", refresh_token),
-            ("client_id", agent.client_id),
-            ("client_secret", agent.client_secret.reveal()),
-        ]
-    )

@@ -37,11 +37,15 @@ UNKNOWN_CLIENTS: Mapping[str, Callable[[str], str]] = {
     "longer": longer,
 }
 
-# How the credentials go into the header, and whether the client ID stays in the form.
-BASIC: Mapping[str, tuple[Callable[[str, str], tuple[str, str]], bool]] = {
-    "basic": (basic, False),
-    "basic-and-client-id-in-the-form": (basic, True),
-    "scheme-in-lower-case": (lambda user, secret: _lower(basic(user, secret)), False),
+# How the credentials go into the header, and which of them stand in the form as well, right or wrong.
+BASIC: Mapping[str, tuple[Callable[[str, str], tuple[str, str]], Mapping[str, str | None]]] = {
+    "basic": (basic, {"client_id": None, "client_secret": None}),
+    "basic-and-client-id-in-the-form": (basic, {"client_secret": None}),
+    "basic-and-a-wrong-secret-in-the-form": (basic, {"client_secret": "gateproof-wrong"}),
+    "scheme-in-lower-case": (
+        lambda user, secret: _lower(basic(user, secret)),
+        {"client_id": None, "client_secret": None},
+    ),
 }
 
 CREDENTIALS = ("client_id", "client_secret")
@@ -113,16 +117,16 @@ def code_of_one_agent_gets_another_client_no_tokens(world: World, case: str) -> 
 
 @check("CODE-09", cases=BASIC)
 def agent_credentials_in_a_header_are_refused(
-    world: World, case: tuple[Callable[[str, str], tuple[str, str]], bool]
+    world: World, case: tuple[Callable[[str, str], tuple[str, str]], Mapping[str, str | None]]
 ) -> None:
     """An agent that sends its credentials by HTTP Basic gets no tokens, right as they are."""
-    header, keeps_id = case
+    header, instead = case
     world, authorization = proven(world)
     agent = authorization.agent
-    without = CREDENTIALS[1:] if keeps_id else CREDENTIALS
-    fields = _form(world.gateway, authorization, without=without)
+    fields = {**world.gateway.exchange_fields(authorization), **instead}
+    form = [(name, value) for name, value in fields.items() if value is not None]
 
-    answer = world.gateway.token_request(fields, header(agent.client_id, agent.client_secret.reveal()))
+    answer = world.gateway.token_request(form, header(agent.client_id, agent.client_secret.reveal()))
 
     no_tokens(answer, "the agent's credentials in a Basic header")
 

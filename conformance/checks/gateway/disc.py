@@ -86,6 +86,14 @@ def token_endpoint_is_on_the_core_host(gateway: Gateway, world: World) -> None:
     _names(document.get("token_endpoint"), "token_endpoint", token_endpoint(gateway.core_url))
 
 
+@check("DISC-04", needs=["resources:2"])
+def token_endpoint_is_the_same_for_every_resource(gateway: Gateway, world: World) -> None:
+    """A second Resource's document names the core host's token endpoint too."""
+    for resource in world.two_resources():
+        document = world.discovery(resource)
+        _names(document.get("token_endpoint"), "token_endpoint", token_endpoint(gateway.core_url))
+
+
 @check("DISC-05")
 def jwks_uri_is_not_the_resources_own(world: World) -> None:
     """The announced key set is the core's: the Resource's own key set signs something else."""

@@ -9,9 +9,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from conformance.check import check
+from conformance.checks.gateway._renewed import renewed
 from conformance.claims import expect, require
 from conformance.gateway import Gateway
 from conformance.parties import Grant
+from conformance.redeemable import redeemable
 from conformance.wire.jose import keys_of, verifying
 from conformance.world import World
 
@@ -48,6 +50,12 @@ def access_token_of_another_user_verifies_too(world: World) -> None:
 def access_token_of_another_project_verifies_too(world: World) -> None:
     """Every gateway access token verifies, whatever the Project."""
     _verifies(world, world.grant(resource=world.project().resource))
+
+
+@check("KEYS-01")
+def renewed_access_token_verifies_too(world: World) -> None:
+    """So does the token that a refresh gave, where OAuth's form of it is understood."""
+    _verifies(world, renewed(world))
 
 
 @check("KEYS-02")
@@ -154,11 +162,31 @@ def members_are_well_formed(world: World, case: str) -> None:
 @check("KEYS-06", cases=KEY_SETS)
 def nothing_private_is_published(world: World, case: str) -> None:
     """A key set holds public keys and nothing else: a published signing key voids every other rule."""
-    members = sorted({name for key in _keys(world, case) for name in _PRIVATE if key.get(name)})
+    _public_alone(world, case)
 
+
+@check("KEYS-06", cases=KEY_SETS)
+def nothing_private_is_published_of_a_key_in_use(world: World, case: str) -> None:
+    """Nor does it once its keys have signed an agent's tokens, and what the merchant was told."""
+    redeemable(world)
+
+    _public_alone(world, case)
+
+
+@check("KEYS-06", needs=["control:rotate_keys"])
+def nothing_private_is_published_after_a_rotation(world: World) -> None:
+    """A key that has been rotated out is as private as before: tokens under it still count."""
+    world.rotate_keys()
+
+    for which in KEY_SETS:
+        _public_alone(world, which)
+
+
+def _public_alone(world: World, which: str) -> None:
+    members = sorted({name for key in _keys(world, which) for name in _PRIVATE if key.get(name)})
     expect.that(
         not members,
-        f"{case} key set",
+        f"{which} key set",
         expected="public members only",
         got=f"private members {', '.join(members)}",
     )

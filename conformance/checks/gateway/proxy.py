@@ -1,14 +1,12 @@
-"""The Proxy token: who gets one, and how long it serves."""
+"""The Proxy token: who gets one."""
 
 from __future__ import annotations
 
 import secrets
 from dataclasses import replace
 
-from conformance import console
 from conformance.check import check
-from conformance.claims import LeftOut, Unavailable, expect, observe, require
-from conformance.clock import LEEWAY_S
+from conformance.claims import expect, observe, require
 from conformance.gateway import Gateway
 from conformance.parties import Grant, ProxyClient
 from conformance.wire import backend as backend_wire
@@ -16,9 +14,6 @@ from conformance.wire.exchange import Exchange
 from conformance.wire.secret import Secret
 from conformance.world import World
 
-HOUR_S, FIFTY_MINUTES_S, SPARE_S = 3600, 3000, 120
-# The hour, less the moment that the answer took.
-AN_HOUR_AT_LEAST_S = 3595
 # The grant of RFC 6749 section 4.4.
 GRANT = ("grant_type", "client_credentials")
 
@@ -33,90 +28,6 @@ def basic_and_client_credentials_give_a_token(gateway: Gateway, world: World) ->
     expect.text(answer.member("access_token"), "access_token")
     expires_in = answer.member("expires_in")
     expect.that(_is_whole(expires_in), "expires_in", expected="an integer", got=expires_in)
-
-
-@check("PROXY-02")
-def token_lives_an_hour(gateway: Gateway, world: World) -> None:
-    """`expires_in` is an hour, less the moment that it took to answer."""
-    client, is_new = _client_without_a_token(world)
-    answer = gateway.proxy_token(client)
-    require(answer).status(200)
-    expires_in = require(answer).json_object().get("expires_in")
-    require.that(
-        isinstance(expires_in, int | float) and not isinstance(expires_in, bool),
-        "expires_in",
-        expected="a number",
-        got=expires_in,
-    )
-    if not is_new and (expires_in or 0) < AN_HOUR_AT_LEAST_S and _same_again(gateway, client, answer):
-        raise LeftOut("the gateway hands out a token that it has given before, with what is left of its hour")
-
-    expect.that(
-        AN_HOUR_AT_LEAST_S <= (expires_in or 0) <= HOUR_S,
-        "expires_in",
-        expected="3599 (3595 to 3600)",
-        got=expires_in,
-    )
-
-
-@check("PROXY-06")
-def one_token_redeems_again_and_again(world: World) -> None:
-    """A Proxy token is not used up by a redemption."""
-    grant, token = world.grant(), world.proxy_token()
-    require(world.redeem(grant, token)).status(200)
-
-    for _ in range(4):
-        expect(world.redeem(grant, token)).status(200)
-
-
-@check("PROXY-06", needs=["users:2"])
-def one_token_redeems_for_every_user(world: World) -> None:
-    """A Proxy token stands for the operator's backend, not for the user whom it was first used for."""
-    token = world.proxy_token()
-    first, second = (world.grant(user=user) for user in world.users[:2])
-    for grant in (first, second):
-        require(world.redeem(grant, world.proxy_token())).status(200)
-
-    for grant in (first, second, first):
-        expect(world.redeem(grant, token)).status(200)
-
-
-@check("PROXY-06")
-def newer_token_leaves_the_older_one_good(world: World) -> None:
-    """A Proxy token serves its hour, whether or not another process of the backend asks for one too."""
-    grant, older = world.grant(), world.proxy_token()
-    newer = world.proxy_token()
-    require(world.redeem(grant, newer)).status(200)
-
-    expect(world.redeem(grant, older)).status(200)
-
-
-@check("PROXY-06", needs=["control:advance_clock"])
-def token_still_serves_after_fifty_minutes(gateway: Gateway, world: World) -> None:
-    """Fifty minutes after it was issued, a Proxy token redeems for a user who has just signed in."""
-    project = world.project_apart()
-    asked = require(gateway.proxy_token(project.proxy_client)).status(200)
-    token = gateway.keyring.secret("proxy_token", require.text(asked.member("access_token"), "access_token"))
-    lives = asked.member("expires_in")
-    if isinstance(lives, int | float) and lives < FIFTY_MINUTES_S + SPARE_S:
-        raise LeftOut("the gateway hands out a token that it has given before, and that ends sooner")
-    world.advance_clock(FIFTY_MINUTES_S)
-    grant = world.grant(resource=project.resource)
-    require(world.redeem(grant, world.proxy_token(project))).status(200)
-
-    expect(world.redeem(grant, token)).status(200)
-
-
-@check("PROXY-07")
-def token_is_refused_after_its_hour(world: World) -> None:
-    """An expired Proxy token redeems nothing, for a user whose own token is fresh."""
-    token = world.proxy_token()
-    require(world.redeem(world.grant(), token)).status(200)
-    world.advance_clock(HOUR_S + LEEWAY_S)
-    grant = world.grant()
-    require(world.redeem(grant, world.proxy_token())).status(200)
-
-    expect(world.redeem(grant, token)).not_granted("the merchant token", "access_token")
 
 
 @check("PROXY-08", cases=("form", "basic"))
@@ -207,22 +118,6 @@ def refusal_names_invalid_client(gateway: Gateway, world: World) -> None:
 
     expect.equal(answer.member("error"), "invalid_client", "error in the body")
     expect.text(answer.header("WWW-Authenticate"), "WWW-Authenticate")
-
-
-def _client_without_a_token(world: World) -> tuple[ProxyClient, bool]:
-    """A Proxy client that has asked for no token yet; where none can be made home's, and that says so."""
-    project = world.project_apart()
-    if world.estate.is_own(project.id):
-        return project.proxy_client, True
-    try:
-        return console.new_proxy_client(world, project), True
-    except Unavailable:
-        return project.proxy_client, False
-
-
-def _same_again(gateway: Gateway, client: ProxyClient, before: Exchange) -> bool:
-    again = require(gateway.proxy_token(client)).status(200)
-    return bool(again.member("access_token") == before.member("access_token"))
 
 
 def _working_client(gateway: Gateway, world: World) -> ProxyClient:

@@ -146,20 +146,28 @@ def same_indicator_in_another_project_gets_401(gateway: Gateway, world: World) -
 
 @check("REDEEM-06", needs=["control:create_proxy_client"])
 def revocation_reaches_tokens_already_issued(gateway: Gateway, world: World) -> None:
-    """A Proxy token stops at the revocation of its client, and the Project's other client goes on."""
+    """Every Proxy token stops at the revocation of its client, and the Project's other client goes on.
+
+    The oldest and the newest have redeemed before, and the one between them never has.
+    """
     project = world.project_apart()
     leaving = console.new_proxy_client(world, project)
     grant = world.grant(resource=project.resource)
-    proxy_token = world.proxy_token(replace(project, proxy_client=leaving))
-    require(world.redeem(grant, proxy_token)).status(200)
+    oldest, unused, newest = (world.proxy_token(replace(project, proxy_client=leaving)) for _ in range(3))
+    for proxy_token in (oldest, newest):
+        require(world.redeem(grant, proxy_token)).status(200)
     console.revoke(world, leaving)
 
-    answer = gateway.redeem(grant.access_token, proxy_token, grant.resource.indicator)
+    answers = [
+        gateway.redeem(grant.access_token, proxy_token, grant.resource.indicator)
+        for proxy_token in (oldest, unused, newest)
+    ]
 
     other = world.proxy_token(project)
     require(gateway.redeem(grant.access_token, other, grant.resource.indicator)).status(200)
-    expect(answer).status(401)
-    expect(answer).not_granted("the merchant token", "access_token")
+    for answer in answers:
+        expect(answer).status(401)
+        expect(answer).not_granted("the merchant token", "access_token")
 
 
 @check("REDEEM-07")

@@ -19,27 +19,18 @@ TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"  # noqa: S105
 @check("VAULT-08")
 def assertions_verify_with_the_resources_keys(world: World) -> None:
     """Every assertion that reaches the merchant is signed with a key of the Resource's own key set."""
-    alone = secluded(world)
-    grant = alone.grant()
-    world.redeem(grant, alone.proxy_token())
-    sent = _assertions(alone, grant)
-    require.that(
-        bool(sent),
-        "journal of the fake merchant",
-        expected="an assertion from the gateway",
-        got=", ".join(sorted({entry.grant or entry.endpoint for entry in alone.journal()})) or "nothing",
-    )
-    own = world.key_set(grant.resource.jwks_uri, "key set of the Resource")
+    _signed_by_the_resource(secluded(world))
 
-    for kind, token in sent:
-        parsed = read(token)
-        header = parsed.header if parsed is not None else {}
-        expect.that(
-            bool(verifying(token, own)),
-            f"{kind} that the gateway sent to the merchant",
-            expected="a signature that verifies with the key set of the Resource",
-            got=f"none of its {len(own)} keys verifies it (alg {header.get('alg')})",
-        )
+
+@check("VAULT-08", needs=["control:rotate_keys"])
+def assertions_verify_with_the_resources_keys_after_a_rotation(world: World) -> None:
+    """So it is once the core has changed the key that it signs access tokens with."""
+    alone = secluded(world)
+    # What was sent before may have been signed with a key that the Resource has given up as well.
+    before = [entry.ordinal for entry in alone.merchant.journal(alone.client_id)]
+    world.rotate_keys()
+
+    _signed_by_the_resource(alone, after=max(before, default=0))
 
 
 @check("VAULT-09", cases=("first-user", "second-user"))
@@ -124,15 +115,39 @@ def _told_of_agents(alone: Seclusion) -> int:
     return len(sent)
 
 
-def _assertions(alone: Seclusion, grant: Grant) -> list[tuple[str, str]]:
+def _signed_by_the_resource(alone: Seclusion, *, after: int = 0) -> None:
+    world = alone.world
+    grant = alone.grant()
+    world.redeem(grant, alone.proxy_token())
+    sent = _assertions(alone, grant, after)
+    require.that(
+        bool(sent),
+        "journal of the fake merchant",
+        expected="an assertion from the gateway",
+        got=", ".join(sorted({entry.grant or entry.endpoint for entry in alone.journal()})) or "nothing",
+    )
+    own = world.key_set(grant.resource.jwks_uri, "key set of the Resource")
+
+    for kind, token in sent:
+        parsed = read(token)
+        header = parsed.header if parsed is not None else {}
+        expect.that(
+            bool(verifying(token, own)),
+            f"{kind} that the gateway sent to the merchant",
+            expected="a signature that verifies with the key set of the Resource",
+            got=f"none of its {len(own)} keys verifies it (alg {header.get('alg')})",
+        )
+
+
+def _assertions(alone: Seclusion, grant: Grant, after: int) -> list[tuple[str, str]]:
     """The JWTs that the gateway sent for the Resource or the agent, whether or not they were believed.
 
     A request whose assertion is not believed may name no client, so the claims are asked whose it is.
     """
     named = {alone.client_id, grant.agent.client_id}
-    entries = alone.merchant.journal(alone.client_id)
+    entries = alone.merchant.journal(alone.client_id, after)
     if not any(_tokens(entry) for entry in entries):
-        entries = alone.merchant.journal()
+        entries = alone.merchant.journal(after=after)
     return [
         (kind, token)
         for entry in entries

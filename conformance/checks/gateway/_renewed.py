@@ -1,0 +1,39 @@
+"""What a refresh gives an agent, where the gateway understands it in the form of RFC 6749."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from conformance.checks.gateway._exchanges import refreshed
+from conformance.claims import LeftOut
+from conformance.parties import Grant
+from conformance.standing import Renewed
+from conformance.world import World
+
+UNKNOWN = "the refresh grant in the form that OAuth gives it is not supported"
+
+
+def renewed(world: World) -> Grant:
+    """A grant at home whose access token came of a refresh.
+
+    The specification shows no request for it, so a gateway that gives nothing is not judged. One token
+    is kept for all that is asked about it, as long as the target's clock stands still.
+    """
+    kept = world.standing.renewed
+    if kept is None or kept.offset_s != world.clock.offset_s:
+        kept = world.standing.renewed = Renewed(grant=_fresh(world), offset_s=world.clock.offset_s)
+    if kept.grant is None:
+        raise LeftOut(UNKNOWN)
+    world.home()
+    world.gateway.keyring.add(kept.grant.access_token)
+    world.gateway.keyring.public(kept.grant.agent.client_id)
+    return kept.grant
+
+
+def _fresh(world: World) -> Grant | None:
+    grant = world.grant()
+    answer = refreshed(world.gateway, grant.agent, grant.refresh_token.reveal())
+    token = answer.member("access_token")
+    if answer.status != 200 or not isinstance(token, str) or not token:
+        return None
+    return replace(grant, access_token=world.gateway.keyring.secret("access_token", token), answer=answer)

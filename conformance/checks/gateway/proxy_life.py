@@ -1,0 +1,144 @@
+"""The Proxy token: how long it lives, and how often it serves."""
+
+from __future__ import annotations
+
+from conformance import console
+from conformance.check import check
+from conformance.claims import LeftOut, Unavailable, expect, require
+from conformance.clock import LEEWAY_S
+from conformance.gateway import Gateway
+from conformance.parties import ProxyClient
+from conformance.wire.exchange import Exchange
+from conformance.world import World
+
+HOUR_S, HALF_AN_HOUR_S, FIFTY_MINUTES_S, SPARE_S = 3600, 1800, 3000, 120
+# The hour, less the moment that the answer took.
+AN_HOUR_AT_LEAST_S = 3595
+
+
+@check("PROXY-02")
+def token_lives_an_hour(gateway: Gateway, world: World) -> None:
+    """`expires_in` is an hour, less the moment that it took to answer; for a second token too."""
+    client, is_new = _client_without_a_token(world)
+    answers = [gateway.proxy_token(client) for _ in range(2)]
+    lives, again = map(_life, answers)
+    first, second = (require.text(answer.member("access_token"), "access_token") for answer in answers)
+    if not is_new and lives < AN_HOUR_AT_LEAST_S and first == second:
+        raise LeftOut("the gateway hands out a token that it has given before, with what is left of its hour")
+
+    _is_an_hour(lives)
+    # A token that was given before may come with what is left of its hour, and with no more.
+    _is_an_hour(again, at_least=0 if first == second else AN_HOUR_AT_LEAST_S)
+
+
+@check("PROXY-02", needs=["control:advance_clock"])
+def token_asked_for_later_serves_as_long_as_it_says(gateway: Gateway, world: World) -> None:
+    """Half an hour after a first token, `expires_in` is true of what comes, be it the first one again."""
+    project = world.project_apart()
+    require(gateway.proxy_token(project.proxy_client)).status(200)
+    world.advance_clock(HALF_AN_HOUR_S)
+    asked = gateway.proxy_token(project.proxy_client)
+    lives = _life(asked)
+    token = gateway.keyring.secret("proxy_token", require.text(asked.member("access_token"), "access_token"))
+    _is_an_hour(lives, at_least=0)
+    if lives <= SPARE_S:
+        raise LeftOut("the gateway hands out a token that it has given before, with the last of its hour")
+    world.advance_clock(lives - SPARE_S)
+    grant = world.grant(resource=project.resource)
+    answer = world.redeem(grant, token)
+    if answer.status != 200:
+        require(world.redeem(grant, world.proxy_token(project))).status(200)
+
+    expect.that(
+        answer.status == 200,
+        f"redemption {SPARE_S} s before the Proxy token's end by its expires_in",
+        expected="status 200",
+        got=answer.outcome(),
+    )
+
+
+@check("PROXY-06")
+def one_token_redeems_again_and_again(world: World) -> None:
+    """A Proxy token is not used up by a redemption."""
+    grant, token = world.grant(), world.proxy_token()
+    require(world.redeem(grant, token)).status(200)
+
+    for _ in range(4):
+        expect(world.redeem(grant, token)).status(200)
+
+
+@check("PROXY-06", needs=["users:2"])
+def one_token_redeems_for_every_user(world: World) -> None:
+    """A Proxy token stands for the operator's backend, not for the user whom it was first used for."""
+    token = world.proxy_token()
+    first, second = (world.grant(user=user) for user in world.users[:2])
+    for grant in (first, second):
+        require(world.redeem(grant, world.proxy_token())).status(200)
+
+    for grant in (first, second, first):
+        expect(world.redeem(grant, token)).status(200)
+
+
+@check("PROXY-06")
+def newer_token_leaves_the_older_one_good(world: World) -> None:
+    """A Proxy token serves its hour, whether or not another process of the backend asks for one too."""
+    grant, older = world.grant(), world.proxy_token()
+    newer = world.proxy_token()
+    require(world.redeem(grant, newer)).status(200)
+
+    expect(world.redeem(grant, older)).status(200)
+
+
+@check("PROXY-06", needs=["control:advance_clock"])
+def token_still_serves_after_fifty_minutes(gateway: Gateway, world: World) -> None:
+    """Fifty minutes after it was issued, a Proxy token redeems for a user who has just signed in."""
+    project = world.project_apart()
+    asked = require(gateway.proxy_token(project.proxy_client)).status(200)
+    token = gateway.keyring.secret("proxy_token", require.text(asked.member("access_token"), "access_token"))
+    lives = asked.member("expires_in")
+    if isinstance(lives, int | float) and lives < FIFTY_MINUTES_S + SPARE_S:
+        raise LeftOut("the gateway hands out a token that it has given before, and that ends sooner")
+    world.advance_clock(FIFTY_MINUTES_S)
+    grant = world.grant(resource=project.resource)
+    require(world.redeem(grant, world.proxy_token(project))).status(200)
+
+    expect(world.redeem(grant, token)).status(200)
+
+
+@check("PROXY-07")
+def token_is_refused_after_its_hour(world: World) -> None:
+    """An expired Proxy token redeems nothing, for a user whose own token is fresh; use renews nothing."""
+    token = world.proxy_token()
+    require(world.redeem(world.grant(), token)).status(200)
+    world.advance_clock(FIFTY_MINUTES_S)
+    # Whether it still serves is another rule's matter; here it is only used.
+    world.redeem(world.grant(), token)
+    world.advance_clock(HOUR_S + LEEWAY_S - FIFTY_MINUTES_S)
+    grant = world.grant()
+    require(world.redeem(grant, world.proxy_token())).status(200)
+
+    expect(world.redeem(grant, token)).not_granted("the merchant token", "access_token")
+
+
+def _client_without_a_token(world: World) -> tuple[ProxyClient, bool]:
+    """A Proxy client that has asked for no token yet; where none can be made home's, and that says so."""
+    project = world.project_apart()
+    if world.estate.is_own(project.id):
+        return project.proxy_client, True
+    try:
+        return console.new_proxy_client(world, project), True
+    except Unavailable:
+        return project.proxy_client, False
+
+
+def _life(answer: Exchange) -> float:
+    """The `expires_in` of a Proxy token."""
+    expires_in = require(require(answer).status(200)).json_object().get("expires_in")
+    good = isinstance(expires_in, int | float) and not isinstance(expires_in, bool)
+    require.that(good, "expires_in", expected="a number", got=expires_in)
+    return float(expires_in or 0)
+
+
+def _is_an_hour(lives: float, *, at_least: float = AN_HOUR_AT_LEAST_S) -> None:
+    expected = "3599 (3595 to 3600)" if at_least else f"{HOUR_S} at most"
+    expect.that(at_least <= lives <= HOUR_S, "expires_in", expected=expected, got=lives)

@@ -1,0 +1,164 @@
+"""Gateways whose keys and documents are right until one is used, renewed or made a second time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from starlette.types import ASGIApp
+
+from reference.defects.defect import Defect, defect
+from reference.defects.gateway_metadata import with_private_part
+from reference.defects.gateway_vault import NOTHING_WORKS
+from reference.gateway.gateway import Gateway
+from reference.gateway.keys import KeyRing, SigningKey
+from reference.gateway.policy import code_exchange, discovery, key_sets
+from reference.gateway.policy.code_exchange import RefreshFacts, TokenRequestFacts
+from reference.gateway.policy.discovery import DiscoveryFacts
+from reference.gateway.policy.outcomes import JsonObject, Refusal
+from reference.gateway.policy.token_claims import TokenFacts, access_token_claims
+
+Change = Callable[[TokenFacts, JsonObject], JsonObject]
+
+
+def private_once_retired() -> dict[str, Any]:
+    """What leaves the place of the current key is written out whole."""
+    current: list[str] = []
+
+    def shown(core: KeyRing, now: float, own: tuple[SigningKey, ...]) -> tuple[SigningKey, ...]:
+        current[:] = [core.current.kid]
+        return key_sets.core_keys_shown(core, now, own)
+
+    def jwk(key: SigningKey) -> JsonObject:
+        return key_sets.public_jwk(key) if key.kid in current else with_private_part(key)
+
+    return {"core_keys_shown": shown, "core_jwk": jwk}
+
+
+def private_once_used() -> dict[str, Any]:
+    """A key that was loaded to sign with stays in the cache that the key set is made from."""
+    loaded: set[str] = set()
+
+    def signing(core: KeyRing, own: SigningKey) -> SigningKey:
+        loaded.add(own.kid)
+        return key_sets.assertion_key(core, own)
+
+    def jwk(key: SigningKey) -> JsonObject:
+        return with_private_part(key) if key.kid in loaded else key_sets.public_jwk(key)
+
+    return {"assertion_key": signing, "resource_jwk": jwk}
+
+
+def right_for_the_first_resource() -> dict[str, Any]:
+    """The document of a Project's first Resource is honest, and the others' have an address of their own."""
+    held: list[Gateway] = []
+
+    def around(app: ASGIApp, gateway: Gateway) -> ASGIApp:
+        held[:] = [gateway]
+        return app
+
+    def document(facts: DiscoveryFacts) -> JsonObject:
+        honest = discovery.discovery_document(facts)
+        first = held[0].store.resources_of(facts.resource.project_id)[0]
+        own = {"token_endpoint": f"{facts.authorization_server}/oauth2/token"}
+        return honest if first.id == facts.resource.id else honest | own
+
+    return {"around": around, "discovery_document": document}
+
+
+def resources_key_after_a_refresh() -> dict[str, Any]:
+    """A refresh signs with the key that lies nearest."""
+    renewing: list[bool] = []
+
+    def exchange_fields(facts: TokenRequestFacts) -> Refusal | None:
+        renewing.clear()
+        return code_exchange.exchange_fields_are_given(facts)
+
+    def renews(_facts: RefreshFacts) -> Refusal | None:
+        renewing[:] = [True]
+        return None
+
+    def key(core: KeyRing, own: SigningKey) -> SigningKey:
+        return own if renewing else key_sets.access_token_key(core, own)
+
+    return {
+        "exchange_fields": exchange_fields,
+        "refresh_checks": (renews, *code_exchange.REFRESH_CHECKS),
+        "access_token_key": key,
+    }
+
+
+def renewed_with(
+    change: Callable[[TokenFacts, JsonObject], JsonObject],
+) -> Callable[[TokenFacts], JsonObject]:
+    """Access tokens that a code gave are honest, and those that a refresh gave are not."""
+
+    def claims(facts: TokenFacts) -> JsonObject:
+        honest = access_token_claims(facts)
+        if facts.request.value("grant_type") != "refresh_token":
+            return honest
+        return honest | change(facts, honest)
+
+    return claims
+
+
+LATER_KEYS: tuple[Defect, ...] = (
+    defect(
+        "core-private-key-published-once-retired",
+        "A core key that was rotated out is published with its private part.",
+        "KEYS-06",
+        **private_once_retired(),
+    ),
+    defect(
+        "resource-private-key-published-once-used",
+        "The Resource's key is published with its private part from its first signature on.",
+        "KEYS-06",
+        **private_once_used(),
+    ),
+    defect(
+        "assertions-under-the-core-key-after-a-rotation",
+        "Once the core key was rotated, the new one signs what the gateway asserts to the merchant.",
+        f"VAULT-08 {NOTHING_WORKS}",
+        assertion_key=lambda core, own: core.current if core.retired else own,
+    ),
+    defect(
+        "token-endpoint-of-later-resources-on-base",
+        "From a Project's second Resource on, the document announces a token endpoint on base.",
+        "DISC-04",
+        **right_for_the_first_resource(),
+    ),
+    defect(
+        "refreshed-tokens-under-the-resources-key",
+        "An access token that came of a refresh is signed with the Resource's own key.",
+        "KEYS-01",
+        **resources_key_after_a_refresh(),
+    ),
+    defect(
+        "issuer-with-a-slash-after-a-refresh",
+        "The issuer in an access token that came of a refresh ends in a slash.",
+        "CLAIM-01",
+        access_token_claims=renewed_with(lambda _, honest: {"iss": f"{honest['iss']}/"}),
+    ),
+    defect(
+        "audience-as-text-after-a-refresh",
+        "The audience of an access token that came of a refresh is a string.",
+        "CLAIM-02",
+        access_token_claims=renewed_with(lambda facts, _: {"aud": facts.resource.indicator}),
+    ),
+    defect(
+        "acr-of-level-1-after-a-refresh",
+        "The class in an access token that came of a refresh is of level 1: nobody has just signed in.",
+        "CLAIM-05",
+        access_token_claims=renewed_with(
+            lambda _, honest: {"ext": {**honest["ext"], "acr": "urn:gateway:acr:al1"}}
+        ),
+    ),
+    defect(
+        "project-left-out-after-a-refresh",
+        "An access token that came of a refresh names no Project.",
+        "CLAIM-08",
+        access_token_claims=renewed_with(
+            lambda _, honest: {"ext": {k: v for k, v in honest["ext"].items() if k != "project_id"}}
+        ),
+    ),
+)
