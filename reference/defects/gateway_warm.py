@@ -8,12 +8,20 @@ from secrets import token_urlsafe
 from typing import Any
 
 from reference.defects.defect import Defect, defect, instead
+from reference.defects.gateway_claims import extended
+from reference.defects.gateway_claims_kept import pairwise
+from reference.defects.meddling import Answered, Asked, meddling
+from reference.gateway.gateway import Gateway
 from reference.gateway.ids import Ids
 from reference.gateway.policy import authorization as honest
 from reference.gateway.policy.authorization import PAGE_CHECKS, AuthorizationFacts
-from reference.gateway.policy.outcomes import Refusal
+from reference.gateway.policy.outcomes import JsonObject, Refusal
 from reference.gateway.policy.registration import NewAgent, RegistrationFacts, new_agent
+from reference.gateway.policy.token_claims import ACR, TokenFacts
 from reference.gateway.records import Agent, AgentPolicy, AuthorizationRequest, Project, Standing
+
+DAY_S = 86_400
+FRAMING = ("content-security-policy", "x-frame-options")
 
 
 def to_the_first_uri() -> dict[str, Any]:
@@ -85,6 +93,25 @@ def with_an_id_of_both_cases(facts: RegistrationFacts, ids: Ids, now: float) -> 
     return replace(new, agent=replace(new.agent, id=f"agent_Z{token_urlsafe(16)}"))
 
 
+def when_signed_in(**wrong: Any) -> Callable[[TokenFacts], JsonObject]:
+    """What stands in `ext` of every token but those of the first approval after a sign-in."""
+    first: dict[tuple[str, float], str] = {}
+
+    def changed(facts: TokenFacts) -> JsonObject:
+        person, grant_id = facts.grant.person, facts.grant.id
+        is_first = first.setdefault((person.login_id, person.signed_in_at), grant_id) == grant_id
+        return {} if is_first else wrong
+
+    return extended(changed)
+
+
+def framed_when_signed_in(asked: Asked, answered: Answered, _gateway: Gateway) -> Answered:
+    """Only to a browser that is signed in, the authorization endpoint answers with a page of its own."""
+    if not asked.path.endswith("/oauth2/auth") or answered.status != 200:
+        return answered
+    return replace(answered, headers=tuple(pair for pair in answered.headers if pair[0] not in FRAMING))
+
+
 AUTHORIZATIONS: tuple[Defect, ...] = (
     defect(
         "code-at-the-first-redirect-uri",
@@ -130,6 +157,33 @@ AUTHORIZATIONS: tuple[Defect, ...] = (
         "AUTHZ-19",
         same_browser=lambda _found, browser: browser is not None,
     ),
+    defect(
+        "pages-framed-when-signed-in",
+        "The page for a user who is signed in already says nothing about framing.",
+        "AUTHZ-15",
+        around=meddling(framed_when_signed_in),
+    ),
 )
 
-WARM: tuple[Defect, ...] = AUTHORIZATIONS
+TOKENS: tuple[Defect, ...] = (
+    defect(
+        "acr-lower-when-signed-in",
+        "`ext.acr` is of level 1 for a user who was signed in already.",
+        "CLAIM-05",
+        access_token_claims=when_signed_in(acr=ACR.replace("al2", "al1")),
+    ),
+    defect(
+        "amr-a-string-when-signed-in",
+        "`ext.amr` is a string for a user who was signed in already.",
+        "CLAIM-06",
+        access_token_claims=when_signed_in(amr="pwd"),
+    ),
+    defect(
+        "sub-of-the-day",
+        "`sub` is another one every day.",
+        "CLAIM-03",
+        **pairwise(lambda facts: str(int(facts.now // DAY_S))),
+    ),
+)
+
+WARM: tuple[Defect, ...] = (*AUTHORIZATIONS, *TOKENS)

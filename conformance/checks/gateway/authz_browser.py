@@ -194,11 +194,14 @@ class _Served:
 
 
 def _own_pages(gateway: Gateway, world: World) -> list[_Served]:
-    """The pages with forms that the gateway served in one authorization; the merchant's are not judged."""
-    visit = gateway.visit(world.attempt())
-    require.that(bool(visit.codes()), "authorization", expected="a code", got=visit.outcome())
+    """The pages with forms that the gateway served in two authorizations; the merchant's are not judged.
+
+    In the second one the user is signed in already, and another agent asks.
+    """
+    browser, user = gateway.browser(), world.users[0]
+    visits = [approves(gateway, world, browser, world.agent(), user) for _ in range(2)]
     homes = {origin(gateway.base_url), origin(gateway.core_url)}
-    pages = list(_forms_at(homes, world.seen(), visit.acted_on))
+    pages = list(_forms_at(homes, world.seen(), [page for visit in visits for page in visit.acted_on]))
     if not pages:
         raise LeftOut("the gateway shows no page of its own: the user acts on the merchant's pages alone")
     return pages
