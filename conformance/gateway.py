@@ -113,10 +113,11 @@ class Browsing(Protocol):
     def look(self, url: str, user: User) -> Visit:
         """Opens an address; redirects are followed, and the user does nothing at all."""
 
-    def hand_over(self, act: int, url: str, user: User) -> Visit | None:
+    def hand_over(self, act: int, url: str, user: User, *, begun: str | None = None) -> Visit | None:
         """Opens an address; the user's act of this number is sent by a new browser instead of this one.
 
-        The user goes on over there, but signs in nowhere anew. None when there are fewer acts.
+        The user goes on over there, but signs in nowhere anew. With `begun`, the new browser has opened that
+        address before, and the user does nothing there but this one act. None when there are fewer acts.
         """
 
 

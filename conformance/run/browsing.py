@@ -33,11 +33,11 @@ class KeptBrowser:
         request = _opening(url, user)
         return self._seen(self._pages.look(self._browser, request), request)
 
-    def hand_over(self, act: int, url: str, user: User) -> Visit | None:
+    def hand_over(self, act: int, url: str, user: User, *, begun: str | None = None) -> Visit | None:
         """The user's act of this number is sent by a browser without this one's cookies."""
         stranger = self._pages.browser(CALLBACK)
         request = _opening(url, user)
-        landing = self._pages.hand_over(self._browser, stranger, request, act)
+        landing = self._pages.hand_over(self._browser, stranger, request, act, begun=begun)
         return None if landing is None else self._seen(landing, request)
 
     def _seen(self, landing: Landing, request: SignInRequest) -> Visit:

@@ -53,7 +53,7 @@ class Browsing(Protocol):
         """Sends a form of this page as it is filled in here, by this button if any."""
 
     def take_over(self, one: Self, /) -> None:
-        """Goes on with the page that another browser shows, without that one's cookies."""
+        """Goes on with the page that another browser shows, with the cookies it has itself."""
 
     def rest(self, *, stuck: bool) -> str:
         """The user looks no further. Where one stuck and a picture was taken, its name; else nothing."""
@@ -91,16 +91,25 @@ class PageSignIn:
             return _landing(view, request, _Acts(), None, tuple(browser.hops[first_hop:]))
 
     def hand_over(
-        self, browser: Browsing, other: Browsing, request: SignInRequest, act: int
+        self,
+        browser: Browsing,
+        other: Browsing,
+        request: SignInRequest,
+        act: int,
+        *,
+        begun: str | None = None,
     ) -> Landing | None:
         """The user's act of this number is sent by another browser, without the first one's cookies.
 
         The user goes on over there, but signs in nowhere anew: a gateway that sends the other browser back to
-        the start gives it a sign-in of its own, and what comes of that is no replay. None when the sign-in
-        takes fewer acts.
+        the start gives it a sign-in of its own, and what comes of that is no replay. A browser that has begun
+        an authorization may be given that one's pages at any time, so nothing more is done there. None when
+        the sign-in takes fewer acts.
         """
         acts = _Acts()
         with _resting(browser), _resting(other):
+            if begun is not None:
+                other.open(begun, approves=False)
             view = browser.open(request.authorization_url)
             for _ in range(act):
                 chosen = self._act(view, request, acts) if isinstance(view, Page) else "there is no page"
@@ -110,6 +119,8 @@ class PageSignIn:
                     other.take_over(browser)
                 sender = other if acts.count == act else browser
                 view = sender.submit(view, *chosen)
+            if begun is not None:
+                return _landing(view, request, acts, None, ())
             start = without_query(request.authorization_url)
             return self._walk(other, view, request, acts, 0, stop=lambda: start in other.hops)
 

@@ -38,6 +38,7 @@ from reference.defects.gateway_sign_in import SIGN_IN
 from reference.defects.gateway_transport import TRANSPORT
 from reference.defects.gateway_vault import VAULT
 from reference.defects.gateway_vault_expiry import EXPIRY
+from reference.defects.gateway_warm import WARM
 
 FAMILIES = (
     DISCOVERY,
@@ -76,5 +77,6 @@ FAMILIES = (
     HISTORIES,
     RACES,
     VAULT_RACES,
+    WARM,
 )
 DEFECTS: dict[str, Defect] = {defect.name: defect for family in FAMILIES for defect in family}

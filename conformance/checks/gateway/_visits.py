@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from conformance.claims import expect, require
-from conformance.gateway import Visit
-from conformance.parties import Agent, Attempt
+from conformance.gateway import Browsing, Gateway, Visit
+from conformance.parties import Agent, Attempt, User
 from conformance.regular import regular
 from conformance.world import World
 
@@ -35,6 +35,14 @@ def visit_with(world: World, attempt: Attempt, **parameters: str) -> Visit:
     """The attempt with some parameters replaced; the way to a code is known not to leave this run's reach."""
     pairs = list((dict(attempt.parameters) | parameters).items())
     return world.gateway.visit(attempt, pairs=pairs, wherever=True)
+
+
+def approves(gateway: Gateway, world: World, browser: Browsing, agent: Agent, user: User) -> Visit:
+    """The user approves this agent in this browser."""
+    url = gateway.authorization_url(world.attempt(agent, user=user))
+    visit = gateway.noted(browser.visit(url, agent.redirect_uri, user, approve=True))
+    require.that(bool(visit.codes()), "authorization", expected="a code", got=visit.outcome())
+    return visit
 
 
 def side_by_side(world: World) -> bool:

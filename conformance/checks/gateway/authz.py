@@ -20,6 +20,7 @@ STATES = {
     "ordinary": lambda: secrets.token_urlsafe(16),
     "reserved": lambda: secrets.token_urlsafe(8) + "!*'();:@&=+$,/?#[]%\"<>\\^`{|}~-._",
     "looks-encoded": lambda: secrets.token_urlsafe(8) + "%20%2B%00&code=x&amp;",
+    "outer-spaces": lambda: f" {secrets.token_urlsafe(16)} ",
     "inner-space": lambda: f"{secrets.token_urlsafe(8)} {secrets.token_urlsafe(8)}",
     "long": lambda: "".join(secrets.choice(ascii_letters) for _ in range(512)),
     "numeric": lambda: "00" + str(secrets.randbelow(10**12)),
@@ -52,6 +53,16 @@ def redirect_uri_keeps_its_own_query(gateway: Gateway, world: World) -> None:
 
     _came_back(visit, "https://agent.example/callback")
     expect.equal(visit.parameter("tenant"), "1", "the redirect URI's own parameter")
+
+
+@check("AUTHZ-01")
+def one_of_several_redirect_uris_is_the_one_asked_for(gateway: Gateway, world: World) -> None:
+    """Of several registered redirect URIs the browser comes back at the one in the request."""
+    asked_for = "https://agent.example/asked-for"
+    agent = world.agent_with("https://agent.example/first", asked_for, "https://agent.example/last")
+    visit = gateway.visit(world.attempt(agent, redirect_uri=asked_for))
+
+    _came_back(visit, asked_for)
 
 
 @check("AUTHZ-02", cases=STATES)
@@ -112,14 +123,27 @@ def pending_agent_gets_no_code(world: World) -> None:
 
 @check("AUTHZ-07", needs=["control:approve_agent"])
 def approval_of_one_agent_lets_in_no_other(gateway: Gateway, world: World) -> None:
-    """Of two Pending agents the operator approves one; the other one still gets no code."""
+    """Of two Pending agents the operator approves one; the other and one that comes later get no code."""
     resource = world.holding_resource()
     approved, pending = _pending(gateway, world, resource), _pending(gateway, world, resource)
     world.approve_agent(approved, resource)
     world.authorization(agent=approved, resource=resource)
 
-    visit = gateway.visit(world.attempt(pending, resource=resource), wherever=True)
-    no_code(visit, "sign-in for the other agent")
+    for which, agent in {"the other agent": pending, "an agent that came later": world.agent()}.items():
+        visit = gateway.visit(world.attempt(agent, resource=resource), wherever=True)
+        no_code(visit, f"sign-in for {which}")
+
+
+@check("AUTHZ-07", needs=["control:create_project", "control:set_agent_policy"])
+def project_that_has_approved_agents_can_hold_later_ones(world: World) -> None:
+    """In a Project that gave an agent a code and then holds agents, one that registers now gets none."""
+    world = world.in_one_browser()
+    project = world.new_project()
+    world.authorization(resource=project.resource)
+    world.set_agent_policy(project, "hold")
+
+    visit = world.gateway.visit(world.attempt(resource=project.resource), wherever=True)
+    no_code(visit, "sign-in for an agent that registered after the Project began to hold agents")
 
 
 @check("AUTHZ-07", needs=["control:approve_agent", "control:create_project", "control:set_agent_policy"])

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from conformance.check import check
-from conformance.checks.gateway._visits import no_code
+from conformance.checks.gateway._visits import approves, no_code
 from conformance.claims import LeftOut, expect, require
 from conformance.entropy import apparent_bits, most_bits, steady_steps
-from conformance.gateway import BeyondReach, Browsing, Gateway, Visit
+from conformance.gateway import Browsing, Gateway
 from conformance.parties import Agent, User
 from conformance.signin.markup import read_page
 from conformance.wire.exchange import Answer, Exchange
@@ -138,7 +138,7 @@ def code_never_comes_unasked_in_a_new_browser(gateway: Gateway, world: World) ->
 def code_never_comes_unasked_for_another_agent(gateway: Gateway, world: World, case: dict[str, str]) -> None:
     """A browser whose user has just approved one agent gives no code to another one without being asked."""
     user, browser = world.users[0], gateway.browser()
-    _approves(gateway, world, browser, world.agent(), user)
+    approves(gateway, world, browser, world.agent(), user)
 
     _asked_first(gateway, world, browser, world.agent(), user, **case)
 
@@ -148,8 +148,8 @@ def code_never_comes_unasked_after_another_users_yes(gateway: Gateway, world: Wo
     """What one user has approved, another user who is signed in has not."""
     first, second = world.users[:2]
     agent, browser = world.agent(), gateway.browser()
-    _approves(gateway, world, gateway.browser(), agent, first)
-    _approves(gateway, world, browser, world.agent(), second)
+    approves(gateway, world, gateway.browser(), agent, first)
+    approves(gateway, world, browser, world.agent(), second)
 
     _asked_first(gateway, world, browser, agent, second)
 
@@ -158,7 +158,7 @@ def code_never_comes_unasked_after_another_users_yes(gateway: Gateway, world: Wo
 def code_never_comes_unasked_after_a_no(gateway: Gateway, world: World) -> None:
     """An agent that the user has declined gets no code by coming again."""
     user, browser, agent = world.users[0], gateway.browser(), world.agent()
-    _approves(gateway, world, browser, world.agent(), user)
+    approves(gateway, world, browser, world.agent(), user)
     attempt = world.attempt(agent, user=user)
     url = gateway.authorization_url(attempt)
     declined = gateway.noted(browser.visit(url, agent.redirect_uri, user, approve=False))
@@ -172,36 +172,6 @@ def code_never_comes_unasked_after_a_no(gateway: Gateway, world: World) -> None:
     _asked_first(gateway, world, browser, agent, user)
 
 
-@check("AUTHZ-19", needs=["sign-in:browser"])
-def forms_work_only_in_the_browser_that_opened_them(gateway: Gateway, world: World) -> None:
-    """A form that is sent by a browser without the cookies of the one it was served to leads to no code.
-
-    Each form on the way is taken over once, with the Origin and Referer it would have had; the user then goes
-    on in the other browser, but does not sign in there anew.
-    """
-    user = world.users[0]
-    acts = _approves(gateway, world, gateway.browser(), world.agent(), user).acts or 0
-    require.that(acts > 0, "authorization", expected="a form on the way", got="none")
-    for act in range(1, acts + 1):
-        url = gateway.authorization_url(world.attempt(user=user))
-        try:
-            visit = gateway.browser().hand_over(act, url, user)
-        except BeyondReach as end:
-            visit = end.visit
-        what = f"form {act} of {acts}, sent by another browser"
-        require.that(visit is not None, what, expected="that form", got="a shorter way than before")
-        if visit is not None:
-            no_code(gateway.noted(visit), what)
-
-
-def _approves(gateway: Gateway, world: World, browser: Browsing, agent: Agent, user: User) -> Visit:
-    """The user approves this agent in this browser."""
-    url = gateway.authorization_url(world.attempt(agent, user=user))
-    visit = gateway.noted(browser.visit(url, agent.redirect_uri, user, approve=True))
-    require.that(bool(visit.codes()), "authorization", expected="a code", got=visit.outcome())
-    return visit
-
-
 def _asked_first(
     gateway: Gateway, world: World, browser: Browsing, agent: Agent, user: User, **extra: str
 ) -> None:
@@ -211,7 +181,7 @@ def _asked_first(
     looked = gateway.noted(browser.look(gateway.authorization_url(attempt, pairs=pairs), user))
 
     no_code(looked, "authorization in which the user did nothing")
-    _approves(gateway, world, browser, agent, user)
+    approves(gateway, world, browser, agent, user)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -224,11 +194,14 @@ class _Served:
 
 
 def _own_pages(gateway: Gateway, world: World) -> list[_Served]:
-    """The pages with forms that the gateway served in one authorization; the merchant's are not judged."""
-    visit = gateway.visit(world.attempt())
-    require.that(bool(visit.codes()), "authorization", expected="a code", got=visit.outcome())
+    """The pages with forms that the gateway served in two authorizations; the merchant's are not judged.
+
+    In the second one the user is signed in already, and another agent asks.
+    """
+    browser, user = gateway.browser(), world.users[0]
+    visits = [approves(gateway, world, browser, world.agent(), user) for _ in range(2)]
     homes = {origin(gateway.base_url), origin(gateway.core_url)}
-    pages = list(_forms_at(homes, world.seen(), visit.acted_on))
+    pages = list(_forms_at(homes, world.seen(), [page for visit in visits for page in visit.acted_on]))
     if not pages:
         raise LeftOut("the gateway shows no page of its own: the user acts on the merchant's pages alone")
     return pages

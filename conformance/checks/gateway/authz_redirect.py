@@ -120,7 +120,7 @@ def uri_of_another_agent_gets_no_code_and_no_browser(world: World) -> None:
 
 @check("AUTHZ-06")
 def registered_uris_are_not_mixed(world: World) -> None:
-    """Host of one registered URI and path of another make an address that nobody registered."""
+    """Host of one registered URI and path of another make no registered one, nor does an end of one's own."""
     world = world.in_one_browser()
     one, two = "https://one.agent.example/here", "https://two.agent.example/there"
     agent = world.agent_with(one, two)
@@ -128,6 +128,7 @@ def registered_uris_are_not_mixed(world: World) -> None:
         world.approved(world.attempt(agent, redirect_uri=uri))
 
     _refused(world, agent, one, "https://one.agent.example/there")
+    _refused(world, agent, two, f"{two}/next")
 
 
 @check("AUTHZ-06", cases=PATTERNS)

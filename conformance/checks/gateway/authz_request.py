@@ -8,7 +8,14 @@ from conformance.check import check
 from conformance.checks.gateway._exchanges import no_tokens
 from conformance.checks.gateway._visits import code_came, good, no_code, visit_with
 from conformance.claims import LeftOut, expect, observe
-from conformance.near_misses import changed, changed_at_the_end, cut_short, longer, may_be_anothers
+from conformance.near_misses import (
+    changed,
+    changed_at_the_end,
+    cut_short,
+    in_other_case,
+    longer,
+    may_be_anothers,
+)
 from conformance.parties import Attempt
 from conformance.wire.agent import fresh_verifier, s256
 from conformance.wire.jose import read
@@ -60,12 +67,13 @@ def _changed_at_the_beginning(client_id: str) -> str:
 # These lie beside a real agent's client_id, where client IDs are counted up by some.
 NEIGHBOURS = (_changed_at_the_beginning, changed_at_the_end, cut_short)
 # From the client_id of a real agent to one that nobody was given.
-UNKNOWN_CLIENTS: Mapping[str, Callable[[str], str]] = {
+UNKNOWN_CLIENTS: Mapping[str, Callable[[str], str | None]] = {
     "invented": lambda _: "gateproof-nobody",
     "changed-at-the-end": changed_at_the_end,
     "first-character-changed": _changed_at_the_beginning,
     "beginning": cut_short,
     "longer": longer,
+    "other-case": in_other_case,
     "sql-wildcard": lambda _: "%",
     "glob": lambda _: "*",
 }
@@ -172,13 +180,16 @@ def other_response_type_gives_no_code_and_no_token(world: World, case: str) -> N
 
 
 @check("AUTHZ-11", cases=UNKNOWN_CLIENTS)
-def unknown_client_gets_no_code_and_no_redirect(world: World, case: Callable[[str], str]) -> None:
+def unknown_client_gets_no_code_and_no_redirect(world: World, case: Callable[[str], str | None]) -> None:
     """Whoever was not registered gets no code, and the browser is not sent to the address it names."""
     world, attempt = good(world)
     own = attempt.agent.client_id
     if case in NEIGHBOURS and may_be_anothers(own):
         raise LeftOut("client IDs are so short that the one beside this one may be another agent's")
-    _goes_nowhere(world, attempt, case(own))
+    client_id = case(own)
+    if client_id is None:
+        raise LeftOut("the case of letters may mean nothing in this client_id")
+    _goes_nowhere(world, attempt, client_id)
 
 
 @check("AUTHZ-11")

@@ -76,9 +76,10 @@ class RealBrowser:
 
     def take_over(self, one: RealBrowser, /) -> None:
         """Goes on with the page that another browser shows, and with nothing else of that one's."""
+        own = self._inside.window
         self._inside.swap(one._inside)
         window = self._window()
-        self._chromium.carry_out(lambda _: window.forget(), timeout_s=_SOON_S)
+        self._chromium.carry_out(lambda _: window.become(own), timeout_s=_SOON_S)
         self._first_hop = len(self._inside.traffic.hops)
         self._inside.traffic.watched = True
 

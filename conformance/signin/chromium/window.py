@@ -105,9 +105,11 @@ class Window:
                 await _fill(last, field)
         return last
 
-    async def forget(self) -> None:
-        """Nothing is left by which anybody could tell this browser from another; the page stays."""
+    async def become(self, other: Window | None) -> None:
+        """All by which this browser could be known is exchanged for the other's cookies; the page stays."""
         await self.context.clear_cookies()
+        if other is not None:
+            await self.context.add_cookies(await other.context.cookies())
         tab = self.front
         for frame in tab.frames if tab is not None else ():
             with suppress(Exception):

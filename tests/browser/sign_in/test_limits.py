@@ -98,6 +98,22 @@ def test_form_is_handed_over_without_the_cookies(bound: bool, site: Any, harness
     assert KeptBrowser(harness.way).hand_over(2, f"{site.origin}/auth", harness.user) is None
 
 
+def test_form_is_handed_over_with_the_cookies_of_the_browser_that_takes_it(site: Any, harness: Any) -> None:
+    def start(asked: BaseHTTPRequestHandler, _: str) -> Answer:
+        return 200, {"Set-Cookie": f"s={asked.path[-1]}; HttpOnly"}, FORM
+
+    def end(asked: BaseHTTPRequestHandler, _: str) -> Answer:
+        return 303, {"Location": f"{site.callback}?code={asked.headers['Cookie']}"}, ""
+
+    site.pages |= {"/auth1": start, "/auth2": start, "/end": end}
+    begun = f"{site.origin}/auth2"
+
+    handed = KeptBrowser(harness.way).hand_over(1, f"{site.origin}/auth1", harness.user, begun=begun)
+
+    assert handed is not None
+    assert handed.codes() == ["s=2"]
+
+
 def test_what_no_other_site_could_send_is_not_handed_over(site: Any, harness: Any) -> None:
     told = json.dumps({"to": f"{site.callback}?code=c4"})
     site.pages |= {"/auth": AS_JSON, "/end": lambda *_: (200, {"Content-Type": "application/json"}, told)}

@@ -95,6 +95,48 @@ def test_a_code_comes_of_a_sign_in_form_that_works_anywhere():
     assert visit.codes() == ["c"]
 
 
+class AskingForAnyCookie(Careful):
+    """Each browser has a cookie of its own, and any of them will do."""
+
+    def answer(self, request):
+        answer = super().answer(request)
+        given = tuple((name, f"b={len(self.requests)}; Path=/") for name, _ in answer.headers[1:])
+        return Answer(status=answer.status, headers=(*answer.headers[:1], *given), body=answer.body)
+
+    def knows(self, request):
+        return any(name == "Cookie" for name, _ in request.headers)
+
+
+@pytest.mark.parametrize(("begun", "codes"), [(None, []), (START, ["c"])])
+def test_a_browser_that_has_begun_an_authorization_sends_its_own_cookies(begun, codes):
+    gateway = AskingForAnyCookie()
+
+    visit = browser_at(gateway).hand_over(2, START, ALICE, begun=begun)
+
+    assert visit is not None
+    assert visit.codes() == codes
+    sent = [value for name, value in gateway.requests[-1].headers if name == "Cookie"]
+    assert sent == (["b=1"] if begun else [])
+
+
+def test_nothing_is_done_in_a_browser_that_has_begun_an_authorization():
+    class Forgetful(Careful):
+        """Shows what the browser's own authorization asks, whatever was sent."""
+
+        def answer(self, request):
+            return html(APPROVE) if request.url.endswith("/decide") else super().answer(request)
+
+    gateway = Forgetful()
+
+    visit = browser_at(gateway).hand_over(2, START, ALICE, begun=START)
+
+    assert visit is not None
+    assert visit.ended()
+    assert [request.url for request in gateway.requests if request.url.endswith("/decide")] == [
+        f"{GATEWAY}/decide"
+    ]
+
+
 def test_there_is_nothing_to_hand_over_after_the_last_act():
     assert browser_at(Careful()).hand_over(3, START, ALICE) is None
 

@@ -1,0 +1,189 @@
+"""Gateways that are wrong only in a browser or a Project that they know, with a second address, or later."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from secrets import token_urlsafe
+from typing import Any
+
+from reference.defects.defect import Defect, defect, instead
+from reference.defects.gateway_claims import extended
+from reference.defects.gateway_claims_kept import pairwise
+from reference.defects.meddling import Answered, Asked, meddling
+from reference.gateway.gateway import Gateway
+from reference.gateway.ids import Ids
+from reference.gateway.policy import authorization as honest
+from reference.gateway.policy.authorization import PAGE_CHECKS, AuthorizationFacts
+from reference.gateway.policy.outcomes import JsonObject, Refusal
+from reference.gateway.policy.registration import NewAgent, RegistrationFacts, new_agent
+from reference.gateway.policy.token_claims import ACR, TokenFacts
+from reference.gateway.records import Agent, AgentPolicy, AuthorizationRequest, Project, Standing
+
+DAY_S = 86_400
+FRAMING = ("content-security-policy", "x-frame-options")
+
+
+def to_the_first_uri() -> dict[str, Any]:
+    """Where the code is sent is read from the agent, and not from the request."""
+    first: dict[str, str] = {}
+
+    def kept(facts: AuthorizationFacts) -> AuthorizationRequest:
+        request = honest.authorization_request(facts)
+        if facts.agent is not None:
+            first[request.client_id] = facts.agent.redirect_uris[0]
+        return request
+
+    def sent(request: AuthorizationRequest, code: str, issuer: str) -> str:
+        return honest.code_redirect(replace(request, redirect_uri=first[request.client_id]), code, issuer)
+
+    return {"authorization_request": kept, "code_redirect": sent}
+
+
+def exactly_only_the_first(facts: AuthorizationFacts) -> Refusal | None:
+    given = facts.value("redirect_uri")
+    others = facts.agent.redirect_uris[1:] if facts.agent is not None else ()
+    return None if given.startswith(others) else honest.redirect_uri_is_registered(facts)
+
+
+def state_trimmed(facts: AuthorizationFacts) -> AuthorizationRequest:
+    request = honest.authorization_request(facts)
+    return replace(request, state=request.state.strip())
+
+
+def policy_read_once() -> Callable[[Standing | None, Project], Standing]:
+    """A Project's policy is looked up when its first agent comes, and never again."""
+    first: dict[str, AgentPolicy] = {}
+
+    def standing(recorded: Standing | None, project: Project) -> Standing:
+        policy = first.setdefault(project.id, project.agent_policy)
+        return honest.agent_standing(recorded, replace(project, agent_policy=policy))
+
+    return standing
+
+
+def opened_by_an_approval() -> Callable[[Standing | None, Project], Standing]:
+    """Once an approved agent has come, its Project holds no new ones; those that wait go on waiting."""
+    opened: set[str] = set()
+
+    def standing(recorded: Standing | None, project: Project) -> Standing:
+        if recorded == "approved":
+            opened.add(project.id)
+        return (
+            "approved"
+            if recorded is None and project.id in opened
+            else honest.agent_standing(recorded, project)
+        )
+
+    return standing
+
+
+def named_in_any_case(agents: Mapping[str, Agent], client_id: str) -> Agent | None:
+    alike = (agent for known, agent in agents.items() if known.lower() == client_id.lower())
+    return agents.get(client_id) or next(alike, None)
+
+
+def as_the_agent_is_called(facts: AuthorizationFacts) -> AuthorizationRequest:
+    request = honest.authorization_request(facts)
+    return request if facts.agent is None else replace(request, client_id=facts.agent.id)
+
+
+def with_an_id_of_both_cases(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent:
+    new = new_agent(facts, ids, now)
+    return replace(new, agent=replace(new.agent, id=f"agent_Z{token_urlsafe(16)}"))
+
+
+def when_signed_in(**wrong: Any) -> Callable[[TokenFacts], JsonObject]:
+    """What stands in `ext` of every token but those of the first approval after a sign-in."""
+    first: dict[tuple[str, float], str] = {}
+
+    def changed(facts: TokenFacts) -> JsonObject:
+        person, grant_id = facts.grant.person, facts.grant.id
+        is_first = first.setdefault((person.login_id, person.signed_in_at), grant_id) == grant_id
+        return {} if is_first else wrong
+
+    return extended(changed)
+
+
+def framed_when_signed_in(asked: Asked, answered: Answered, _gateway: Gateway) -> Answered:
+    """Only to a browser that is signed in, the authorization endpoint answers with a page of its own."""
+    if not asked.path.endswith("/oauth2/auth") or answered.status != 200:
+        return answered
+    return replace(answered, headers=tuple(pair for pair in answered.headers if pair[0] not in FRAMING))
+
+
+AUTHORIZATIONS: tuple[Defect, ...] = (
+    defect(
+        "code-at-the-first-redirect-uri",
+        "The code goes to the first redirect URI of the agent, whichever it asked for.",
+        "AUTHZ-01",
+        **to_the_first_uri(),
+    ),
+    defect(
+        "redirect-by-prefix-behind-the-first",
+        "Of several redirect URIs only the first is compared to its end.",
+        "AUTHZ-06",
+        page_checks=instead(PAGE_CHECKS, honest.redirect_uri_is_registered, exactly_only_the_first),
+    ),
+    defect(
+        "state-trimmed",
+        "`state` comes back without the spaces around it.",
+        "AUTHZ-02",
+        authorization_request=state_trimmed,
+    ),
+    defect(
+        "policy-as-it-was-at-first",
+        "A Project that begins to hold agents after the first one came holds none.",
+        "AUTHZ-07 ROBUST-04",
+        agent_standing=policy_read_once(),
+    ),
+    defect(
+        "approval-of-one-agent-ends-the-hold",
+        "The approval of one agent lets in every agent that comes after it.",
+        "AUTHZ-07 ROBUST-04",
+        agent_standing=opened_by_an_approval(),
+    ),
+    defect(
+        "client-ids-in-any-case",
+        "The authorization endpoint takes a client_id in which small letters are capitals.",
+        "AUTHZ-11",
+        agent_named=named_in_any_case,
+        authorization_request=as_the_agent_is_called,
+        new_agent=with_an_id_of_both_cases,
+    ),
+    defect(
+        "forms-work-with-any-cookie",
+        "A form asks that the browser that sends it has a cookie, and not which one.",
+        "AUTHZ-19",
+        same_browser=lambda _found, browser: browser is not None,
+    ),
+    defect(
+        "pages-framed-when-signed-in",
+        "The page for a user who is signed in already says nothing about framing.",
+        "AUTHZ-15",
+        around=meddling(framed_when_signed_in),
+    ),
+)
+
+TOKENS: tuple[Defect, ...] = (
+    defect(
+        "acr-lower-when-signed-in",
+        "`ext.acr` is of level 1 for a user who was signed in already.",
+        "CLAIM-05",
+        access_token_claims=when_signed_in(acr=ACR.replace("al2", "al1")),
+    ),
+    defect(
+        "amr-a-string-when-signed-in",
+        "`ext.amr` is a string for a user who was signed in already.",
+        "CLAIM-06",
+        access_token_claims=when_signed_in(amr="pwd"),
+    ),
+    defect(
+        "sub-of-the-day",
+        "`sub` is another one every day.",
+        "CLAIM-03",
+        **pairwise(lambda facts: str(int(facts.now // DAY_S))),
+    ),
+)
+
+WARM: tuple[Defect, ...] = (*AUTHORIZATIONS, *TOKENS)
