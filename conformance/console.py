@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from conformance.claims import Unavailable
 from conformance.parties import Agent, Project, ProxyClient, Resource
 from conformance.target import actions
@@ -48,6 +50,16 @@ def resource_in(world: World, project: Project, indicator: str) -> Resource:
     resource = world.estate.resource(indicator, project)
     world.show(resource.id, resource.indicator, resource.jwks_uri, resource.merchant_client_id or "")
     return resource
+
+
+def of_one_indicator(world: World) -> tuple[Project, Project]:
+    """Two Projects that reach the same merchant API: each has a new Resource of the same indicator."""
+    indicator = f"https://api.merchant.example/{world.unique()}"
+    one, other = (
+        replace(project, resource=resource_in(world, project, indicator))
+        for project in (world.project(), world.project())
+    )
+    return one, other
 
 
 def siblings(world: World) -> tuple[Resource, Resource]:
