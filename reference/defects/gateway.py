@@ -11,11 +11,13 @@ from reference.defects.gateway_claims import CLAIMS
 from reference.defects.gateway_claims_kept import KEPT
 from reference.defects.gateway_clients import AGENTS
 from reference.defects.gateway_codes import EXCHANGES
+from reference.defects.gateway_elsewhere import ELSEWHERE
 from reference.defects.gateway_empty import EMPTY
 from reference.defects.gateway_faults import FAULTS
 from reference.defects.gateway_faults_vault import VAULT_FAULTS
 from reference.defects.gateway_histories import HISTORIES
 from reference.defects.gateway_logs import LOGS
+from reference.defects.gateway_lookalikes import LOOKALIKES
 from reference.defects.gateway_metadata import DISCOVERY, KEYS
 from reference.defects.gateway_network import NETWORK
 from reference.defects.gateway_ownership import OWNERSHIP
@@ -70,5 +72,7 @@ FAMILIES = (
     HISTORIES,
     RACES,
     VAULT_RACES,
+    ELSEWHERE,
+    LOOKALIKES,
 )
 DEFECTS: dict[str, Defect] = {defect.name: defect for family in FAMILIES for defect in family}
