@@ -11,6 +11,7 @@ from reference.defects.gateway_claims import CLAIMS
 from reference.defects.gateway_claims_kept import KEPT
 from reference.defects.gateway_clients import AGENTS
 from reference.defects.gateway_codes import EXCHANGES
+from reference.defects.gateway_elsewhere import ELSEWHERE
 from reference.defects.gateway_empty import EMPTY
 from reference.defects.gateway_faults import FAULTS
 from reference.defects.gateway_faults_vault import VAULT_FAULTS
@@ -18,6 +19,7 @@ from reference.defects.gateway_histories import HISTORIES
 from reference.defects.gateway_later_credentials import LATER_CREDENTIALS
 from reference.defects.gateway_later_keys import LATER_KEYS
 from reference.defects.gateway_logs import LOGS
+from reference.defects.gateway_lookalikes import LOOKALIKES
 from reference.defects.gateway_metadata import DISCOVERY, KEYS
 from reference.defects.gateway_network import NETWORK
 from reference.defects.gateway_ownership import OWNERSHIP
@@ -78,5 +80,7 @@ FAMILIES = (
     RACES,
     VAULT_RACES,
     WARM,
+    ELSEWHERE,
+    LOOKALIKES,
 )
 DEFECTS: dict[str, Defect] = {defect.name: defect for family in FAMILIES for defect in family}

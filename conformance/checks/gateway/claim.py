@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from conformance import console
 from conformance.check import check
 from conformance.checks.gateway._tokens import bound_to, claims_of, ext_of, of_level_2, tells_nothing
 from conformance.claims import LeftOut, expect, require
@@ -215,6 +216,16 @@ def project_id_follows_the_resource(world: World) -> None:
     world = world.in_one_browser()
     agent, home, other = world.agent(), world.home(), world.project()
     for project in (home, other, home):
+        grant = world.grant(agent=agent, resource=project.resource)
+        expect.equal(ext_of(world, grant).get("project_id"), project.id, "ext.project_id")
+
+
+@check("CLAIM-08", needs=["control:create_resource", "control:create_project"])
+def project_id_is_not_told_by_the_indicator(world: World) -> None:
+    """Two Projects that reach the same merchant API by the same indicator are still two."""
+    projects, world = console.of_one_indicator(world), world.in_one_browser()
+    agent = world.agent()
+    for project in projects:
         grant = world.grant(agent=agent, resource=project.resource)
         expect.equal(ext_of(world, grant).get("project_id"), project.id, "ext.project_id")
 

@@ -46,6 +46,32 @@ def any_registered_redirect_uri_gives_every_token(gateway: Gateway, world: World
         _every_token(gateway.exchange(world.approved(world.attempt(agent, redirect_uri=uri))))
 
 
+@check("CODE-01", needs=["users:2"])
+def another_user_gives_every_token_too(gateway: Gateway, world: World) -> None:
+    """The code that a second user gave the same agent is exchanged like the first's."""
+    agent = world.agent()
+    for user in world.users[:2]:
+        _every_token(gateway.exchange(world.authorization(agent=agent, user=user)))
+
+
+@check("CODE-01", needs=["resources:2"])
+def another_resource_gives_every_token_too(gateway: Gateway, world: World) -> None:
+    """The code for a second Resource is exchanged like that for the first."""
+    world = world.in_one_browser()
+    agent = world.agent()
+    for resource in world.two_resources():
+        _every_token(gateway.exchange(world.authorization(agent=agent, resource=resource)))
+
+
+@check("CODE-01", needs=["two-projects"])
+def another_project_gives_every_token_too(gateway: Gateway, world: World) -> None:
+    """The code from a second Project is exchanged like that from the first."""
+    world = world.in_one_browser()
+    agent = world.agent()
+    for project in (world.home(), world.project()):
+        _every_token(gateway.exchange(world.authorization(agent=agent, resource=project.resource)))
+
+
 @check("CODE-02")
 def code_works_only_once(gateway: Gateway, world: World) -> None:
     """A code that was exchanged is refused with invalid_grant when it comes again, and again."""

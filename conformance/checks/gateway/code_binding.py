@@ -57,6 +57,9 @@ MISSHAPEN_VERIFIERS: Mapping[str, Callable[[str], str]] = {
     "too-long": lambda verifier: verifier * 4,
     "star": lambda _: "*" * 43,
     "null-behind": lambda verifier: verifier + "\0",
+    "space-behind": lambda verifier: verifier + " ",
+    "space-before": lambda verifier: " " + verifier,
+    "line-end-behind": lambda verifier: verifier + "\n",
 }
 
 # Redirect URIs at the exchange of a code that went to CALLBACK; the first is registered as well.

@@ -53,6 +53,15 @@ MALFORMED: dict[str, Callable[[str, str], tuple[tuple[str, str], ...]]] = {
 }
 
 
+@check("PROXY-01", needs=["two-projects"])
+def client_of_another_project_gets_a_token_too(gateway: Gateway, world: World) -> None:
+    """The Proxy clients of two Projects get a token each."""
+    for project in (world.home(), world.project()):
+        answer = gateway.proxy_token(project.proxy_client)
+        expect(answer).status(200)
+        expect.text(answer.member("access_token"), "access_token")
+
+
 @check("PROXY-03", cases=WRONG_CREDENTIALS)
 def wrong_credentials_get_401(
     gateway: Gateway, world: World, case: Callable[[str, str], tuple[str, str | None]]

@@ -7,15 +7,18 @@ from dataclasses import replace
 from conformance import console
 from conformance.check import check
 from conformance.checks.gateway._timestamps import is_timestamp_or_absent
-from conformance.claims import expect, require
+from conformance.claims import LeftOut, Unmet, expect, require
+from conformance.estate import SCOPES
 from conformance.gateway import Gateway
 from conformance.journey import first_visit, operator_service
-from conformance.parties import User
+from conformance.parties import Resource, User
 from conformance.redeemable import redeemable
 from conformance.seclusion import secluded
 from conformance.wire.exchange import Exchange
 from conformance.world import World
 from fakes.service import STEP_HEADER
+
+LIKE_THE_REDEMPTION_SCOPE = "ext_token:read_all"
 
 
 @check("REDEEM-01")
@@ -183,21 +186,19 @@ def id_token_gets_401(gateway: Gateway, world: World) -> None:
 
 @check("REDEEM-08")
 def token_without_the_redemption_scope_gets_401(gateway: Gateway, world: World) -> None:
-    """Without ext_token:read an access token that is good in every other way does not redeem.
+    """Without ext_token:read an access token that is good in every other way does not redeem."""
+    _withheld(gateway, world, world.home().resource)
 
-    The same agent redeemed for the same user before the scope was withheld from it, so that the merchant
-    token is there.
-    """
-    agent, proxy_token = world.agent(), world.proxy_token()
-    before = world.grant(agent=agent)
-    require(world.redeem(before, proxy_token)).status(200)
-    console.withhold_redemption_scope(world, agent)
-    grant = world.grant(agent=agent)
 
-    answer = gateway.redeem(grant.access_token, proxy_token, grant.resource.indicator)
-
-    expect(answer).status(401)
-    expect(answer).not_granted("the merchant token", "access_token")
+@check("REDEEM-08", needs=["control:create_resource"])
+def scope_that_begins_alike_is_not_the_redemption_scope(gateway: Gateway, world: World) -> None:
+    """A scope of the Resource's own does not stand in for the one that its name begins with."""
+    scopes = (*SCOPES, LIKE_THE_REDEMPTION_SCOPE)
+    resource = world.resource(indicator=f"https://api.merchant.example/{world.unique()}", scopes=scopes)
+    try:
+        _withheld(gateway, world, resource)
+    except Unmet as unmet:
+        raise LeftOut(f"the scope {LIKE_THE_REDEMPTION_SCOPE} leads to no redemption here") from unmet
 
 
 @check("REDEEM-10")
@@ -217,6 +218,20 @@ def without_a_merchant_token_the_answer_is_404(gateway: Gateway, world: World) -
     alone.script(provisioning="accept")
     require(world.redeem(alone.grant(agent), proxy_token)).status(200)
     expect(answer).status(404)
+
+
+def _withheld(gateway: Gateway, world: World, resource: Resource) -> None:
+    """The same agent redeemed for the same user before, so that the merchant token is there."""
+    agent, proxy_token = world.agent(), world.proxy_token()
+    before = world.grant(agent=agent, resource=resource)
+    require(world.redeem(before, proxy_token)).status(200)
+    console.withhold_redemption_scope(world, agent)
+    grant = world.grant(agent=agent, resource=resource)
+
+    answer = gateway.redeem(grant.access_token, proxy_token, resource.indicator)
+
+    expect(answer).status(401)
+    expect(answer).not_granted("the merchant token", "access_token")
 
 
 def _holds_orders_of(world: World, user: User, answer: Exchange) -> None:

@@ -1,0 +1,22 @@
+"""What a user said before is not what the user says now."""
+
+from __future__ import annotations
+
+from conformance.check import check
+from conformance.checks.gateway._visits import no_code
+from conformance.claims import LeftOut
+from conformance.world import World
+
+
+@check("AUTHZ-16", cases=("in-a-new-browser", "signed-in"))
+def user_who_approved_before_may_decline_now(world: World, case: str) -> None:
+    """Whoever approved an agent and declines the same one later gives it no second code."""
+    signed_in = world.in_one_browser()
+    agent = signed_in.authorization().agent
+    asker = signed_in if case == "signed-in" else world
+    visit = asker.gateway.visit(asker.attempt(agent), approve=False, wherever=True)
+    if not visit.declined:
+        # With the yes remembered, as it may be, there is no page to say no on.
+        raise LeftOut("nobody could be seen to decline: the gateway may remember that the user approved")
+
+    no_code(visit, "authorization that the user declined, after approving the same agent before")

@@ -1,0 +1,30 @@
+"""Authorization at a second Resource and in a second Project: what works at home works there too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from conformance.check import check
+from conformance.checks.gateway._visits import code_came
+from conformance.parties import Resource
+from conformance.world import World
+
+
+@check("AUTHZ-01", needs=["resources:2"])
+def another_resource_gives_a_code_too(world: World) -> None:
+    """An agent that got its code for one Resource gets one for the next."""
+    _codes_come(world, world.two_resources())
+
+
+@check("AUTHZ-01", needs=["two-projects"])
+def another_project_gives_a_code_too(world: World) -> None:
+    """An agent that got its code in one Project gets one in the next."""
+    _codes_come(world, (world.home().resource, world.project().resource))
+
+
+def _codes_come(world: World, resources: Iterable[Resource]) -> None:
+    world = world.in_one_browser()
+    agent = world.agent()
+    for which, resource in zip(("first", "second"), resources, strict=True):
+        visit = world.gateway.visit(world.attempt(agent, resource=resource))
+        code_came(visit, f"authorization at the {which} Resource, {resource.indicator}")

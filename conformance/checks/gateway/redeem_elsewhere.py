@@ -1,0 +1,66 @@
+"""Redemption where another came first: a second Resource, Project, agent, user, and a second signing key."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from conformance import console
+from conformance.check import check
+from conformance.claims import expect
+from conformance.parties import Grant
+from conformance.wire.secret import Secret
+from conformance.world import World
+
+
+@check("REDEEM-01", needs=["resources:2"])
+def another_resource_redeems_too(world: World) -> None:
+    """A user who signed in at two Resources of a Project redeems at both."""
+    world, proxy_token = world.in_one_browser(), world.proxy_token()
+    agent = world.agent()
+    grants = [world.grant(agent=agent, resource=resource) for resource in console.siblings(world)]
+
+    for grant in grants:
+        _redeems(world, grant, proxy_token)
+
+
+@check("REDEEM-01", needs=["two-projects"])
+def another_project_redeems_too(world: World) -> None:
+    """A user who signed in within two Projects redeems in both, by the Proxy client of each."""
+    world, projects = world.in_one_browser(), (world.home(), world.project())
+    agent, tokens = world.agent(), [world.proxy_token(project) for project in projects]
+    grants = [world.grant(agent=agent, resource=project.resource) for project in projects]
+
+    for grant, proxy_token in zip(grants, tokens, strict=True):
+        _redeems(world, grant, proxy_token)
+
+
+@check("REDEEM-01", needs=["users:2"])
+def another_agent_and_another_user_redeem_too(world: World) -> None:
+    """Once a second agent of the user and a second user have signed in, all three redeem."""
+    proxy_token, agents = world.proxy_token(), (world.agent(), world.agent())
+    one, other = world.users[:2]
+    grants = [
+        world.grant(agent=agent, user=user)
+        for agent, user in ((agents[0], one), (agents[1], one), (agents[0], other))
+    ]
+
+    for grant in grants:
+        _redeems(world, grant, proxy_token)
+
+
+@check("REDEEM-01", needs=["control:rotate_keys"])
+def token_under_a_new_key_redeems_too(world: World) -> None:
+    """What the gateway signs after a rotation of its keys is as good as what it signed before.
+
+    A gateway of several processes may take a moment until all of them know the key.
+    """
+    proxy_token = world.proxy_token()
+    world.rotate_keys()
+
+    _redeems(world, world.grant(), proxy_token, not_yet=(401, 404))
+
+
+def _redeems(world: World, grant: Grant, proxy_token: Secret, *, not_yet: Collection[int] = (404,)) -> None:
+    answer = world.redeem(grant, proxy_token, not_yet=not_yet)
+    expect(answer).status(200)
+    expect.text(answer.member("access_token"), "access_token")

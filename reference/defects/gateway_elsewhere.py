@@ -1,0 +1,169 @@
+"""Gateways that serve whoever comes first, and forget that others come after."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from reference.defects.defect import Defect, defect, lacking
+from reference.gateway.keys import KeyRing, SigningKey
+from reference.gateway.policy import authorization, proxy, redemption, token_claims
+from reference.gateway.policy.authorization import AuthorizationFacts
+from reference.gateway.policy.outcomes import JsonObject, Refusal
+from reference.gateway.policy.proxy import ProxyCredentials
+from reference.gateway.policy.redemption import RedemptionFacts
+from reference.gateway.policy.token_claims import TokenFacts, Tokens
+from reference.gateway.records import Person, ProxyClient, Resource
+from reference.gateway.store import Store
+
+# Of what something is the first, and what it is called.
+Named = tuple[str, str]
+
+
+def resource_of_its_project(resource: Resource) -> Named:
+    return resource.project_id, resource.id
+
+
+def project(resource: Resource) -> Named:
+    return "", resource.project_id
+
+
+def user_of_the_resource(resource: Resource, person: Person) -> Named:
+    return resource.id, person.login_id
+
+
+class First:
+    """The first name that came up, for each thing that names are given within."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+
+    def is_(self, named: Named) -> bool:
+        within, name = named
+        return self._names.setdefault(within, name) == name
+
+
+def lets_in_the_first(named: Callable[[Resource], Named]) -> dict[str, Any]:
+    """Whoever comes for another one is told on a page that there is a mistake."""
+    first = First()
+
+    def is_the_first(facts: AuthorizationFacts) -> Refusal | None:
+        if first.is_(named(facts.resource)):
+            return None
+        return Refusal(status=400, error="invalid_request", description="This Resource is not ready.")
+
+    return {"page_checks": (*authorization.PAGE_CHECKS, is_the_first)}
+
+
+def refreshes_the_first(named: Callable[[TokenFacts], Named]) -> dict[str, Any]:
+    """All others get no refresh token."""
+    first = First()
+
+    def token_answer(facts: TokenFacts, tokens: Tokens) -> JsonObject:
+        answer = token_claims.token_answer(facts, tokens)
+        return answer if first.is_(named(facts)) else lacking(answer, "refresh_token")
+
+    return {"token_answer": token_answer}
+
+
+def redeems_the_first(named: Callable[[RedemptionFacts, Resource], Named]) -> dict[str, Any]:
+    """For all others no Resource is found."""
+    first = First()
+
+    def redeemed_resource(facts: RedemptionFacts) -> Resource | None:
+        resource = redemption.redeemed_resource(facts)
+        return resource if resource is not None and first.is_(named(facts, resource)) else None
+
+    return {"redeemed_resource": redeemed_resource}
+
+
+def knows_proxy_clients_of_the_first() -> dict[str, Any]:
+    first = First()
+
+    def proxy_client_named(store: Store, credentials: ProxyCredentials) -> ProxyClient | None:
+        client = proxy.proxy_client_named(store, credentials)
+        return client if client is not None and first.is_(("", client.project_id)) else None
+
+    return {"proxy_client_named": proxy_client_named}
+
+
+def users_named(facts: RedemptionFacts, resource: Resource) -> Named:
+    return user_of_the_resource(resource, facts.grant.person) if facts.grant else ("", "")
+
+
+def agents_named(facts: RedemptionFacts, resource: Resource) -> Named:
+    return (f"{resource.id} {facts.grant.sub}", facts.grant.agent_id) if facts.grant else ("", "")
+
+
+def oldest_key(core: KeyRing, _now: float) -> tuple[SigningKey, ...]:
+    return (core.retired[0].key if core.retired else core.current,)
+
+
+ELSEWHERE: tuple[Defect, ...] = (
+    defect(
+        "sign-in-at-the-first-resource-alone",
+        "The authorization endpoint knows the first Resource of each Project alone.",
+        "AUTHZ-01",
+        **lets_in_the_first(resource_of_its_project),
+    ),
+    defect(
+        "sign-in-in-the-first-project-alone",
+        "The authorization endpoint knows the Resources of one Project alone.",
+        "AUTHZ-01 AUTHZ-08 AUTHZ-09",
+        **lets_in_the_first(project),
+    ),
+    defect(
+        "refresh-token-at-the-first-resource-alone",
+        "An agent gets a refresh token at the first Resource of each Project alone.",
+        "CODE-01",
+        **refreshes_the_first(lambda facts: resource_of_its_project(facts.resource)),
+    ),
+    defect(
+        "refresh-token-in-the-first-project-alone",
+        "An agent gets a refresh token in one Project alone.",
+        "CODE-01",
+        **refreshes_the_first(lambda facts: project(facts.resource)),
+    ),
+    defect(
+        "refresh-token-for-the-first-user-alone",
+        "An agent gets a refresh token for the Resource's first user alone.",
+        "CODE-01",
+        **refreshes_the_first(lambda facts: user_of_the_resource(facts.resource, facts.grant.person)),
+    ),
+    defect(
+        "redemption-at-the-first-resource-alone",
+        "Redemption finds the first Resource of each Project alone.",
+        "REDEEM-01",
+        **redeems_the_first(lambda _, resource: resource_of_its_project(resource)),
+    ),
+    defect(
+        "redemption-in-the-first-project-alone",
+        "Redemption finds the Resources of one Project alone.",
+        "REDEEM-01",
+        **redeems_the_first(lambda _, resource: project(resource)),
+    ),
+    defect(
+        "redemption-for-the-first-user-alone",
+        "Redemption finds a Resource for its first user alone.",
+        "REDEEM-01",
+        **redeems_the_first(users_named),
+    ),
+    defect(
+        "redemption-for-the-first-agent-alone",
+        "Redemption finds a Resource for each user's first agent alone.",
+        "REDEEM-01 ROBUST-03",
+        **redeems_the_first(agents_named),
+    ),
+    defect(
+        "proxy-clients-of-the-first-project-alone",
+        "The token endpoint knows the Proxy clients of one Project alone.",
+        "PROXY-01",
+        **knows_proxy_clients_of_the_first(),
+    ),
+    defect(
+        "redemption-knows-the-oldest-key-alone",
+        "Redemption reads the signing keys when the gateway starts, and never again.",
+        "REDEEM-01",
+        live_core_keys=oldest_key,
+    ),
+)

@@ -1,0 +1,114 @@
+"""Gateways that take one thing for another: what looks the same, or what was there before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from reference.defects.defect import Defect, defect
+from reference.defects.gateway_bindings import verifier_by
+from reference.defects.gateway_refusals import checking
+from reference.gateway.ids import Ids
+from reference.gateway.keys import KeyRing, SigningKey, new_key
+from reference.gateway.pages import ApprovePageFacts, approve_page
+from reference.gateway.policy import authorization, redemption
+from reference.gateway.policy.authorization import ConsentFacts
+from reference.gateway.policy.code_exchange import challenge_of
+from reference.gateway.policy.discovery import REDEMPTION_SCOPE
+from reference.gateway.policy.key_sets import live_core_keys
+from reference.gateway.policy.outcomes import JsonObject, Refusal
+from reference.gateway.policy.redemption import RedemptionFacts
+from reference.gateway.policy.token_claims import TokenFacts, access_token_claims
+from reference.gateway.records import Decision, Standing
+
+STAY = "deny-but-stay"
+
+
+class YesForGood:
+    """Once a user has approved an agent, both buttons lead on."""
+
+    def __init__(self) -> None:
+        self._said_yes = False
+
+    def consent(self, facts: ConsentFacts) -> Standing | None:
+        self._said_yes = facts.answers.get(facts.login_id) == "approve"
+        return authorization.consent(facts)
+
+    def approve_page(self, facts: ApprovePageFacts) -> str:
+        page = approve_page(facts)
+        return page.replace('value="deny"', f'value="{STAY}"') if self._said_yes else page
+
+    @staticmethod
+    def decided(pressed: str) -> Decision:
+        return "approve" if pressed == STAY else authorization.decided(pressed)
+
+
+def yes_for_good() -> dict[str, Any]:
+    asking = YesForGood()
+    return {"consent": asking.consent, "approve_page": asking.approve_page, "decided": asking.decided}
+
+
+def project_by_indicator() -> Callable[[TokenFacts], JsonObject]:
+    """The Project is looked up by the indicator, and the first one that is found is as good as any."""
+    projects: dict[str, str] = {}
+
+    def claims(facts: TokenFacts) -> JsonObject:
+        found = projects.setdefault(facts.resource.indicator, facts.resource.project_id)
+        return access_token_claims(replace(facts, resource=replace(facts.resource, project_id=found)))
+
+    return claims
+
+
+def scope_somewhere(facts: RedemptionFacts) -> Refusal | None:
+    found = facts.claims is not None and REDEMPTION_SCOPE in facts.claims["scope"]
+    return None if found else redemption.user_token_may_redeem(facts)
+
+
+def current_and_last(core: KeyRing, now: float) -> tuple[SigningKey, ...]:
+    return live_core_keys(replace(core, retired=core.retired[-1:]), now)
+
+
+def namesake(ids: Ids) -> SigningKey:
+    return replace(new_key(ids), kid="key_of_the_core")
+
+
+LOOKALIKES: tuple[Defect, ...] = (
+    defect(
+        "yes-is-for-good",
+        "A user who has approved an agent once gives it a code by declining, too.",
+        "AUTHZ-16 ROBUST-04",
+        **yes_for_good(),
+    ),
+    defect(
+        "project-found-by-the-indicator",
+        "ext.project_id is the first Project that has a Resource of this indicator.",
+        "CLAIM-08 REDEEM-01",
+        access_token_claims=project_by_indicator(),
+    ),
+    defect(
+        "redemption-scope-as-a-beginning",
+        "A scope that begins with ext_token:read will do.",
+        "REDEEM-08",
+        **checking(redemption.user_token_may_redeem, scope_somewhere),
+    ),
+    defect(
+        "verifier-stripped",
+        "White space around a code_verifier is taken off.",
+        "CODE-04",
+        **verifier_by(lambda verifier, challenge: challenge_of(verifier.strip()) == challenge),
+    ),
+    defect(
+        "rotation-keeps-one-key",
+        "A second rotation takes the key before the last out, while tokens that it signed still live.",
+        "KEYS-04",
+        core_keys_shown=lambda core, now, _own: current_and_last(core, now),
+        live_core_keys=current_and_last,
+    ),
+    defect(
+        "new-key-under-the-old-name",
+        "Every signing key of the core has the same kid.",
+        "KEYS-05 KEYS-03 KEYS-04",
+        new_core_key=namesake,
+    ),
+)
