@@ -50,6 +50,18 @@ def accepted_once() -> dict[str, Any]:
     return checks(EXPIRY, check)
 
 
+def looked_at_once() -> dict[str, Any]:
+    """What was looked at, whatever came of it, is not looked at again."""
+    seen: set[str] = set()
+
+    def check(facts: ClaimFacts) -> bool:
+        known = facts.token in seen
+        seen.add(facts.token)
+        return known or all(honest(facts) for honest in CLAIM_CHECKS)
+
+    return {"claim_checks": (check,)}
+
+
 def id_tokens_too() -> dict[str, Any]:
     """A token with a nonce is the user's, whatever its audience."""
     return checks(
@@ -198,6 +210,12 @@ CLAIMS: tuple[ServiceDefect, ...] = (
     ),
     defect(
         "accepted-for-ever", "A token that was accepted once never expires.", "CHAL-07", **accepted_once()
+    ),
+    defect(
+        "claims-looked-at-once",
+        "The claims of a token that comes again are not looked at, whatever came of the first time.",
+        "CHAL-05 CHAL-06 CHAL-07 CHAL-08",
+        **looked_at_once(),
     ),
     defect("id-token-taken", "A token with a nonce is taken for any audience.", "CHAL-08", **id_tokens_too()),
 )

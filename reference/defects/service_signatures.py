@@ -14,8 +14,9 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from jwt.algorithms import HMACAlgorithm
 
 from reference.defects.service_defect import ServiceDefect, defect
-from reference.service.policy import validation
+from reference.service.policy import answers, validation
 from reference.service.policy.validation import Jwk, signed_claims
+from reference.service.wire import Asked, Outcome, Reply
 
 
 def unread(token: str, _keys: Sequence[Jwk]) -> dict[str, Any] | None:
@@ -110,6 +111,21 @@ def remembered_by_id() -> Any:
     return claims_of
 
 
+def believed_when_it_comes_again() -> dict[str, Any]:
+    """A cache of claims is filled before anybody has looked at the signature."""
+    kept: set[str] = set()
+
+    def logged(asked: Asked, reply: Reply, outcome: Outcome) -> str:
+        # All that comes after the answer: within one call, claims may be looked at a second time.
+        kept.update(value.partition(" ")[2] for value in asked.headers_named("authorization"))
+        return answers.logged(asked, reply, outcome)
+
+    def claims_of(token: str, keys: Sequence[Jwk]) -> dict[str, Any] | None:
+        return unread(token, keys) if token in kept else signed_claims(token, keys)
+
+    return {"logged": logged, "signed_claims": claims_of}
+
+
 SIGNATURES: tuple[ServiceDefect, ...] = (
     defect("signature-unread", "Nobody verifies the signature.", "CHAL-04 ROBUST-01", signed_claims=unread),
     defect(
@@ -156,6 +172,12 @@ SIGNATURES: tuple[ServiceDefect, ...] = (
         "A token with the jti of one that was verified is not verified again.",
         "CHAL-04 CHAL-08",
         signed_claims=remembered_by_id(),
+    ),
+    defect(
+        "believed-when-it-comes-again",
+        "A token's claims are kept before its signature is verified, and believed when it comes again.",
+        "CHAL-04",
+        **believed_when_it_comes_again(),
     ),
     defect(
         "resource-keys-too",

@@ -10,7 +10,7 @@ from conformance.check import check
 from conformance.claims import LeftOut, expect, observe, require
 from conformance.documents import holds_url
 from conformance.run.service_world import USERS, ServiceWorld
-from conformance.service import POINTER, Service, challenged, challenges_of, document, served
+from conformance.service import POINTER, Service, challenged, challenges_of, document, served, turned_away
 from conformance.wire.exchange import Exchange
 
 # Authorization headers that hold no gateway access token; the good one stands for what is taken apart.
@@ -93,7 +93,7 @@ def no_bearer_token_gets_the_challenge(
     _works(service, world)
     good = world.gateway.access_token(USERS[0])
 
-    challenged(service.operate(case(good)))
+    turned_away(lambda: service.operate(case(good)))
 
 
 @check("CHAL-03", cases=("query", "cookie", "another-header", "body"))

@@ -7,7 +7,7 @@ import time
 from conformance.check import check
 from conformance.checks.service._expiring import refused_once_expired
 from conformance.run.service_world import USERS, ServiceWorld
-from conformance.service import Service, challenged, served
+from conformance.service import Service, challenged, served, turned_away
 from conformance.service_session import session_of
 from fakes.gateway.keys import new_key, signed
 
@@ -67,4 +67,4 @@ def _refused_in_a_session(service: Service, world: ServiceWorld, token: str) -> 
     served(session.call(good), gateway.orders_of(USER))
     gateway.let_redeem(token, USER)
 
-    challenged(session.call(token))
+    turned_away(lambda: session.call(token))

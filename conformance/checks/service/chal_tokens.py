@@ -11,7 +11,7 @@ from conformance.check import check
 from conformance.checks.service._expiring import LEEWAY_S, refused_once_expired
 from conformance.claims import LeftOut
 from conformance.run.service_world import USERS, ServiceWorld
-from conformance.service import Service, challenged, served
+from conformance.service import Service, served, turned_away
 from conformance.wire.bait import bait
 from conformance.wire.forgery import FORGERIES, LURES, Forgery, Original, original
 from fakes.gateway.keys import new_key, signed
@@ -160,9 +160,9 @@ def _good(service: Service, world: ServiceWorld) -> str:
 
 
 def _refused(service: Service, world: ServiceWorld, token: str) -> None:
-    """The token gets the challenge, though the gateway would redeem it: the service has to look itself."""
+    """The token is turned away, though the gateway would redeem it: the service has to look itself."""
     world.gateway.let_redeem(token, USER)
-    challenged(service.serve(token))
+    turned_away(lambda: service.serve(token))
 
 
 def _original(world: ServiceWorld, good: str, bait_url: str) -> Original:
