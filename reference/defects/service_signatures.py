@@ -45,6 +45,19 @@ def believing(known: Callable[[Mapping[str, Any]], Jwk | None]) -> Any:
     return claims_of
 
 
+def where_the_key_is_unknown(brought: Any, *, named: bool) -> Any:
+    """What a token brings along is asked where its own name for a key, or no name at all, says nothing."""
+
+    def claims_of(token: str, keys: Sequence[Jwk]) -> dict[str, Any] | None:
+        kid = validation.header_of(token).get("kid")
+        known = any(jwk.get("kid") == kid for jwk in keys)
+        asked = not known and (kid is not None) == named
+        found: dict[str, Any] | None = (brought if asked else signed_claims)(token, keys)
+        return found
+
+    return claims_of
+
+
 def from_the_chain(header: Mapping[str, Any]) -> Jwk | None:
     """The first certificate of x5c, whoever issued it."""
     chain = header.get("x5c")
@@ -142,6 +155,24 @@ SIGNATURES: tuple[ServiceDefect, ...] = (
         "The key that a token brings in its header is believed.",
         "CHAL-04",
         signed_claims=believing(lambda header: header.get("jwk")),
+    ),
+    defect(
+        "key-in-the-header-believed-under-an-unknown-kid",
+        "The key that a token brings in its header is believed where its kid is in no key set.",
+        "CHAL-04",
+        signed_claims=where_the_key_is_unknown(believing(lambda header: header.get("jwk")), named=True),
+    ),
+    defect(
+        "certificate-believed-where-no-kid-is",
+        "The certificate that a token without a kid brings in its header is believed.",
+        "CHAL-04",
+        signed_claims=where_the_key_is_unknown(believing(from_the_chain), named=False),
+    ),
+    defect(
+        "jku-followed-where-no-kid-is",
+        "For a token without a kid, keys are fetched from where its jku says.",
+        "CHAL-04",
+        signed_claims=where_the_key_is_unknown(believing(from_the_address("jku")), named=False),
     ),
     defect(
         "certificate-in-the-header-believed",
