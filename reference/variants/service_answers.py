@@ -106,6 +106,17 @@ def _barring() -> Callable[[Asked, Answered, Backend], Answered]:
     return change
 
 
+def _page_for_browsers(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
+    """Whoever comes without a token in another way sees what the service is about."""
+    if asked.path.startswith("/.well-known") or (asked.path, asked.method) in (
+        ("/orders", "POST"),
+        ("/mcp", "POST"),
+    ):
+        return answered
+    page = b"<!doctype html><title>Orders</title><p>Here is where agents see orders."
+    return Answered(status=200, headers=(("content-type", "text/html"),), body=page)
+
+
 def _fingerprints(asked: AskedOf, reply: Reply, outcome: Outcome) -> str:
     """The log tells tokens apart without holding them, and says what came of the call."""
     marks = [hashlib.sha256(each.encode()).hexdigest()[:16] for each in asked.headers_named("authorization")]
@@ -161,6 +172,11 @@ ANSWERS = (
         "cookies-on-everything",
         "every answer has a cookie and the request's name",
         around=meddling(_with_cookies),
+    ),
+    variant(
+        "page-for-browsers",
+        "other methods and other paths answer with a page",
+        around=meddling(_page_for_browsers),
     ),
     variant(
         "bad-tokens-barred",
