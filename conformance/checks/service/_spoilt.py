@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+
+from conformance.checks.service._expiring import LEEWAY_S
 from conformance.run.service_world import USERS, ServiceWorld
 from conformance.service import Service, served, turned_away
 
@@ -14,6 +17,11 @@ def good_token(service: Service, world: ServiceWorld) -> str:
     token = gateway.access_token(USER)
     served(service.serve(token), gateway.orders_of(USER))
     return token
+
+
+def expired(world: ServiceWorld) -> str:
+    """A token that no leeway saves any more."""
+    return world.gateway.access_token(USER, exp=int(time.time()) - 2 * LEEWAY_S)
 
 
 def refused(service: Service, world: ServiceWorld, token: str) -> None:

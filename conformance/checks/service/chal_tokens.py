@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from conformance.check import check
 from conformance.checks.service._expiring import LEEWAY_S, refused_once_expired
-from conformance.checks.service._spoilt import USER, good_token, refused
+from conformance.checks.service._spoilt import USER, expired, good_token, refused
 from conformance.claims import LeftOut
 from conformance.run.service_world import ServiceWorld
 from conformance.service import Service, served
@@ -119,7 +119,7 @@ def token_that_was_accepted_before_expires_all_the_same(service: Service, world:
     token = gateway.access_token(USER, exp=exp)
     served(service.serve(token), gateway.orders_of(USER))
 
-    refused_once_expired(lambda: service.serve(token), exp)
+    refused_once_expired(lambda: service.serve(token), exp, lambda: service.serve(expired(world)))
 
 
 @check("CHAL-08")
