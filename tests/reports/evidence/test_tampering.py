@@ -156,7 +156,7 @@ COUNTS = {
         (edit(1, id="DISC-01/other"), "2: DISC-01/other was not planned"),
         (edit(1, type="note"), "2: the line is neither"),
         (drop(9), "11: the footer says executed 7, the lines give 6"),
-        (drop(11), "11: incomplete: the run was interrupted"),
+        (drop(11), "11: incomplete: the run was stopped"),
         (lambda lines: [*lines, lines[1]], "13: a line follows the footer"),
         (lambda lines: [*lines[:3], lines[0], *lines[3:]], "4: a header stands here"),
     ],
