@@ -20,7 +20,7 @@ from reports.verdicts import (
     run_verdict,
 )
 
-INTERRUPTED = "the run was stopped by a signal, or broke off: its record has no footer"
+INTERRUPTED = "the run was interrupted, by a signal or a crash: its record has no footer"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -156,7 +156,7 @@ COUNTS = {
         (edit(1, id="DISC-01/other"), "2: DISC-01/other was not planned"),
         (edit(1, type="note"), "2: the line is neither"),
         (drop(9), "11: the footer says executed 7, the lines give 6"),
-        (drop(11), "11: incomplete: the run was stopped"),
+        (drop(11), "11: incomplete: the run was interrupted"),
         (lambda lines: [*lines, lines[1]], "13: a line follows the footer"),
         (lambda lines: [*lines[:3], lines[0], *lines[3:]], "4: a header stands here"),
     ],
@@ -365,7 +365,7 @@ def test_killed_run_is_called_incomplete_before_anything_else(kit: Any) -> None:
     bundle = replace(kit.bundle("sealed"), folder=path.parent)
     assert (
         bundle.first()
-        == f"{FILE}:11: incomplete: the run was stopped by a signal, or broke off: its record has no footer"
+        == f"{FILE}:11: incomplete: the run was interrupted, by a signal or a crash: its record has no footer"
     )
     path.write_bytes(path.read_bytes()[:-20])
     found = bundle.verify()
