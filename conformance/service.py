@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
@@ -138,6 +138,16 @@ def challenged(answer: Exchange) -> Challenge:
         exchange=answer,
     )
     return bearer[0]
+
+
+def turned_away(ask: Callable[[], Exchange]) -> None:
+    """The challenge comes, and what got it once opens nothing when it comes again.
+
+    A service that has enough of a caller may say so in another way the second time.
+    """
+    challenged(ask())
+
+    expect(ask()).refused()
 
 
 def challenges_of(answer: Exchange) -> list[Challenge]:

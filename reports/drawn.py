@@ -20,7 +20,7 @@ from reports.verdicts import (
     run_verdict,
 )
 
-INTERRUPTED = "the run was interrupted: its record has no footer"
+INTERRUPTED = "the run was interrupted, by a signal or a crash: its record has no footer"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

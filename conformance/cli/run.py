@@ -95,7 +95,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument(
         "--operation",
         choices=("http", "mcp"),
-        help="how the embedded service is called (default: http); a target file says it for itself",
+        help="how the embedded service is called (default: http); a target file says its own",
     )
     parser.add_argument(
         "--rate", type=_rate, metavar="N", help="requests a second at most, of all workers together"

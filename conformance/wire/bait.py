@@ -8,19 +8,24 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, urlsplit
 
 from conformance.wire.forgery import own_certificate, own_jwk
 
 
 @contextmanager
 def bait(algorithm: str) -> Iterator[str]:
-    """The address below which the forger's key set and certificate are served while the block lasts."""
-    jwks = json.dumps({"keys": [own_jwk(algorithm, kid="forger", alg=algorithm, use="sig")]}).encode()
+    """The address below which the forger's key set and certificate are served while the block lasts.
+
+    The key goes by the name that the address asks for.
+    """
     body = base64.encodebytes(own_certificate(algorithm)).decode()
     pem = f"-----BEGIN CERTIFICATE-----\n{body}-----END CERTIFICATE-----\n".encode()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
+            kid = parse_qs(urlsplit(self.path).query).get("kid", ["forger"])[0]
+            jwks = json.dumps({"keys": [own_jwk(algorithm, kid=kid, alg=algorithm, use="sig")]}).encode()
             served = (pem, "application/x-pem-file") if self.path == "/x5u" else (jwks, "application/json")
             self.send_response(200)
             self.send_header("Content-Type", served[1])

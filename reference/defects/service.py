@@ -18,9 +18,10 @@ from reference.defects.service_signatures import SIGNATURES
 from reference.defects.service_transport import TRANSPORT
 from reference.defects.service_trouble import TROUBLE
 from reference.defects.service_users import USERS
+from reference.defects.service_ways import WAYS
 
 FAMILIES = (
     *(INTRODUCTION, BEARER, SIGNATURES, CLAIMS, SERVING, CALLS, TROUBLE, USERS, SECRETS, TRANSPORT),
-    *(CERTIFICATES, ROBUSTNESS, NETWORK, MCP, REMEMBERING),
+    *(CERTIFICATES, ROBUSTNESS, NETWORK, MCP, REMEMBERING, WAYS),
 )
 DEFECTS: dict[str, ServiceDefect] = {defect.name: defect for family in FAMILIES for defect in family}

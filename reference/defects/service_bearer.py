@@ -51,17 +51,37 @@ def in_the_body(asked: Asked) -> str | None:
     return token if isinstance(token, str) else None
 
 
+def in_the_query_by_another_name(asked: Asked) -> str | None:
+    return next(iter(parse_qs(asked.query).get("jwt", [])), None)
+
+
+def in_a_form(asked: Asked) -> str | None:
+    """RFC 6750 section 2.2, which some frameworks have switched on."""
+    kinds = asked.headers_named("content-type")
+    if "application/x-www-form-urlencoded" not in kinds:
+        return None
+    return next(iter(parse_qs(asked.body.decode("latin-1")).get("access_token", [])), None)
+
+
+def as_a_key(asked: Asked) -> str | None:
+    return next((value for value in asked.headers_named("x-api-key") if " " not in value), None)
+
+
 def in_another_header(asked: Asked) -> str | None:
     return next((value.removeprefix("Bearer ") for value in asked.headers_named("x-access-token")), None)
 
 
-def in_the_password(asked: Asked) -> str | None:
-    """Basic with the token for a password, as some package registries want it."""
-    for value in asked.headers_named("authorization"):
-        scheme, _, encoded = value.partition(" ")
-        if scheme.lower() == "basic":
-            return base64.b64decode(encoded).decode("latin-1").partition(":")[2]
-    return None
+def in_basic(place: int) -> Presented:
+    """Basic with the token for a user name or a password, as some registries of packages want it."""
+
+    def presented(asked: Asked) -> str | None:
+        for value in asked.headers_named("authorization"):
+            scheme, _, encoded = value.partition(" ")
+            if scheme.lower() == "basic":
+                return base64.b64decode(encoded).decode("latin-1").partition(":")[place]
+        return None
+
+    return presented
 
 
 BEARER: tuple[ServiceDefect, ...] = (
@@ -79,6 +99,24 @@ BEARER: tuple[ServiceDefect, ...] = (
         **header_by(r"^bearer\S* +([^\s\"=]+)$"),
     ),
     defect(
+        "dpop-taken-for-bearer",
+        "DPoP is taken for another name of Bearer, and no proof is asked for.",
+        "CHAL-03",
+        **header_by(r"^(?:bearer|dpop) +([^\s\"=]+)$"),
+    ),
+    defect(
+        "space-behind-the-scheme-not-needed",
+        "Between Bearer and the token there may be nothing.",
+        "CHAL-03",
+        **header_by(r"^bearer *([^\s\"=]+)$"),
+    ),
+    defect(
+        "colon-behind-the-scheme",
+        "A colon may stand behind Bearer.",
+        "CHAL-03",
+        **header_by(r"^bearer(?: +|: *)([^\s\"=]+)$"),
+    ),
+    defect(
         "last-word-is-the-token",
         "Of several words behind Bearer the last one is taken.",
         "CHAL-03",
@@ -91,6 +129,20 @@ BEARER: tuple[ServiceDefect, ...] = (
         **header_by(r"^bearer +\"?([^\s\"=]+)\"?$"),
     ),
     defect("token-in-the-query", "A token in the query is taken.", "CHAL-03", **or_else(in_the_query)),
+    defect(
+        "token-in-the-query-by-another-name",
+        "A token in the query is taken, under jwt.",
+        "CHAL-03",
+        **or_else(in_the_query_by_another_name),
+    ),
+    defect("token-in-a-form", "A token in a form is taken.", "CHAL-03", **or_else(in_a_form)),
+    defect("token-as-a-key", "A bare token in X-Api-Key is taken.", "CHAL-03", **or_else(as_a_key)),
+    defect(
+        "token-as-a-user-name",
+        "A token is taken as the user name of Basic.",
+        "CHAL-03",
+        **or_else(in_basic(0)),
+    ),
     defect("token-in-a-cookie", "A token in a cookie is taken.", "CHAL-03", **or_else(in_a_cookie)),
     defect("token-in-the-body", "A token in the body is taken.", "CHAL-03", **or_else(in_the_body)),
     defect(
@@ -103,7 +155,7 @@ BEARER: tuple[ServiceDefect, ...] = (
         "token-as-a-password",
         "A token is taken as the password of Basic.",
         "CHAL-03",
-        **or_else(in_the_password),
+        **or_else(in_basic(2)),
     ),
     defect(
         "bad-tokens-are-bad-requests",

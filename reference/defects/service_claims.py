@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
+from posixpath import normpath
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from reference.defects.defect import instead, without
 from reference.defects.service_defect import ServiceDefect, defect
@@ -50,11 +52,35 @@ def accepted_once() -> dict[str, Any]:
     return checks(EXPIRY, check)
 
 
+def looked_at_once() -> dict[str, Any]:
+    """What was looked at, whatever came of it, is not looked at again."""
+    seen: set[str] = set()
+
+    def check(facts: ClaimFacts) -> bool:
+        known = facts.token in seen
+        seen.add(facts.token)
+        return known or all(honest(facts) for honest in CLAIM_CHECKS)
+
+    return {"claim_checks": (check,)}
+
+
 def id_tokens_too() -> dict[str, Any]:
     """A token with a nonce is the user's, whatever its audience."""
     return checks(
         AUDIENCE, lambda facts: "nonce" in facts.claims or validation.meant_for_the_merchant_api(facts)
     )
+
+
+def as_browsers_read(url: Any) -> str:
+    """The parts of a URL that a browser compares, as it compares them; empty for what is none."""
+    parts = urlsplit(text(url).strip())
+    host, path = parts.netloc.lower().removesuffix(":443"), unquote(parts.path)
+    return f"{parts.scheme.lower()}://{host}{normpath(path)}" if host else ""
+
+
+def audience_members(facts: ClaimFacts) -> Mapping[str, Any]:
+    audience = facts.claims.get("aud")
+    return audience if isinstance(audience, dict) else {}
 
 
 CLAIMS: tuple[ServiceDefect, ...] = (
@@ -152,6 +178,49 @@ CLAIMS: tuple[ServiceDefect, ...] = (
         **audience(lambda aud, facts: aud in (None, facts.settings.indicator)),
     ),
     defect(
+        "audience-tidied-up",
+        "Audience and Resource indicator are compared as URLs, each tidied up.",
+        "CHAL-06",
+        **audience(lambda aud, facts: as_browsers_read(aud) == as_browsers_read(facts.settings.indicator)),
+    ),
+    defect(
+        "audience-without-its-query",
+        "What stands behind the path of an audience does not count.",
+        "CHAL-06",
+        **audience(lambda aud, facts: re.split("[?#]", text(aud))[0] == facts.settings.indicator),
+    ),
+    defect(
+        "audience-trimmed",
+        "White space around an audience does not count.",
+        "CHAL-06",
+        **audience(lambda aud, facts: text(aud).strip() == facts.settings.indicator),
+    ),
+    defect(
+        "audience-in-an-object",
+        "An audience that is an object with the Resource indicator in it is taken.",
+        "CHAL-06",
+        **checks(
+            AUDIENCE,
+            lambda facts: (
+                facts.settings.indicator in audience_members(facts)
+                or validation.meant_for_the_merchant_api(facts)
+            ),
+        ),
+    ),
+    defect(
+        "audience-or-authorized-party",
+        "The Resource indicator in azp, client_id or resource will do in place of an audience.",
+        "CHAL-06",
+        **checks(
+            AUDIENCE,
+            lambda facts: (
+                facts.settings.indicator
+                in (facts.claims.get(name) for name in ("azp", "client_id", "resource"))
+                or validation.meant_for_the_merchant_api(facts)
+            ),
+        ),
+    ),
+    defect(
         "audience-by-its-host",
         "Only the host of the audience is compared.",
         "CHAL-06",
@@ -185,6 +254,24 @@ CLAIMS: tuple[ServiceDefect, ...] = (
         **expiring(lambda exp, facts: exp is not None and (not exp or facts.now < exp)),
     ),
     defect(
+        "expiry-as-text-never-comes",
+        "An expiry that is text is not looked at.",
+        "CHAL-07",
+        **checks(
+            EXPIRY,
+            lambda facts: isinstance(facts.claims.get("exp"), str) or validation.not_expired(facts),
+        ),
+    ),
+    defect(
+        "expiry-null-is-never",
+        "An expiry that is null is taken for never.",
+        "CHAL-07",
+        **checks(
+            EXPIRY,
+            lambda facts: facts.claims.get("exp", 0) is None or validation.not_expired(facts),
+        ),
+    ),
+    defect(
         "leeway-of-an-hour",
         "A token is taken for most of an hour after its expiry.",
         "CHAL-07",
@@ -198,6 +285,12 @@ CLAIMS: tuple[ServiceDefect, ...] = (
     ),
     defect(
         "accepted-for-ever", "A token that was accepted once never expires.", "CHAL-07", **accepted_once()
+    ),
+    defect(
+        "claims-looked-at-once",
+        "The claims of a token that comes again are not looked at, whatever came of the first time.",
+        "CHAL-05 CHAL-06 CHAL-07 CHAL-08",
+        **looked_at_once(),
     ),
     defect("id-token-taken", "A token with a nonce is taken for any audience.", "CHAL-08", **id_tokens_too()),
 )

@@ -14,8 +14,9 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from jwt.algorithms import HMACAlgorithm
 
 from reference.defects.service_defect import ServiceDefect, defect
-from reference.service.policy import validation
+from reference.service.policy import answers, validation
 from reference.service.policy.validation import Jwk, signed_claims
+from reference.service.wire import Asked, Outcome, Reply
 
 
 def unread(token: str, _keys: Sequence[Jwk]) -> dict[str, Any] | None:
@@ -40,6 +41,19 @@ def believing(known: Callable[[Mapping[str, Any]], Jwk | None]) -> Any:
         return (validation.verified(token, brought, algorithm) if brought else None) or signed_claims(
             token, keys
         )
+
+    return claims_of
+
+
+def where_the_key_is_unknown(brought: Any, *, named: bool) -> Any:
+    """What a token brings along is asked where its own name for a key, or no name at all, says nothing."""
+
+    def claims_of(token: str, keys: Sequence[Jwk]) -> dict[str, Any] | None:
+        kid = validation.header_of(token).get("kid")
+        known = any(jwk.get("kid") == kid for jwk in keys)
+        asked = not known and (kid is not None) == named
+        found: dict[str, Any] | None = (brought if asked else signed_claims)(token, keys)
+        return found
 
     return claims_of
 
@@ -110,6 +124,21 @@ def remembered_by_id() -> Any:
     return claims_of
 
 
+def believed_when_it_comes_again() -> dict[str, Any]:
+    """A cache of claims is filled before anybody has looked at the signature."""
+    kept: set[str] = set()
+
+    def logged(asked: Asked, reply: Reply, outcome: Outcome) -> str:
+        # All that comes after the answer: within one call, claims may be looked at a second time.
+        kept.update(value.partition(" ")[2] for value in asked.headers_named("authorization"))
+        return answers.logged(asked, reply, outcome)
+
+    def claims_of(token: str, keys: Sequence[Jwk]) -> dict[str, Any] | None:
+        return unread(token, keys) if token in kept else signed_claims(token, keys)
+
+    return {"logged": logged, "signed_claims": claims_of}
+
+
 SIGNATURES: tuple[ServiceDefect, ...] = (
     defect("signature-unread", "Nobody verifies the signature.", "CHAL-04 ROBUST-01", signed_claims=unread),
     defect(
@@ -126,6 +155,24 @@ SIGNATURES: tuple[ServiceDefect, ...] = (
         "The key that a token brings in its header is believed.",
         "CHAL-04",
         signed_claims=believing(lambda header: header.get("jwk")),
+    ),
+    defect(
+        "key-in-the-header-believed-under-an-unknown-kid",
+        "The key that a token brings in its header is believed where its kid is in no key set.",
+        "CHAL-04",
+        signed_claims=where_the_key_is_unknown(believing(lambda header: header.get("jwk")), named=True),
+    ),
+    defect(
+        "certificate-believed-where-no-kid-is",
+        "The certificate that a token without a kid brings in its header is believed.",
+        "CHAL-04",
+        signed_claims=where_the_key_is_unknown(believing(from_the_chain), named=False),
+    ),
+    defect(
+        "jku-followed-where-no-kid-is",
+        "For a token without a kid, keys are fetched from where its jku says.",
+        "CHAL-04",
+        signed_claims=where_the_key_is_unknown(believing(from_the_address("jku")), named=False),
     ),
     defect(
         "certificate-in-the-header-believed",
@@ -156,6 +203,12 @@ SIGNATURES: tuple[ServiceDefect, ...] = (
         "A token with the jti of one that was verified is not verified again.",
         "CHAL-04 CHAL-08",
         signed_claims=remembered_by_id(),
+    ),
+    defect(
+        "believed-when-it-comes-again",
+        "A token's claims are kept before its signature is verified, and believed when it comes again.",
+        "CHAL-04",
+        **believed_when_it_comes_again(),
     ),
     defect(
         "resource-keys-too",

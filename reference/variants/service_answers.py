@@ -91,6 +91,32 @@ def _preflights(asked: Asked, answered: Answered, _backend: Backend) -> Answered
     return replace(allowed, status=204, body=b"") if asked.method == "OPTIONS" else allowed
 
 
+def _barring() -> Callable[[Asked, Answered, Backend], Answered]:
+    """A token that was turned away once is known, and gets no second challenge."""
+    known: set[str] = set()
+
+    def change(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
+        token = asked.headers.get("authorization", "")
+        if answered.status != 401 or token.count(".") != 2:
+            return answered
+        barred = token in known
+        known.add(token)
+        return Answered(status=403, headers=(), body=b"") if barred else answered
+
+    return change
+
+
+def _page_for_browsers(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
+    """Whoever comes without a token in another way sees what the service is about."""
+    if asked.path.startswith("/.well-known") or (asked.path, asked.method) in (
+        ("/orders", "POST"),
+        ("/mcp", "POST"),
+    ):
+        return answered
+    page = b"<!doctype html><title>Orders</title><p>Here is where agents see orders."
+    return Answered(status=200, headers=(("content-type", "text/html"),), body=page)
+
+
 def _fingerprints(asked: AskedOf, reply: Reply, outcome: Outcome) -> str:
     """The log tells tokens apart without holding them, and says what came of the call."""
     marks = [hashlib.sha256(each.encode()).hexdigest()[:16] for each in asked.headers_named("authorization")]
@@ -146,6 +172,16 @@ ANSWERS = (
         "cookies-on-everything",
         "every answer has a cookie and the request's name",
         around=meddling(_with_cookies),
+    ),
+    variant(
+        "page-for-browsers",
+        "other methods and other paths answer with a page",
+        around=meddling(_page_for_browsers),
+    ),
+    variant(
+        "bad-tokens-barred",
+        "a bad token that comes again gets 403, without another look",
+        around=meddling(_barring()),
     ),
     variant("preflights-answered", "every OPTIONS is a preflight", around=meddling(_preflights)),
     variant("fingerprints-of-tokens-in-the-log", "the log has digests of tokens", logged=_fingerprints),

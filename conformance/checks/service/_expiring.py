@@ -20,11 +20,21 @@ TIMESTAMPS: Mapping[str, Callable[[float], str]] = {
 }
 
 
-def refused_once_expired(ask: Callable[[], Exchange], expires_at: float) -> None:
-    """What was served before gets the challenge as soon as the token has expired, leeway granted."""
+def refused_once_expired(
+    ask: Callable[[], Exchange], expires_at: float, stale: Callable[[], Exchange]
+) -> None:
+    """What was served before gets the challenge as soon as the token has expired, leeway granted.
+
+    A service that serves `stale`, the call with a token that expired long ago, has no leeway to wait for.
+    """
     answer = ask()
-    while answer.status != 401 and time.time() < expires_at + LEEWAY_S + 1:
+    while answer.status != 401 and time.time() < expires_at + 1:
         time.sleep(min(0.5, max(0.05, expires_at - time.time() + 0.05)))
+        answer = ask()
+    if answer.status != 401 and (late := stale()).status is not None and late.status < 300:
+        challenged(late)
+    while answer.status != 401 and time.time() < expires_at + LEEWAY_S + 1:
+        time.sleep(0.5)
         answer = ask()
 
     challenged(answer)

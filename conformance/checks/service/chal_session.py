@@ -6,12 +6,11 @@ import time
 
 from conformance.check import check
 from conformance.checks.service._expiring import refused_once_expired
-from conformance.run.service_world import USERS, ServiceWorld
-from conformance.service import Service, challenged, served
+from conformance.checks.service._spoilt import USER, expired
+from conformance.run.service_world import ServiceWorld
+from conformance.service import Service, challenged, served, turned_away
 from conformance.service_session import session_of
 from fakes.gateway.keys import new_key, signed
-
-USER = USERS[0]
 
 
 @check("CHAL-01")
@@ -56,7 +55,7 @@ def session_of_a_good_token_ends_with_it(service: Service, world: ServiceWorld) 
     session = session_of(service, token)
     served(session.call(token), gateway.orders_of(USER))
 
-    refused_once_expired(lambda: session.call(token), exp)
+    refused_once_expired(lambda: session.call(token), exp, lambda: service.serve(expired(world)))
 
 
 def _refused_in_a_session(service: Service, world: ServiceWorld, token: str) -> None:
@@ -67,4 +66,4 @@ def _refused_in_a_session(service: Service, world: ServiceWorld, token: str) -> 
     served(session.call(good), gateway.orders_of(USER))
     gateway.let_redeem(token, USER)
 
-    challenged(session.call(token))
+    turned_away(lambda: session.call(token))

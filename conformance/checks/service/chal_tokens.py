@@ -9,14 +9,14 @@ from urllib.parse import urlsplit
 
 from conformance.check import check
 from conformance.checks.service._expiring import LEEWAY_S, refused_once_expired
+from conformance.checks.service._spoilt import USER, expired, good_token, refused
 from conformance.claims import LeftOut
-from conformance.run.service_world import USERS, ServiceWorld
-from conformance.service import Service, challenged, served
+from conformance.run.service_world import ServiceWorld
+from conformance.service import Service, served
 from conformance.wire.bait import bait
 from conformance.wire.forgery import FORGERIES, LURES, Forgery, Original, original
 from fakes.gateway.keys import new_key, signed
 
-USER = USERS[0]
 _CHANGE = Callable[[ServiceWorld, Service], Any]
 
 ISSUERS: dict[str, _CHANGE] = {
@@ -38,43 +38,26 @@ ISSUERS: dict[str, _CHANGE] = {
     "as-a-list": lambda world, _: [world.gateway.issuer],
     "a-space-behind": lambda world, _: f"{world.gateway.issuer} ",
 }
-AUDIENCES: dict[str, _CHANGE] = {
-    "missing": lambda _world, _: None,
-    "empty-list": lambda _world, _: [],
-    "empty-string": lambda _world, _: "",
-    "another": lambda _world, _: ["https://api.other.example/v1"],
-    "the-services-own-url": lambda _world, service: [service.service_url],
-    "the-services-own-url-and-the-issuer": lambda world, service: [service.service_url, world.gateway.issuer],
-    "the-metadatas-resource": lambda _world, service: [str(service.metadata().member("resource"))],
-    "the-client": lambda _world, _: ["agent_1"],
-    "the-resource-id": lambda world, _: [world.gateway.setup.resource_id],
-    "the-authorization-server": lambda world, _: [world.gateway.authorization_server],
-    "with-a-slash": lambda world, _: [f"{world.gateway.setup.indicator}/"],
-    "longer": lambda world, _: [f"{world.gateway.setup.indicator}2"],
-    "longer-host": lambda world, _: [f"{world.gateway.setup.indicator}.evil.example"],
-    "shorter": lambda world, _: [world.gateway.setup.indicator[:-1]],
-    "upper-case": lambda world, _: [world.gateway.setup.indicator.upper()],
-    "in-a-list-of-lists": lambda world, _: [[world.gateway.setup.indicator]],
-    "in-one-string-with-others": lambda world, _: [f"{world.gateway.setup.indicator} https://evil.example"],
-}
 EXPIRIES: dict[str, Callable[[float], Any]] = {
     "missing": lambda _: None,
     "two-minutes-ago": lambda now: int(now) - 2 * LEEWAY_S,
     "an-hour-ago": lambda now: int(now) - 3600,
     "in-1970": lambda _: 0,
     "below-zero": lambda _: -1,
+    "an-hour-ago-as-text": lambda now: str(int(now) - 3600),
+    "in-1970-as-text": lambda _: "1",
 }
 
 
 @check("CHAL-04", cases={**FORGERIES, **LURES})
 def forged_token_gets_the_challenge(service: Service, world: ServiceWorld, case: Forgery) -> None:
     """A signature that the core never made opens nothing, whatever the header says about keys."""
-    good = _good(service, world)
+    good = good_token(service, world)
     with bait(world.gateway.core_key.algorithm) as where:
         forged = case(_original(world, good, where))
         if forged is None:
             raise LeftOut(f"there is no such forgery for {world.gateway.core_key.algorithm}")
-        _refused(service, world, forged)
+        refused(service, world, forged)
 
 
 @check("CHAL-04", cases=("under-its-own-kid", "under-the-cores-kid", "without-kid"))
@@ -82,39 +65,29 @@ def token_under_the_resources_key_gets_the_challenge(
     service: Service, world: ServiceWorld, case: str
 ) -> None:
     """The per-Resource key signs for the merchant: under it, even right claims make no token."""
-    _good(service, world)
+    good_token(service, world)
     gateway = world.gateway
     kid = {"under-its-own-kid": gateway.resource_key.kid, "under-the-cores-kid": gateway.core_key.kid}.get(
         case
     )
 
-    _refused(service, world, signed(gateway.claims(USER), gateway.resource_key, kid=kid))
+    refused(service, world, signed(gateway.claims(USER), gateway.resource_key, kid=kid))
 
 
 @check("CHAL-04", cases=("ES256", "RS256", "EdDSA"))
 def token_under_an_unknown_key_gets_the_challenge(service: Service, world: ServiceWorld, case: str) -> None:
     """A key that is in no key set of the gateway's makes no token."""
-    _good(service, world)
+    good_token(service, world)
 
-    _refused(service, world, signed(world.gateway.claims(USER), new_key(case)))
+    refused(service, world, signed(world.gateway.claims(USER), new_key(case)))
 
 
 @check("CHAL-05", cases=ISSUERS)
 def token_of_another_issuer_gets_the_challenge(service: Service, world: ServiceWorld, case: _CHANGE) -> None:
     """The issuer is the core's, to the letter."""
-    _good(service, world)
+    good_token(service, world)
 
-    _refused(service, world, world.gateway.access_token(USER, iss=case(world, service)))
-
-
-@check("CHAL-06", cases=AUDIENCES)
-def token_for_another_audience_gets_the_challenge(
-    service: Service, world: ServiceWorld, case: _CHANGE
-) -> None:
-    """The audience is the merchant's API, by its Resource indicator: the service's own URL does not do."""
-    _good(service, world)
-
-    _refused(service, world, world.gateway.access_token(USER, aud=case(world, service)))
+    refused(service, world, world.gateway.access_token(USER, iss=case(world, service)))
 
 
 @check("CHAL-07", cases=EXPIRIES)
@@ -122,47 +95,42 @@ def expired_token_gets_the_challenge(
     service: Service, world: ServiceWorld, case: Callable[[float], Any]
 ) -> None:
     """A token past its `exp`, or without one, opens nothing."""
-    _good(service, world)
+    good_token(service, world)
 
-    _refused(service, world, world.gateway.access_token(USER, exp=case(time.time())))
+    refused(service, world, world.gateway.access_token(USER, exp=case(time.time())))
+
+
+@check("CHAL-07")
+def expiry_of_null_is_none(service: Service, world: ServiceWorld) -> None:
+    """A token whose `exp` is there and null says no more about its end than one without."""
+    gateway = world.gateway
+    good_token(service, world)
+
+    refused(service, world, signed({**gateway.claims(USER), "exp": None}, gateway.core_key))
 
 
 @check("CHAL-07")
 def token_that_was_accepted_before_expires_all_the_same(service: Service, world: ServiceWorld) -> None:
     """A token that was served a moment ago gets the challenge once it has expired, leeway granted."""
     gateway = world.gateway
-    _good(service, world)
+    good_token(service, world)
     # Long enough to be served in, on a slow machine as well.
     exp = int(time.time()) + 4
     token = gateway.access_token(USER, exp=exp)
     served(service.serve(token), gateway.orders_of(USER))
 
-    refused_once_expired(lambda: service.serve(token), exp)
+    refused_once_expired(lambda: service.serve(token), exp, lambda: service.serve(expired(world)))
 
 
 @check("CHAL-08")
 def id_token_gets_the_challenge(service: Service, world: ServiceWorld) -> None:
     """The user's ID token, rightly signed by the core, is for the agent alone."""
     gateway = world.gateway
-    _good(service, world)
+    good_token(service, world)
     person = {"name": "alice", "email": "alice@merchant.example", "nonce": "n", "auth_time": int(time.time())}
     id_token = signed(gateway.claims(USER, aud=["agent_1"], ext=None, scope=None, **person), gateway.core_key)
 
-    _refused(service, world, id_token)
-
-
-def _good(service: Service, world: ServiceWorld) -> str:
-    """The positive twin: the token before it was spoilt is served."""
-    gateway = world.gateway
-    token = gateway.access_token(USER)
-    served(service.serve(token), gateway.orders_of(USER))
-    return token
-
-
-def _refused(service: Service, world: ServiceWorld, token: str) -> None:
-    """The token gets the challenge, though the gateway would redeem it: the service has to look itself."""
-    world.gateway.let_redeem(token, USER)
-    challenged(service.serve(token))
+    refused(service, world, id_token)
 
 
 def _original(world: ServiceWorld, good: str, bait_url: str) -> Original:

@@ -94,7 +94,12 @@ def test_record_gives_back_what_was_written(kit: Any) -> None:
     [
         (True, "", RunVerdict.NO_VERDICT, "the check did not run"),
         (True, "the target is unreachable; try doctor", RunVerdict.NO_VERDICT, "the target is unreachable"),
-        (False, "", RunVerdict.NO_VERDICT, "the run was interrupted: its record has no footer"),
+        (
+            False,
+            "",
+            RunVerdict.NO_VERDICT,
+            "the run was interrupted, by a signal or a crash: its record has no footer",
+        ),
     ],
 )
 def test_check_that_did_not_run_is_not_testable(

@@ -363,7 +363,10 @@ def test_secret_that_was_sealed_with_everything_else_is_found(kit: Any, changes:
 def test_killed_run_is_called_incomplete_before_anything_else(kit: Any) -> None:
     path = kit.record(ended=False)
     bundle = replace(kit.bundle("sealed"), folder=path.parent)
-    assert bundle.first() == f"{FILE}:11: incomplete: the run was interrupted: its record has no footer"
+    assert (
+        bundle.first()
+        == f"{FILE}:11: incomplete: the run was interrupted, by a signal or a crash: its record has no footer"
+    )
     path.write_bytes(path.read_bytes()[:-20])
     found = bundle.verify()
     assert [finding.concern for finding in found.findings[:2]] == [Concern.INCOMPLETE, Concern.RECORD]

@@ -1,0 +1,30 @@
+"""A token that was spoilt in one way, beside the good one."""
+
+from __future__ import annotations
+
+import time
+
+from conformance.checks.service._expiring import LEEWAY_S
+from conformance.run.service_world import USERS, ServiceWorld
+from conformance.service import Service, served, turned_away
+
+USER = USERS[0]
+
+
+def good_token(service: Service, world: ServiceWorld) -> str:
+    """The positive twin: the token before it was spoilt is served."""
+    gateway = world.gateway
+    token = gateway.access_token(USER)
+    served(service.serve(token), gateway.orders_of(USER))
+    return token
+
+
+def expired(world: ServiceWorld) -> str:
+    """A token that no leeway saves any more."""
+    return world.gateway.access_token(USER, exp=int(time.time()) - 2 * LEEWAY_S)
+
+
+def refused(service: Service, world: ServiceWorld, token: str) -> None:
+    """The token is turned away, though the gateway would redeem it: the service has to look itself."""
+    world.gateway.let_redeem(token, USER)
+    turned_away(lambda: service.serve(token))

@@ -1,0 +1,70 @@
+"""Tokens that were made out for somebody else than the merchant's API."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from conformance.check import check
+from conformance.checks.service._spoilt import USER, good_token, refused
+from conformance.claims import LeftOut
+from conformance.near_indicators import NEAR_MISSES
+from conformance.run.service_world import ServiceWorld
+from conformance.service import Service
+
+_CHANGE = Callable[[ServiceWorld, Service], Any]
+# What a comparison of URLs, of words or of beginnings takes for the indicator.
+_NEAR = (
+    *("trailing-slash", "double-slash", "dot-segment", "dot-dot-segment", "longer-path", "parent-path"),
+    *("upper-case-scheme", "upper-case-host", "path-in-other-case", "whole-in-upper-case", "http"),
+    *("default-port", "user-info", "dot-after-the-host", "percent-encoded-letter", "percent-encoded-whole"),
+    *("question-mark", "query", "fragment", "space-behind", "space-before", "line-end-behind", "quoted"),
+    *("one-character-more", "last-character-missing"),
+)
+
+
+def _nearly(case: Callable[[str], str], world: ServiceWorld, _: Service) -> list[str]:
+    indicator = world.gateway.setup.indicator
+    if case(indicator) == indicator:
+        raise LeftOut("the Resource indicator has no such near miss")
+    return [case(indicator)]
+
+
+AUDIENCES: dict[str, _CHANGE] = {
+    "missing": lambda _world, _: None,
+    "empty-list": lambda _world, _: [],
+    "empty-string": lambda _world, _: "",
+    "another": lambda _world, _: ["https://api.other.example/v1"],
+    "the-services-own-url": lambda _world, service: [service.service_url],
+    "the-services-own-url-and-the-issuer": lambda world, service: [service.service_url, world.gateway.issuer],
+    "the-metadatas-resource": lambda _world, service: [str(service.metadata().member("resource"))],
+    "the-client": lambda _world, _: ["agent_1"],
+    "the-resource-id": lambda world, _: [world.gateway.setup.resource_id],
+    "the-authorization-server": lambda world, _: [world.gateway.authorization_server],
+    "longer-host": lambda world, _: [f"{world.gateway.setup.indicator}.evil.example"],
+    "in-a-list-of-lists": lambda world, _: [[world.gateway.setup.indicator]],
+    "in-an-object": lambda world, _: {world.gateway.setup.indicator: world.gateway.setup.indicator},
+    "in-one-string-with-others": lambda world, _: [f"{world.gateway.setup.indicator} https://evil.example"],
+    **{name: partial(_nearly, NEAR_MISSES[name]) for name in _NEAR},
+}
+
+
+@check("CHAL-06", cases=AUDIENCES)
+def token_for_another_audience_gets_the_challenge(
+    service: Service, world: ServiceWorld, case: _CHANGE
+) -> None:
+    """The audience is the merchant's API, by its Resource indicator: the service's own URL does not do."""
+    good_token(service, world)
+
+    refused(service, world, world.gateway.access_token(USER, aud=case(world, service)))
+
+
+@check("CHAL-06", cases=("azp", "client_id", "resource"))
+def indicator_in_another_claim_is_no_audience(service: Service, world: ServiceWorld, case: str) -> None:
+    """Who a token is for stands in `aud`: the Resource indicator in another claim does not count."""
+    gateway = world.gateway
+    good_token(service, world)
+
+    elsewhere = {"aud": ["https://api.other.example/v1"], case: gateway.setup.indicator}
+    refused(service, world, gateway.access_token(USER, **elsewhere))

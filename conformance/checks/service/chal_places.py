@@ -1,0 +1,86 @@
+"""A good token anywhere but in the Authorization header counts as none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from urllib.parse import quote, urlencode
+
+from conformance.check import check
+from conformance.checks.service._spoilt import USER, good_token
+from conformance.claims import LeftOut, expect
+from conformance.run.service_world import ServiceWorld
+from conformance.service import Service, challenged
+from conformance.wire.exchange import Exchange, Headers
+
+# Where some put a token, as they write it there.
+_WITH_A_SCHEME = ("X-Access-Token", "X-Authorization", "Proxy-Authorization", "X-Forwarded-Authorization")
+_BARE = ("X-Access-Token", "X-Api-Key", "X-Auth-Token", "Access-Token")
+_OTHER_NAMES = ("token", "bearer_token", "jwt")
+
+
+@check("CHAL-03", cases=("query", "cookie", "another-header", "body"))
+def token_in_another_place_counts_as_none(service: Service, world: ServiceWorld, case: str) -> None:
+    """A good token anywhere but in the Authorization header opens nothing."""
+    good_token(service, world)
+    good = world.gateway.astray_token(USER)
+    match case:
+        case "query":
+            challenged(_in_the_query(service, "access_token", good))
+        case "cookie":
+            challenged(service.operate(headers=(("Cookie", f"access_token={good}; Authorization={good}"),)))
+        case "another-header":
+            challenged(service.operate(headers=_headers(_WITH_A_SCHEME, f"Bearer {good}")))
+        case _:
+            # A service may look at the body before it looks for a token: then any refusal will do.
+            expect(_with_a_body(service, good)).refused()
+
+
+@check("CHAL-03", cases=("query", "another-header"))
+def token_by_another_name_opens_nothing(service: Service, world: ServiceWorld, case: str) -> None:
+    """By names that may have a use of their own, a good token is refused, in whatever way."""
+    good_token(service, world)
+    good = world.gateway.astray_token(USER)
+    if case == "another-header":
+        expect(service.operate(headers=_headers(_BARE, good))).refused()
+        return
+    # One at a time: servers put a limit to the length of an address.
+    for name in _OTHER_NAMES:
+        expect(_in_the_query(service, name, good)).refused()
+
+
+@check("CHAL-03")
+def token_in_a_form_opens_nothing(service: Service, world: ServiceWorld) -> None:
+    """A body that is a form with the token in it, as RFC 6750 section 2.2 has it, opens nothing.
+
+    A service may refuse a form before it looks for a token: any refusal will do.
+    """
+    asked = service.operation
+    if asked.kind == "mcp" or asked.method in ("GET", "HEAD"):
+        raise LeftOut("the operation sends no body that could be a form")
+    good_token(service, world)
+    own = asked.json if isinstance(asked.json, dict) else {}
+    fields = {name: value for name, value in own.items() if isinstance(value, str | int | float)}
+    fields["access_token"] = world.gateway.astray_token(USER)
+    request = service.request(())
+    kept = tuple((name, value) for name, value in request.headers if name != "Content-Type")
+    headers = (*kept, ("Content-Type", "application/x-www-form-urlencoded"))
+
+    form = replace(request, headers=headers, body=urlencode(fields).encode())
+    expect(service.wire.send("operation as a form", form)).refused()
+
+
+def _in_the_query(service: Service, name: str, token: str) -> Exchange:
+    mark = "&" if "?" in service.operation.path else "?"
+    return service.operate(query=f"{mark}{name}={quote(token)}")
+
+
+def _headers(names: tuple[str, ...], value: str) -> Headers:
+    return tuple((name, value) for name in names)
+
+
+def _with_a_body(service: Service, good: str) -> Exchange:
+    asked = service.operation
+    own = {} if asked.json is None else asked.json
+    if asked.kind == "mcp" or asked.method == "GET" or not isinstance(own, dict):
+        raise LeftOut("the operation sends no JSON object in which a token could stand")
+    return service.with_body({**own, "access_token": good}).operate()
