@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from conformance import console
 from conformance.check import check
 from conformance.claims import LeftOut, Unavailable, expect, require
@@ -131,12 +133,12 @@ def _client_without_a_token(world: World) -> tuple[ProxyClient, bool]:
         return project.proxy_client, False
 
 
-def _life(answer: Exchange) -> float:
+def _life(answer: Exchange) -> int | float:
     """The `expires_in` of a Proxy token."""
-    expires_in = require(require(answer).status(200)).json_object().get("expires_in")
+    expires_in: Any = require(require(answer).status(200)).json_object().get("expires_in")
     good = isinstance(expires_in, int | float) and not isinstance(expires_in, bool)
     require.that(good, "expires_in", expected="a number", got=expires_in)
-    return float(expires_in or 0)
+    return expires_in or 0
 
 
 def _is_an_hour(lives: float, *, at_least: float = AN_HOUR_AT_LEAST_S) -> None:

@@ -142,12 +142,13 @@ def _signed_by_the_resource(alone: Seclusion, *, after: int = 0) -> None:
 def _assertions(alone: Seclusion, grant: Grant, after: int) -> list[tuple[str, str]]:
     """The JWTs that the gateway sent for the Resource or the agent, whether or not they were believed.
 
-    A request whose assertion is not believed may name no client, so the claims are asked whose it is.
+    A request whose assertion is not believed may name no client, so the claims are asked whose it is. It may
+    stand beside others that were believed: what signs the user in at the merchant is asserted as well.
     """
     named = {alone.client_id, grant.agent.client_id}
-    entries = alone.merchant.journal(alone.client_id, after)
-    if not any(_tokens(entry) for entry in entries):
-        entries = alone.merchant.journal(after=after)
+    own = alone.merchant.journal(alone.client_id, after)
+    first = min((entry.ordinal for entry in own), default=after + 1)
+    entries = alone.merchant.journal(after=first - 1)
     return [
         (kind, token)
         for entry in entries
