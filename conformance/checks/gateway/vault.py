@@ -91,13 +91,14 @@ def rejected_refresh_answers_410(world: World) -> None:
 
 @check("VAULT-03", alone=True)
 def rejected_refresh_is_not_forgotten(gateway: Gateway, world: World) -> None:
-    """After the 410 the expired token does not come back, however often the backend asks."""
+    """After the 410 it stays at that, however often the backend asks: the expired token does not come back."""
     require(world.redeem(world.grant(), world.proxy_token())).status(200)
     proxy_token, grant, _ = lost(secluded(world), refresh="reject")
 
-    for _ in range(2):
-        again = gateway.redeem(grant.access_token, proxy_token, grant.resource.indicator)
-        expect(again).not_granted("the merchant token", "access_token")
+    again = [gateway.redeem(grant.access_token, proxy_token, grant.resource.indicator) for _ in range(2)]
+    for answer in again:
+        expect(answer).not_granted("the merchant token", "access_token")
+    _need_reauthentication(again)
 
 
 @check("VAULT-04", alone=True, cases=LOST)
