@@ -91,7 +91,7 @@ def rejected_refresh_answers_410(world: World) -> None:
 
 @check("VAULT-03", alone=True)
 def rejected_refresh_is_not_forgotten(gateway: Gateway, world: World) -> None:
-    """After the 410 it stays at that, however often the backend asks: the expired token does not come back."""
+    """After the 410 it stays at that, however often the backend asks, and nothing expired comes back."""
     require(world.redeem(world.grant(), world.proxy_token())).status(200)
     proxy_token, grant, _ = lost(secluded(world), refresh="reject")
 
