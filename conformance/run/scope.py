@@ -67,7 +67,11 @@ def _quick(subject: Subject, role: str, every: list[Check], chance: random.Rando
     smoke = [[check for check in every if check.rule == rule] for rule in SMOKE[role]]
     if subject.kind == "variant":
         walk = [chance.choice(checks) for checks in chance.sample(smoke, _STEPS)]
-        return frozenset(_one_case_each([*walk, *chance.sample(every, _SAMPLE)], chance))
+        sample = chance.sample(every, _SAMPLE)
+        if any(check.whole_run for check in sample):
+            # What is looked for in all of a run has to have been on its way: it is at the end of the walk.
+            walk.append(chance.choice(smoke[-1]))
+        return frozenset(_one_case_each([*walk, *sample], chance))
     known = proven(role).defects.get(subject.name)
     mapped = set(known.checks if known is not None else ())
     right = [check for check in every if check.rule == subject.rules[0]]
@@ -78,9 +82,9 @@ def _quick(subject: Subject, role: str, every: list[Check], chance: random.Rando
     there = {case for check in every for case in check.ids()}
     own = {case for check in right for case in check.ids()}
     mapped &= there
-    # A check that is new since the proof that ships has yet to be seen failing.
+    # A check that is new since the proof that ships has yet to be seen failing, by whichever rule's defect.
     seen = proven(role).seen()
-    mapped |= {case for check in right for case in check.ids() if case.partition("[")[0] not in seen}
+    mapped |= {case for case in _own(subject, role) if case.partition("[")[0] not in seen}
     if known is None or not mapped & own:
         mapped |= own
     if role == "agent" and mapped & {case for check in every if check.whole_run for case in check.ids()}:

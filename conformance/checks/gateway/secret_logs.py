@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
+from conformance import console
 from conformance.check import check
 from conformance.claims import LeftOut, Unavailable, expect, observe, require
 from conformance.faults import oracle
@@ -41,6 +42,19 @@ def id_tokens_are_not_in_the_logs(gateway: Gateway, world: World) -> None:
     log = _life(gateway, world)
 
     _not_logged(log, _tokens(gateway, "id_token"), "ID token", plain=False)
+
+
+@check("SECRET-05", needs=["control:withhold_redemption_scope"])
+def token_that_may_not_redeem_is_not_in_the_logs(gateway: Gateway, world: World) -> None:
+    """An access token without the scope for redemption is refused, and not written down either."""
+    _set_aside(world)
+    agent = world.agent()
+    console.withhold_redemption_scope(world, agent)
+    grant = world.grant(agent=agent)
+    gateway.redeem(grant.access_token, world.proxy_token(), grant.resource.indicator)
+    log = _log(world)
+
+    _not_logged(log, _tokens(gateway, "access_token"), "gateway access token", plain=True)
 
 
 @check("SECRET-05", needs=["merchant"])
