@@ -52,10 +52,10 @@ def test_defects_are_caught_and_the_proof_is_kept(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert "2 of 2 defects caught by their right rule" in done.stdout
     kept = json.loads((tmp_path / "gateproof-proof" / "prove.json").read_text())
-    assert {each["name"]: each["failed"][0] for each in kept["trials"]} == {
-        "exp-as-a-string": "CLAIM-04",
-        "keys-share-a-kid": "KEYS-05",
-    }
+    failed = {each["name"]: each["failed"] for each in kept["trials"]}
+    assert failed.keys() == {"exp-as-a-string", "keys-share-a-kid"}
+    assert "CLAIM-04" in failed["exp-as-a-string"]
+    assert "KEYS-05" in failed["keys-share-a-kid"]
     assert kept["complete"]
     assert kept["effort"] == "quick"
 
