@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
+from urllib.parse import unquote
 
 from conformance.agent import Agents, carried_out, ended, exchanges, s256, works
 from conformance.check import check
@@ -155,7 +156,9 @@ def spaces_are_written_percent_20(agents: Agents) -> None:
     """A space in the scope is %20: a plus sign is a plus sign to some."""
     for visit, asked in _visits(agents):
         pairs = visit.url.partition("?")[2].partition("#")[0].split("&")
-        raw = [value for name, _, value in (pair.partition("=") for pair in pairs) if name == "scope"]
+        raw = [
+            value for name, _, value in (pair.partition("=") for pair in pairs) if unquote(name) == "scope"
+        ]
         expect.that(
             bool(raw) and all("%20" in value and "+" not in value and " " not in value for value in raw),
             "scope as it is written in the address",
