@@ -16,6 +16,9 @@ from fakes.gateway.script import Endpoint, Script
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
 PROTOCOLS = ("2025-06-18", "2025-03-26", "2024-11-05")
 SESSION = "mcp-session-id"
+# How a challenge is written: as RFC 9728 shows it, as it is often written by hand, and with more before it.
+QUOTED, UNQUOTED = 'Bearer resource_metadata="{pointer}"', "Bearer resource_metadata={pointer}"
+AMONG_OTHERS = 'Bearer realm="orders", scope="{scope}", resource_metadata="{pointer}"'
 TOOL = {
     "name": "list_orders",
     "description": "Lists the user's orders.",
@@ -35,6 +38,9 @@ class OrdersService:
         self.metadata_path = WELL_KNOWN
         # Where the challenge points; None: to its own metadata.
         self.pointer: str | None = None
+        self.challenge = QUOTED
+        # Whether the challenge says of a token that it is what was wrong (RFC 6750 section 3.1: it should).
+        self.says_why = True
         self.script = Script()
         self.journal = Journal()
         self.orders = [{"id": f"order-{secrets.token_hex(6)}", "item": item} for item in ("lamp", "kettle")]
@@ -120,10 +126,11 @@ class OrdersService:
                 return None
             self.refuses_next -= 1
         pointer = self.pointer or f"{self.url}{self.metadata_path}"
-        error = ', error="invalid_token"' if given else ""
-        challenge = f'Bearer resource_metadata="{pointer}"{error}'
+        scope = " ".join(("openid", *self.scopes))
+        challenge = self.challenge.format(pointer=pointer, scope=scope)
+        why = ', error="invalid_token"' if given and self.says_why else ""
         return Replied(
-            status=401, document={"error": "unauthorized"}, headers={"www-authenticate": challenge}
+            status=401, document={"error": "unauthorized"}, headers={"www-authenticate": challenge + why}
         )
 
     def _orders(self, call: Call) -> Replied:

@@ -13,10 +13,11 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 from types import TracebackType
 from typing import Self
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import SplitResult, urljoin, urlsplit
 
 _CALLER = Path(__file__).with_name("browser_caller.py")
 _MOST_OCTETS = 64 * 1024
@@ -24,7 +25,8 @@ _MOST_OCTETS = 64 * 1024
 _LISTENS_WITHIN_S = 3.0
 _CALLBACK_S = 10.0
 _MOST_HOPS = 3
-_LOOPBACK = {"127.0.0.1", "localhost", "::1"}
+# Who takes a redirect whole and hangs up has taken it; no status of HTTP is this one.
+NO_PAGE = 0
 
 Opened = Callable[[str], bool]
 
@@ -97,11 +99,11 @@ class Courier:
         self._trust.check_hostname, self._trust.verify_mode = False, ssl.CERT_NONE
 
     def bring(self, url: str) -> int | None:
-        """The status of the agent's page; None where nobody took the redirect."""
+        """The status of the agent's page, or NO_PAGE; None where nobody took the redirect."""
         status: int | None = None
         for _ in range(_MOST_HOPS):
             parts = urlsplit(url)
-            if parts.scheme not in {"http", "https"} or parts.hostname not in _LOOPBACK:
+            if parts.scheme not in {"http", "https"} or not is_here(parts.hostname):
                 return status
             answer = self._asked(url)
             if answer is None:
@@ -128,10 +130,11 @@ class Courier:
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         until = time.monotonic() + _LISTENS_WITHIN_S
         while not self._over.is_set():
-            connection = self._connection(parts.scheme, parts.netloc)
+            connection, sent = _Line(parts, self._trust if parts.scheme == "https" else None), False
             self._asking_since = time.monotonic()
             try:
                 connection.request("GET", target, headers={"Accept": "text/html"})
+                sent = True
                 response = connection.getresponse()
                 location = response.headers.get("Location")
                 self.pages.append(b"\n".join([(location or "").encode(), response.read(_MOST_OCTETS)]))
@@ -141,16 +144,49 @@ class Courier:
                     return None
                 self._over.wait(0.05)
             except (OSError, http.client.HTTPException):
-                return None
+                return (NO_PAGE, None) if sent else None
             finally:
                 self._asking_since = None
                 connection.close()
         return None
 
-    def _connection(self, scheme: str, netloc: str) -> http.client.HTTPConnection:
-        if scheme == "https":
-            return http.client.HTTPSConnection(netloc, timeout=_CALLBACK_S, context=self._trust)
-        return http.client.HTTPConnection(netloc, timeout=_CALLBACK_S)
+
+class _Line(http.client.HTTPConnection):
+    """A connection to this machine, by whichever of its names; none of them is looked up."""
+
+    def __init__(self, parts: SplitResult, trust: ssl.SSLContext | None) -> None:
+        self.default_port = http.client.HTTPS_PORT if trust else http.client.HTTP_PORT
+        super().__init__(parts.hostname or "", parts.port or self.default_port, timeout=_CALLBACK_S)
+        self._trust = trust
+
+    def connect(self) -> None:
+        addresses = (self.host,) if _address(self.host) else ("127.0.0.1", "::1")
+        refused: list[OSError] = []
+        for address in addresses:
+            try:
+                self.sock = socket.create_connection((address, self.port), _CALLBACK_S)
+                break
+            except OSError as error:
+                refused.append(error)
+        else:
+            raise refused[0]
+        if self._trust is not None:
+            self.sock = self._trust.wrap_socket(self.sock, server_hostname=self.host)
+
+
+def is_here(host: str | None) -> bool:
+    """True for what leads to this machine alone, by RFC 1122 and RFC 6761; the browser goes nowhere else."""
+    address = _address(host or "")
+    if address is not None:
+        return address.is_loopback
+    return host == "localhost" or (host or "").endswith(".localhost")
+
+
+def _address(host: str) -> IPv4Address | IPv6Address | None:
+    try:
+        return ip_address(host)
+    except ValueError:
+        return None
 
 
 def _line(connection: socket.socket) -> bytes:

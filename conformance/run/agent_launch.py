@@ -61,9 +61,16 @@ class Run:
 
     def said(self) -> str:
         """How it ended, in a few words."""
+        return self._how() + self._for_want_of_a_browser()
+
+    def _how(self) -> str:
         if self.ended is not Ended.BY_ITSELF:
             return f"a run that was {self.ended.value}" if self.ended is Ended.STOPPED else self._at_limit()
         return f"exit code {self.exit_code} and {'the orders' if self.served else 'no orders'} read"
+
+    def _for_want_of_a_browser(self) -> str:
+        host = next((host for visit in self.visits if (host := visit.elsewhere())), None)
+        return f"; the redirect to {host} was not brought there: it is not on this machine" if host else ""
 
     def _at_limit(self) -> str:
         return f"a run that was stopped {self.ended.value} of {self.limit_s:g} s"

@@ -11,7 +11,7 @@ from typing import Literal
 from urllib.parse import parse_qs, urlsplit
 
 from conformance.parties import User
-from conformance.run.agent_browser import Courier
+from conformance.run.agent_browser import Courier, is_here
 from conformance.run.agent_world import CLEAR, AgentWorld
 from conformance.signin.forms import FormsSignIn
 from conformance.signin.landing import SignInRequest
@@ -50,6 +50,11 @@ class Visit:
     def codes(self) -> list[str]:
         """The codes in the redirects that went to the agent."""
         return [code for url in self.brought for code in codes_in(url)]
+
+    def elsewhere(self) -> str | None:
+        """The host that a redirect was for, where that is not this machine: it was not brought there."""
+        hosts = (urlsplit(url).hostname for url in self.brought)
+        return next((host for host in hosts if host and not is_here(host)), None)
 
     def value(self, name: str) -> str | None:
         """A parameter of the address that is there once."""

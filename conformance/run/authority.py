@@ -11,6 +11,7 @@ import trustme
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
 
 CA_FILE, _CA_KEY = "ca.pem", "ca.key"
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "::1")
@@ -75,20 +76,16 @@ class Authority:
         )
         cert_file, key_file = self._files(name)
         cert_file.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-        key_file.write_bytes(
-            key.private_bytes(
-                serialization.Encoding.PEM,
-                serialization.PrivateFormat.PKCS8,
-                serialization.NoEncryption(),
-            )
-        )
+        key_file.write_bytes(_as_pkcs8(key))
         return Certificate(cert_file=cert_file, key_file=key_file)
 
     def _written(self, name: str, leaf: trustme.LeafCert) -> Certificate:
         cert_file, key_file = self._files(name)
         for position, blob in enumerate(leaf.cert_chain_pems):
             blob.write_to_path(str(cert_file), append=position > 0)
-        leaf.private_key_pem.write_to_path(str(key_file))
+        # Some readers, such as the JDK's, know no other form of a key than PKCS #8.
+        key = serialization.load_pem_private_key(leaf.private_key_pem.bytes(), password=None)
+        key_file.write_bytes(_as_pkcs8(key))
         return Certificate(cert_file=cert_file, key_file=key_file)
 
     def _files(self, name: str) -> tuple[Path, Path]:
@@ -96,6 +93,12 @@ class Authority:
         cert_file, key_file = self._folder / f"{name}.pem", self._folder / f"{name}.key"
         key_file.touch(mode=0o600)
         return cert_file, key_file
+
+
+def _as_pkcs8(key: PrivateKeyTypes) -> bytes:
+    return key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
 
 
 def _kept(folder: Path) -> trustme.CA:

@@ -28,7 +28,7 @@ class Callback:
         self,
         settings: Settings,
         log: Callable[[str], None] = lambda _line: None,
-        page: Callable[[], str] = lambda: CLOSE,
+        page: Callable[[], str | None] = lambda: CLOSE,
     ) -> None:
         where = urlsplit(settings.callback_url)
         self._path = where.path or "/"
@@ -76,8 +76,15 @@ class Callback:
             def do_GET(self) -> None:
                 parts = urlsplit(self.path)
                 found = parts.path == callback._path
-                body = (callback._page() if found else "Nothing is here.").encode()
-                self.send_response(200 if found else 404)
+                page = callback._page() if found else "Nothing is here."
+                if page is not None:
+                    self._show(200 if found else 404, page.encode())
+                if found:
+                    callback._log(self.path)
+                    callback._came.put(parse_qs(parts.query, keep_blank_values=True))
+
+            def _show(self, status: int, body: bytes) -> None:
+                self.send_response(status)
                 for name, value in (
                     ("Content-Type", "text/plain; charset=utf-8"),
                     ("Content-Length", str(len(body))),
@@ -86,9 +93,6 @@ class Callback:
                     self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(body)
-                if found:
-                    callback._log(self.path)
-                    callback._came.put(parse_qs(parts.query, keep_blank_values=True))
 
             def log_message(self, *arguments: object) -> None:
                 """Says nothing: what it would print has the code in it."""

@@ -78,8 +78,8 @@ class Policies:
     # What the user is told
     report: Callable[[Sequence[Any]], str] = operation.report
     told: Callable[[str, Mapping[str, Any]], str | None] = lambda _step, _facts: None
-    # What the browser shows at the end.
-    page: Callable[[], str] = lambda: CLOSE
+    # What the browser shows at the end; without a page, whoever brought the redirect is hung up on.
+    page: Callable[[], str | None] = lambda: CLOSE
 
     # How everybody is asked
     patience: Patience = field(default_factory=Patience)

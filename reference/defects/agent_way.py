@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,6 +17,18 @@ from reference.defects.agent_defect import AgentDefect, defect
 def guessed(_challenges: Sequence[str], service_url: str) -> str:
     """The metadata are where they usually are."""
     return f"{service_url}/.well-known/oauth-protected-resource"
+
+
+def first_in_the_challenge(pattern: str) -> Callable[[Sequence[str], str], str]:
+    """The pointer is looked for in one form of the challenge alone."""
+
+    def metadata_url(challenges: Sequence[str], _service_url: str) -> str:
+        for value in challenges:
+            if found := re.match(pattern, value):
+                return found[1]
+        raise Failed("the service does not say where its metadata are")
+
+    return metadata_url
 
 
 def built_in(server: str, document: Mapping[str, Any]) -> Endpoints:
@@ -53,6 +66,18 @@ def broken_report(orders: Sequence[Any]) -> str:
 
 WAY: tuple[AgentDefect, ...] = (
     defect("metadata-guessed", "The pointer in the challenge is not read.", "AGENT-01", metadata_url=guessed),
+    defect(
+        "pointer-in-quotes-alone",
+        "A pointer without quotes, as the specification writes it, is not found.",
+        "AGENT-01",
+        metadata_url=first_in_the_challenge(r'.*resource_metadata="([^"]+)"'),
+    ),
+    defect(
+        "pointer-first-alone",
+        "The pointer is found where no other parameter stands before it.",
+        "AGENT-01",
+        metadata_url=first_in_the_challenge(r'Bearer resource_metadata="?([^",\s]+)'),
+    ),
     defect(
         "endpoints-built-in", "The endpoints are not read from discovery.", "AGENT-01", endpoints=built_in
     ),

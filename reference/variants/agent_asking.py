@@ -71,6 +71,12 @@ def _other_order(settings: Settings, client: Client, attempt: Attempt) -> dict[s
     return dict(sorted((whole | {"scope": scope}).items(), reverse=True))
 
 
+def _spelled_out(endpoints: Endpoints, parameters: Mapping[str, str]) -> str:
+    """Every letter of a name may be written %xx as well (RFC 3986 section 2.3)."""
+    url = authorization.authorization_url(endpoints, parameters)
+    return url.replace("?scope=", "?%73cope=").replace("&scope=", "&%73cope=")
+
+
 def _exchanges_more(facts: ExchangeFacts) -> Outgoing:
     fields = dict(parse_qsl(exchange.token_request(facts).body.decode()))
     return form(facts.endpoints.token, fields | {"resource": facts.settings.service_url, "scope": "openid"})
@@ -152,6 +158,7 @@ ASKING = (
         "parameters and scopes are in another order",
         authorization_parameters=_other_order,
     ),
+    variant("spells-names-out", "a name in the query has a %xx in it", authorization_url=_spelled_out),
     variant("exchanges-more", "the exchange has more fields", token_request=_exchanges_more),
     variant("in-hexadecimal", "verifier and state are written in hexadecimal", fresh_attempt=_in_hexadecimal),
     variant(

@@ -31,14 +31,18 @@ def _state(name: str) -> Path:
     return Path(os.environ["GATEPROOF_STATE_DIR"]) / name
 
 
-def _callback_of_its_own(run: Callable[[], int]) -> int:
-    """A port and a path that the agent chose in its first run, and keeps."""
-    kept = _state("callback")
-    if not kept.exists():
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            kept.write_text(f"https://localhost:{free.getsockname()[1]}/signed/in?from=gateway")
-    os.environ["GATEPROOF_CALLBACK_URL"] = kept.read_text()
-    return run()
+def _callback_at(host: str, listens_at: str) -> Callable[[Callable[[], int]], int]:
+    """A host, a port and a path that the agent chose in its first run, and keeps."""
+
+    def around(run: Callable[[], int]) -> int:
+        kept = _state("callback")
+        if not kept.exists():
+            with socket.create_server((listens_at, 0)) as free:
+                kept.write_text(f"https://{host}:{free.getsockname()[1]}/signed/in?from=gateway")
+        os.environ["GATEPROOF_CALLBACK_URL"] = kept.read_text()
+        return run()
+
+    return around
 
 
 def _over_http_1_0(run: Callable[[], int]) -> int:
@@ -106,7 +110,21 @@ def _introduces_its_user(step: str, facts: Mapping[str, Any]) -> str | None:
 
 
 KEEPING = (
-    variant("callback-of-its-own", "it listens at a port and a path of its own", around=_callback_of_its_own),
+    variant(
+        "callback-of-its-own",
+        "it listens at a port and a path of its own",
+        around=_callback_at("localhost", "127.0.0.1"),
+    ),
+    variant(
+        "callback-at-another-loopback-address",
+        "it listens at an address of the loopback network that is not its first",
+        around=_callback_at("127.0.0.2", "127.0.0.2"),
+    ),
+    variant(
+        "hangs-up-on-the-redirect",
+        "its callback takes the redirect, and shows no page",
+        page=lambda: None,
+    ),
     variant("over-http-1.0", "it speaks HTTP/1.0", around=_over_http_1_0),
     variant("keeps-what-documents-say", "it reads the documents once", around=_keeping_documents),
     variant("tries-failures-again", "it asks a server that fails three times", followed=_patient()),

@@ -10,7 +10,7 @@ import pytest
 from fakes.gateway.gateway import Replied
 from fakes.gateway.journal import Call
 from fakes.gateway.script import Endpoint
-from fakes.orders_service import OrdersService
+from fakes.orders_service import AMONG_OTHERS, QUOTED, UNQUOTED, OrdersService
 
 GOOD = ("authorization", "Bearer good")
 
@@ -45,6 +45,18 @@ def test_no_good_token_gets_the_challenge(
     assert answer.status == 401
     assert 'resource_metadata="https://127.0.0.1:1/.well-known/' in answer.headers["www-authenticate"]
     assert service.served == []
+
+
+@pytest.mark.parametrize("challenge", [QUOTED, UNQUOTED, AMONG_OTHERS])
+@pytest.mark.parametrize("says_why", [True, False])
+def test_challenge_is_written_as_it_is_told(service: OrdersService, challenge: str, says_why: bool) -> None:
+    service.challenge, service.says_why = challenge, says_why
+    answers = [service.plain(call(*given)) for given in ((), (("authorization", "Bearer bad"),))]
+
+    said = [answer.headers["www-authenticate"] for answer in answers]
+    pointer = f"{service.url}{service.metadata_path}"
+    assert said[0] == challenge.format(pointer=pointer, scope="openid orders:read")
+    assert said[1] == said[0] + (', error="invalid_token"' if says_why else "")
 
 
 def test_good_token_gets_the_orders(service: OrdersService) -> None:

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
+from urllib.parse import unquote
 
 from conformance.agent import Agents, carried_out, ended, exchanges, s256, works
 from conformance.check import check
@@ -17,6 +18,7 @@ from conformance.run.agent_visits import Visit
 from conformance.run.agent_world import SCOPES, Heard
 from conformance.wire.exchange import Exchange
 from fakes.gateway.script import Answer, Endpoint
+from fakes.orders_service import AMONG_OTHERS, UNQUOTED
 
 _CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
 _REQUIRED = (
@@ -38,6 +40,8 @@ _VALUES: Mapping[str, tuple[Callable[[str], bool], str]] = {
         "the 43 characters of a SHA-256 in base64url",
     ),
 }
+# Where the pointer stands in the challenge; a second challenge beside it is nothing that agents are told of.
+CHALLENGES: Mapping[str, str] = {"without quotes": UNQUOTED, "behind other parameters": AMONG_OTHERS}
 _SHORT = 20
 # What stands around scopes where JSON has several of them.
 _QUOTES = str.maketrans('"[]{},', "      ")
@@ -61,6 +65,16 @@ def operation_is_carried_out_at_other_gateways(agents: Agents, case: str) -> Non
         install.world.desk.beside_code = {"iss": install.world.desk.issuer, "scope": "openid", "x": "a b"}
 
     carried_out(ended(install.launch(f"a run with {case}")))
+
+
+@check("AGENT-01", cases=tuple(CHALLENGES))
+def operation_is_carried_out_by_other_challenges(agents: Agents, case: str) -> None:
+    """The pointer stands in quotes or without, as the specification has it, and need not be the first."""
+    works(agents.normal())
+    install = agents.install()
+    install.world.service.challenge = CHALLENGES[case]
+
+    carried_out(ended(install.launch(f"a run with a challenge whose pointer is {case}")))
 
 
 @check("AGENT-01")
@@ -155,7 +169,9 @@ def spaces_are_written_percent_20(agents: Agents) -> None:
     """A space in the scope is %20: a plus sign is a plus sign to some."""
     for visit, asked in _visits(agents):
         pairs = visit.url.partition("?")[2].partition("#")[0].split("&")
-        raw = [value for name, _, value in (pair.partition("=") for pair in pairs) if name == "scope"]
+        raw = [
+            value for name, _, value in (pair.partition("=") for pair in pairs) if unquote(name) == "scope"
+        ]
         expect.that(
             bool(raw) and all("%20" in value and "+" not in value and " " not in value for value in raw),
             "scope as it is written in the address",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
 import threading
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.run.agent_browser import BrowserCommand, Courier
+from conformance.run.agent_browser import NO_PAGE, BrowserCommand, Courier, is_here
 
 URL = "https://127.0.0.1:9/ask?state=a%20b&x='$(id)"
 
@@ -67,3 +68,47 @@ def test_redirect_goes_to_this_machine_alone() -> None:
     assert courier.bring("https://agent.example/callback?code=c") is None
     over.set()
     assert courier.bring("https://127.0.0.1:9/callback?code=c") is None
+
+
+@pytest.mark.parametrize("name", ["127.0.0.2", "orders.agent.localhost", "localhost", "LocalHost"])
+@pytest.mark.parametrize("said", [b"HTTP/1.1 204 No Content\r\n\r\n", b""], ids=["with a page", "without"])
+def test_redirect_is_taken_by_whoever_reads_it_on_this_machine(name: str, said: bytes) -> None:
+    host = name if name[0].isdecimal() else "127.0.0.1"
+    came: list[bytes] = []
+    with socket.create_server((host, 0)) as listening:
+
+        def take() -> None:
+            connection, _ = listening.accept()
+            with connection:
+                came.append(connection.recv(4096))
+                connection.sendall(said)
+
+        thread = threading.Thread(target=take)
+        thread.start()
+        port = listening.getsockname()[1]
+        status = Courier(threading.Event()).bring(f"http://{name}:{port}/callback?code=c")
+        thread.join(10.0)
+
+    assert status == (204 if said else NO_PAGE)
+    assert came[0].startswith(b"GET /callback?code=c ")
+    assert f"Host: {name.lower()}:{port}".encode() in came[0]
+
+
+def test_redirect_that_no_handshake_was_made_for_is_taken_by_nobody() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def hang_up() -> None:
+            listening.accept()[0].close()
+
+        thread = threading.Thread(target=hang_up)
+        thread.start()
+        port = listening.getsockname()[1]
+        assert Courier(threading.Event()).bring(f"https://127.0.0.1:{port}/callback?code=c") is None
+        thread.join(10.0)
+
+
+@pytest.mark.parametrize(
+    "host", ["agent.example", "localhost.example", "notlocalhost", "10.0.0.1", "::2", None]
+)
+def test_other_machines_are_not_here(host: str | None) -> None:
+    assert not is_here(host)
