@@ -197,10 +197,8 @@ def _tampering(desk: Desk, tampered: Tampered, stolen: list[str]) -> Deliver:
             own = codes_in(redirect)[0]
             for change in tampered.redirects:
                 stolen.append(desk.new_code(desk.codes[own]))
-                changed = _STATE.sub(lambda _, change=change: change(state), redirect).replace(
-                    own, stolen[-1]
-                )
-                bring(visit, changed, courier)
+                tampered_with = _with_state(redirect, change).replace(own, stolen[-1])
+                bring(visit, tampered_with, courier)
             courier.wait(_TEMPTED_S, until=lambda: not desk.used_codes.isdisjoint(stolen))
         bring(visit, redirect, courier)
 
