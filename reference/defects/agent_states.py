@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Mapping
 from typing import Any
 
 from reference.agent.policy import authorization
 from reference.agent.policy.authorization import Attempt, Query
 from reference.defects.agent_defect import AgentDefect, defect
 from reference.defects.agent_later import been_here
+from reference.defects.agent_restarts import once_refused
 
 
 def said(query: Query) -> str | None:
@@ -20,20 +20,6 @@ def said(query: Query) -> str | None:
 def missing_later(query: Query, attempt: Attempt) -> bool:
     """Once the install has had tokens, a state that is missing is not compared."""
     return (said(query) is None and been_here()) or authorization.is_ours(query, attempt)
-
-
-def compared_until_a_refusal() -> dict[str, Any]:
-    """The restart after a refused code takes whatever comes."""
-    refused: list[int] = []
-
-    def told(step: str, facts: Mapping[str, Any]) -> None:
-        if step == "exchange" and facts["answer"].status == 400:
-            refused.append(400)
-
-    def is_ours(query: Query, attempt: Attempt) -> bool:
-        return bool(refused) or authorization.is_ours(query, attempt)
-
-    return {"told": told, "is_ours": is_ours}
 
 
 def taken_from_the_shelf() -> dict[str, Any]:
@@ -69,7 +55,7 @@ STATES: tuple[AgentDefect, ...] = (
         "any-state-after-a-refusal",
         "The restart after a refused code takes any state.",
         "AGENT-05",
-        **compared_until_a_refusal(),
+        **once_refused("is_ours", authorization.is_ours, lambda *_: True),
     ),
     defect(
         "state-compared-once",
