@@ -8,10 +8,24 @@ from reference.defects.agent_exchange import EXCHANGE
 from reference.defects.agent_keeping import KEEPING
 from reference.defects.agent_later import LATER
 from reference.defects.agent_registration import REGISTRATION
+from reference.defects.agent_restarts import RESTARTS
 from reference.defects.agent_secrets import SECRETS
+from reference.defects.agent_states import STATES
 from reference.defects.agent_strangers import STRANGERS
 from reference.defects.agent_trouble import TROUBLE
 from reference.defects.agent_way import WAY
 
-FAMILIES = (WAY, REGISTRATION, AUTHORIZATION, EXCHANGE, SECRETS, KEEPING, TROUBLE, LATER, STRANGERS)
+FAMILIES = (
+    WAY,
+    REGISTRATION,
+    AUTHORIZATION,
+    EXCHANGE,
+    SECRETS,
+    KEEPING,
+    TROUBLE,
+    LATER,
+    RESTARTS,
+    STATES,
+    STRANGERS,
+)
 DEFECTS: dict[str, AgentDefect] = {defect.name: defect for family in FAMILIES for defect in family}

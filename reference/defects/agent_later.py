@@ -172,13 +172,13 @@ LATER: tuple[AgentDefect, ...] = (
     defect(
         "no-verifier-after-a-refusal",
         "The restart after a refused code has no verifier.",
-        "AGENT-10 AGENT-15",
+        "AGENT-10 AGENT-06 AGENT-15",
         **no_proof_after_a_refusal(),
     ),
     defect(
         "wrong-verifier-after-a-refusal",
         "The restart after a refused code has a verifier that proves nothing.",
-        "AGENT-10",
+        "AGENT-10 AGENT-06",
         **first_proof_for_all(),
     ),
     defect(

@@ -72,6 +72,7 @@ RUNNING = (
     ),
     variant("one-fresh-token", "it gives up when the first fresh token is refused", fresh_tokens=1),
     variant("three-fresh-tokens", "it gives up when three fresh tokens are refused", fresh_tokens=3),
+    variant("starts-over-once", "it gives up when a second code is refused", exchanges_refused=2),
     variant("asks-twice-for-a-code", "without a code it asks once more", authorizations_without_code=2),
     variant("address-printed", "it opens no browser and prints the address", open_browser=_printed),
     variant("address-printed-in-a-prompt", "the address is in a prompt", open_browser=_without_end_of_line),

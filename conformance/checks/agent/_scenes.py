@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from conformance.agent import Agents, Install
+from conformance.agent import Agents, Install, end_tokens
+from conformance.run.agent_launch import Ended, Run
 from conformance.run.agent_world import AgentWorld
 from fakes.gateway.script import Answer, Endpoint, Script
 
@@ -43,13 +44,32 @@ def held(agents: Agents) -> Install:
 
 
 def refused(agents: Agents) -> Install:
-    """A run whose first code is refused, and any other is not."""
+    """Codes are refused: the first of a run, and in a later run the first two, after which it may give up."""
 
     def play(install: Install) -> None:
         install.world.desk.refusals = 1
         install.launch("a run whose first code is refused")
+        end_tokens(install.world)
+        install.world.desk.refusals = 2
+        later = install.launch("a later run whose first two codes are refused")
+        if not later.done:
+            install.world.desk.refusals = 0
+            install.launch("the run after it")
 
     return agents.scene("a code refused", play)
+
+
+def all_ways(agents: Agents) -> list[tuple[Install, Run]]:
+    """Runs in which an agent authorizes: when nothing goes wrong, after refusals, and after an approval.
+
+    Where not even the normal run ends well, no other one is looked at.
+    """
+    found = [(agents.shared(), run) for run in agents.runs()]
+    if agents.normal().done:
+        after_refusals, after_approval = refused(agents), held(agents)
+        found += [(after_refusals, run) for run in after_refusals.runs]
+        found += [(after_approval, run) for run in after_approval.runs[1:]]
+    return [(install, run) for install, run in found if run.ended is not Ended.AT_LIMIT]
 
 
 def unloved(agents: Agents) -> Install:

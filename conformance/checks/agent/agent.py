@@ -1,6 +1,7 @@
 """The way of an agent from a challenge to the orders, when nothing goes wrong.
 
-All of these but one look at the same runs: the first, and what an agent does otherwise when it comes back.
+All of these but two look at the same runs: the first, and what an agent does otherwise when it comes back.
+How it authorizes is looked at in those after a refusal and an approval as well.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from urllib.parse import unquote
 
 from conformance.agent import Agents, carried_out, ended, exchanges, s256, works
 from conformance.check import check
+from conformance.checks.agent._scenes import all_ways
 from conformance.claims import expect, observe, require
 from conformance.run.agent_visits import Visit
 from conformance.run.agent_world import SCOPES, Heard
@@ -132,8 +134,11 @@ def no_scope_of_the_resource_is_registered(agents: Agents) -> None:
 @check("AGENT-03")
 def authorization_request_is_complete(agents: Agents) -> None:
     """Each required parameter is there once, with a value that fits what was registered."""
-    registered = {uri for uris, _ in _registered(agents, "redirect_uris") for uri in uris or ()}
-    for visit, asked in _visits(agents):
+    _registrations(agents)
+    found = _visits(agents)
+    clients = [client for install, _ in all_ways(agents) for client in install.world.desk.clients.values()]
+    registered = {uri for client in clients for uri in client.redirect_uris}
+    for visit, asked in found:
         for name in _REQUIRED:
             times = len(visit.query.get(name, []))
             what = f"how often {name} is in the authorization request"
@@ -200,7 +205,8 @@ def exchange_is_form_encoded(agents: Agents) -> None:
 def credentials_are_in_the_body(agents: Agents) -> None:
     """Client ID and secret are fields of the form: the other way is not supported for agents."""
     made = _exchanged(agents)
-    own = {client.client_id: client.secret for client in agents.shared().world.desk.clients.values()}
+    desks = [install.world.desk for install, _ in all_ways(agents)]
+    own = {client.client_id: client.secret for desk in desks for client in desk.clients.values()}
     for each in made:
         given = {name: each.call.form().get(name, "") for name in ("client_id", "client_secret")}
         secret = own.get(given["client_id"])
@@ -274,13 +280,13 @@ def _scopes_in(record: Any) -> Iterator[tuple[str, list[str]]]:
 
 def _visits(agents: Agents) -> list[tuple[Visit, Exchange | None]]:
     """Every authorization, with its request as it came to the gateway."""
-    found = [(visit, run.request_of(visit)) for run in agents.runs() for visit in run.visits]
+    found = [(visit, run.request_of(visit)) for _, run in all_ways(agents) for visit in run.visits]
     require.that(bool(found), "the normal run", expected="an authorization", got="none")
     return found
 
 
 def _exchanged(agents: Agents) -> list[Heard]:
-    found = [each for run in agents.runs() for each in exchanges(run)]
+    found = [each for _, run in all_ways(agents) for each in exchanges(run)]
     require.that(bool(found), "the normal run", expected="an exchange of a code", got="none")
     return found
 

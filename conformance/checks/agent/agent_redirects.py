@@ -4,20 +4,40 @@ from __future__ import annotations
 
 import re
 import secrets
+import string
 from collections.abc import Callable
+from dataclasses import dataclass
 from urllib.parse import parse_qs, quote, urlsplit
 
-from conformance.agent import Agents, Install, carried_out, end_tokens, ended, exchanged_with, works
+from conformance.agent import Agents, carried_out, end_tokens, ended, exchanged_with, works
 from conformance.check import check
 from conformance.claims import LeftOut, expect, observe, require
 from conformance.run.agent_browser import Courier
 from conformance.run.agent_visits import Deliver, Visit, bring, codes_in
+from fakes.gateway.desk import Desk
 
 # So long an agent has to go wrong, before the right redirect comes after the tampered one.
 _TEMPTED_S = 1.5
 _STATE = re.compile(r"(?<=[?&])state=[^&#]*")
+_BASE64URL = f"{string.ascii_uppercase}{string.ascii_lowercase}{string.digits}-_"
 EARLIER = "of an earlier run"
 OTHER_CASE = "its own in the other case"
+# What stands in the query in place of the state, which is given as it was sent.
+Change = Callable[[str], str]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tampered:
+    """Redirects that come before the right one, and at which authorization of the run they do.
+
+    A `later` run is one of an install that has had tokens, which are worth nothing any more; before a second
+    authorization the first code was refused. `says_issuer` stands for `iss` in every redirect (RFC 9207).
+    """
+
+    redirects: tuple[Change, ...]
+    number: int = 1
+    later: bool = False
+    says_issuer: bool = False
 
 
 def _another_letter(state: str) -> str:
@@ -28,21 +48,46 @@ def _random_like(state: str) -> str:
     return secrets.token_urlsafe(len(state) or 16)[: len(state) or 16]
 
 
-# What stands in the query in place of the state; the state is given as it was sent.
-TAMPERED: dict[str, Callable[[str], str]] = {
-    "another": lambda state: f"state={_random_like(state)}",
-    "another first letter": lambda state: f"state={quote(_another_letter(state))}",
-    "missing": lambda _: "",
-    "empty": lambda _: "state=",
-    "twice, both wrong": lambda state: f"state={_random_like(state)}&state={quote(_another_letter(state))}",
-    "cut short": lambda state: f"state={quote(state[: len(state) // 2])}",
-    "its end alone": lambda state: f"state={quote(state[len(state) // 2 :])}",
-    "made longer": lambda state: f"state={quote(state)}{_random_like(state)}",
-    OTHER_CASE: lambda state: f"state={quote(state.swapcase())}",
-    EARLIER: lambda _: EARLIER,
+def _another_last_letter(state: str) -> str:
+    """The one that differs in its lowest bit, to which nothing is decoded where base64 fills up an octet."""
+    place = _BASE64URL.find(state[-1:] or "-")
+    return state[:-1] + ("A" if place < 0 else _BASE64URL[place ^ 1])
+
+
+def _another(state: str) -> str:
+    return f"state={_random_like(state)}"
+
+
+def _none(_state: str) -> str:
+    return ""
+
+
+def _once(change: Change) -> Tampered:
+    return Tampered(redirects=(change,))
+
+
+TAMPERED: dict[str, Tampered] = {
+    "another": _once(_another),
+    "another first letter": _once(lambda state: f"state={quote(_another_letter(state))}"),
+    "another last letter": _once(lambda state: f"state={quote(_another_last_letter(state))}"),
+    "missing": _once(_none),
+    "empty": _once(lambda _: "state="),
+    "twice, both wrong": _once(
+        lambda state: f"state={_random_like(state)}&state={quote(_another_letter(state))}"
+    ),
+    "cut short": _once(lambda state: f"state={quote(state[: len(state) // 2])}"),
+    "its end alone": _once(lambda state: f"state={quote(state[len(state) // 2 :])}"),
+    "made longer": _once(lambda state: f"state={quote(state)}{_random_like(state)}"),
+    "its own and a space": _once(lambda state: f"state={quote(state)}%20"),
+    OTHER_CASE: _once(lambda state: f"state={quote(state.swapcase())}"),
+    "another, beside the right iss": Tampered(redirects=(_another,), says_issuer=True),
+    "another, and then missing": Tampered(redirects=(_another, _none)),
+    "another, after a refused code": Tampered(redirects=(_another,), number=2),
+    "missing, in a later run": Tampered(redirects=(_none,), later=True),
+    EARLIER: Tampered(redirects=(_another,), later=True),
 }
 # What is said twice is wrong by RFC 6749 section 3.1; which of two an agent looks at, nobody says.
-DOUBLED: dict[str, Callable[[str], str]] = {
+DOUBLED: dict[str, Change] = {
     "its own first": lambda state: f"state={quote(state)}&state={_random_like(state)}",
     "its own last": lambda state: f"state={_random_like(state)}&state={quote(state)}",
     "its own twice": lambda state: f"state={quote(state)}&state={quote(state)}",
@@ -56,16 +101,22 @@ def code_with_a_wrong_state_is_not_exchanged(agents: Agents, case: str) -> None:
     Afterwards the right redirect comes, with another code: an agent may wait for it, or end with an error.
     """
     works(agents.normal())
-    install, change = agents.install(), TAMPERED[case]
-    if case == EARLIER:
-        earlier = works(install.launch("a run whose state is kept for the next"))
+    install, tampered = agents.install(), TAMPERED[case]
+    if tampered.later:
+        earlier = works(install.launch("a run that gets tokens, before they are worth nothing"))
         state = earlier.visits[-1].value("state") or ""
         end_tokens(install.world)
-        change = lambda _: f"state={quote(state)}"  # noqa: E731
+        if case == EARLIER:
+            tampered = _once(lambda _: f"state={quote(state)}")
+    desk = install.world.desk
+    desk.refusals = tampered.number - 1
+    desk.beside_code = {"iss": desk.issuer} if tampered.says_issuer else {}
     stolen: list[str] = []
     what = f"a run with a redirect whose state is {case}"
-    run = ended(install.launch(what, _tampering(install, change, stolen)))
-    _taken(run.visits)
+    run = ended(install.launch(what, _tampering(desk, tampered, stolen)))
+    if 0 < len(run.visits) < tampered.number:
+        raise LeftOut("the agent does not authorize anew in a run whose code was refused")
+    _taken(run.visits[tampered.number - 1 :])
 
     if case == OTHER_CASE and not _is_mixed(run.visits[0].value("state") or ""):
         raise LeftOut("the agent's states have letters of one case only, and may be read in either")
@@ -127,27 +178,28 @@ def _is_mixed(state: str) -> bool:
     return state.upper() != state != state.lower()
 
 
-def _doubling(change: Callable[[str], str]) -> Deliver:
+def _with_state(redirect: str, change: Change) -> str:
+    state = parse_qs(urlsplit(redirect).query).get("state", [""])[0]
+    return re.sub(r"(&)&|&$", r"\1", _STATE.sub(lambda _: change(state), redirect))
+
+
+def _doubling(change: Change) -> Deliver:
     def deliver(visit: Visit, redirect: str, courier: Courier) -> None:
-        state = parse_qs(urlsplit(redirect).query).get("state", [""])[0]
-        bring(visit, _STATE.sub(lambda _: change(state), redirect), courier)
+        bring(visit, _with_state(redirect, change), courier)
         bring(visit, redirect, courier)
 
     return deliver
 
 
-def _tampering(install: Install, change: Callable[[str], str], stolen: list[str]) -> Deliver:
-    desk = install.world.desk
-
+def _tampering(desk: Desk, tampered: Tampered, stolen: list[str]) -> Deliver:
     def deliver(visit: Visit, redirect: str, courier: Courier) -> None:
-        if visit.number == 1:
+        if visit.number == tampered.number:
             own = codes_in(redirect)[0]
-            code = desk.new_code(desk.codes[own])
-            stolen.append(code)
-            state = parse_qs(urlsplit(redirect).query).get("state", [""])[0]
-            tampered = _STATE.sub(lambda _: change(state), redirect).replace(own, code)
-            bring(visit, re.sub(r"&&|&$", "", tampered), courier)
-            courier.wait(_TEMPTED_S, until=lambda: code in desk.used_codes)
+            for change in tampered.redirects:
+                stolen.append(desk.new_code(desk.codes[own]))
+                tampered_with = _with_state(redirect, change).replace(own, stolen[-1])
+                bring(visit, tampered_with, courier)
+            courier.wait(_TEMPTED_S, until=lambda: not desk.used_codes.isdisjoint(stolen))
         bring(visit, redirect, courier)
 
     return deliver

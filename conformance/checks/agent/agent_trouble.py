@@ -32,24 +32,39 @@ def pending_agent_stops_and_works_once_approved(agents: Agents) -> None:
 
 @check("AGENT-10")
 def refused_code_leads_to_a_fresh_authorization(agents: Agents) -> None:
-    """After `invalid_grant` the agent authorizes anew, and sends neither code nor verifier again."""
+    """After `invalid_grant` the agent authorizes anew, and sends neither code nor verifier again.
+
+    How often it does in one run is its own affair: where a second code is refused, it may end with an error.
+    """
     works(agents.normal())
-    run = ended(refused(agents).runs[0])
-    first = next(iter(run.visits), None)
+    runs = [ended(run) for run in refused(agents).runs]
+    first, later = runs[:2]
     require.that(
-        first is not None and bool(exchanges(run)), "the run", expected="an exchange of a code", got="none"
+        bool(first.visits and exchanges(first)), "the run", expected="an exchange of a code", got="none"
     )
-    for code in (code for visit in run.visits for code in visit.codes()):
-        sent = exchanged_with(run, code)
+    for code in dict.fromkeys(code for run in runs for visit in run.visits for code in visit.codes()):
+        sent = [each for run in runs for each in exchanged_with(run, code)]
         expect.that(
             len(sent) <= 1,
-            "a code that was answered with invalid_grant",
+            "a code that was sent before, in whichever run of the install",
             expected="that it is not sent again",
             got=f"sent {len(sent)} times",
             exchange=sent[-1].exchange() if sent else None,
         )
-    _fresh_each_time(run)
-    carried_out(run)
+    _fresh_each_time(runs)
+    carried_out(first)
+    # One that makes no exchange in a later run does not come back from the end of its token: another rule's.
+    made = exchanges(later)
+    observe(exchanges_later=len(made))
+    if made:
+        expect.that(
+            len(made) > 1,
+            f"exchanges of {later.what}",
+            expected="another one after the first was refused",
+            got=f"1, and {later.said()}",
+            exchange=made[0].exchange(),
+        )
+        carried_out(runs[-1])
 
 
 @check("AGENT-15")
@@ -78,10 +93,11 @@ def service_that_refuses_fresh_tokens_ends_in_an_error(agents: Agents) -> None:
     )
 
 
-def _fresh_each_time(run: Run) -> None:
+def _fresh_each_time(runs: list[Run]) -> None:
     """Every exchange has a verifier of its own; where the first proves its code, those after it do too."""
-    challenges = {code: visit.value("code_challenge") for visit in run.visits for code in visit.codes()}
-    made = exchanges(run)
+    visits = [visit for run in runs for visit in run.visits]
+    challenges = {code: visit.value("code_challenge") for visit in visits for code in visit.codes()}
+    made = [each for run in runs for each in exchanges(run)]
     verifiers = [fields(each.call).get("code_verifier", "") for each in made]
     proofs = [
         bool(verifier) and s256(verifier) == challenges.get(fields(each.call).get("code", ""))
@@ -92,7 +108,7 @@ def _fresh_each_time(run: Run) -> None:
             not verifier or verifier not in verifiers[:place],
             "verifiers of exchanges after one another",
             expected="a fresh one each time",
-            got="the one of an exchange that was refused",
+            got="the one of an exchange before it",
             exchange=each.exchange(),
         )
         expect.that(

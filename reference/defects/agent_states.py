@@ -1,0 +1,81 @@
+"""Agents that compare the state as they should in one redirect, and not in another one."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Any
+
+from reference.agent.policy import authorization
+from reference.agent.policy.authorization import Attempt, Query
+from reference.defects.agent_defect import AgentDefect, defect
+from reference.defects.agent_later import been_here
+from reference.defects.agent_restarts import once_refused
+
+
+def said(query: Query) -> str | None:
+    return next(iter(query.get("state", ())), None)
+
+
+def missing_later(query: Query, attempt: Attempt) -> bool:
+    """Once the install has had tokens, a state that is missing is not compared."""
+    return (said(query) is None and been_here()) or authorization.is_ours(query, attempt)
+
+
+def taken_from_the_shelf() -> dict[str, Any]:
+    """The state is taken from its shelf to be compared; where nothing is left, no state is right."""
+    asked: list[Attempt] = []
+
+    def is_ours(query: Query, attempt: Attempt) -> bool:
+        if attempt not in asked:
+            asked.append(attempt)
+            return authorization.is_ours(query, attempt)
+        return said(query) is None
+
+    return {"is_ours": is_ours, "waits_for_ours": True}
+
+
+def same_octets(query: Query, attempt: Attempt) -> bool:
+    """What the state is written for counts, and not how it is written."""
+    try:
+        first, second = (
+            base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+            for text in (said(query) or "", attempt.state)
+        )
+    except (ValueError, binascii.Error):
+        return False
+    return first == second
+
+
+STATES: tuple[AgentDefect, ...] = (
+    defect(
+        "later-state-may-be-missing", "A later run takes no state, too.", "AGENT-05", is_ours=missing_later
+    ),
+    defect(
+        "any-state-after-a-refusal",
+        "The restart after a refused code takes any state.",
+        "AGENT-05",
+        **once_refused("is_ours", authorization.is_ours, lambda *_: True),
+    ),
+    defect(
+        "state-compared-once",
+        "After a state that is not its own, none is as good as its own.",
+        "AGENT-05",
+        **taken_from_the_shelf(),
+    ),
+    defect(
+        "iss-in-place-of-the-state",
+        "A redirect that names the right issuer needs no state.",
+        "AGENT-05",
+        is_ours=lambda query, attempt: "iss" in query or authorization.is_ours(query, attempt),
+    ),
+    defect(
+        "state-without-its-spaces",
+        "Spaces around the state are passed over.",
+        "AGENT-05",
+        is_ours=lambda query, attempt: (said(query) or "").strip() == attempt.state,
+    ),
+    defect(
+        "state-by-its-octets", "The state is decoded, and then compared.", "AGENT-05", is_ours=same_octets
+    ),
+)
