@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from reference.agent.policy import mcp
+from reference.agent.policy import discovery, mcp
 from reference.agent.policy.discovery import Endpoints
 from reference.agent.policy.operation import Ask, Tokens
 from reference.agent.policy.registration import Client
@@ -54,6 +54,13 @@ def expired(_ask: Ask, _endpoints: Endpoints, _client: Client, _tokens: Tokens) 
     raise Failed("the token has expired")
 
 
+def only_where_it_is_said_why(challenges: Sequence[str], service_url: str) -> str:
+    """A challenge that does not speak of the token is none to an agent that has one."""
+    if marker("tokens.json").exists() and not any("invalid_token" in value for value in challenges):
+        raise Failed("the service does not say that the token is invalid")
+    return discovery.metadata_url(challenges, service_url)
+
+
 def one_session(settings: Settings, ask: Ask, authorization: Mapping[str, str]) -> Answer:
     """A 401 in the midst of a session is a broken session."""
     answer = mcp.call_tool(settings, ask, authorization)
@@ -74,6 +81,12 @@ KEEPING: tuple[AgentDefect, ...] = (
         "A kept token that is refused is not replaced.",
         "AGENT-09 AGENT-11",
         renewed=expired,
+    ),
+    defect(
+        "expiry-by-another-word-is-the-end",
+        "A kept token is replaced where the challenge says invalid_token, and nowhere else.",
+        "AGENT-09",
+        metadata_url=only_where_it_is_said_why,
     ),
     defect(
         "session-broken-by-expiry",

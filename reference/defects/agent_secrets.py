@@ -8,7 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from reference.agent.policy import operation
+from reference.agent.policy.discovery import Endpoints
 from reference.agent.policy.operation import Ask, Tokens
+from reference.agent.policy.registration import Client
+from reference.agent.policy.renewal import refreshed
 from reference.agent.settings import Settings
 from reference.agent.wire import Answer, Outgoing, with_query
 from reference.defects.agent_authorization import having
@@ -56,6 +59,24 @@ def id_token_when_refused() -> dict[str, Any]:
         return answer
 
     return {"bearer": bearer, "operate": operate}
+
+
+def shown_when_it_fails(status: int) -> Callable[[Settings, Ask, Mapping[str, str]], Answer]:
+    """What was asked is printed beside an answer that is no help."""
+
+    def operate(settings: Settings, ask: Ask, authorization: Mapping[str, str]) -> Answer:
+        answer = operation.operate(settings, ask, authorization)
+        if authorization and answer.status == status:
+            print(f"status {status} for a request with {dict(authorization)}")
+        return answer
+
+    return operate
+
+
+def identity_renewed(ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens) -> dict[str, Any] | None:
+    """Of what a refresh token brings, the ID token is taken for the one to go on with."""
+    tokens = refreshed(ask, endpoints, client, kept)
+    return tokens and tokens | {"access_token": tokens["id_token"]}
 
 
 def at(step: str, say: Callable[[Facts], str | None]) -> dict[str, Any]:
@@ -138,6 +159,13 @@ SECRETS: tuple[AgentDefect, ...] = (
         **id_token_when_refused(),
     ),
     defect(
+        "id-token-when-renewed",
+        "Of what a refresh token brought, the ID token goes to the service.",
+        "AGENT-07",
+        renewed=identity_renewed,
+        worth_keeping=everything,
+    ),
+    defect(
         "access-token-printed",
         "The access token is printed.",
         "AGENT-12",
@@ -172,6 +200,18 @@ SECRETS: tuple[AgentDefect, ...] = (
         "A token that does not work is printed.",
         "AGENT-12",
         told=token_of_second_call(),
+    ),
+    defect(
+        "request-printed-when-the-service-fails",
+        "A call with a token that the service fails at is printed.",
+        "AGENT-12",
+        operate=shown_when_it_fails(500),
+    ),
+    defect(
+        "request-printed-when-forbidden",
+        "A call with a token that the service forbids is printed.",
+        "AGENT-12",
+        operate=shown_when_it_fails(403),
     ),
     defect(
         "redirect-printed",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import random
 import secrets
 from collections.abc import Mapping
@@ -15,8 +13,9 @@ from reference.agent.policy import authorization, discovery, exchange, mcp, oper
 from reference.agent.policy.authorization import Attempt, Octets
 from reference.agent.policy.discovery import Endpoints
 from reference.agent.policy.exchange import ExchangeFacts
-from reference.agent.policy.operation import Ask, Tokens
+from reference.agent.policy.operation import Ask
 from reference.agent.policy.registration import Client
+from reference.agent.policy.renewal import read_part, refreshed
 from reference.agent.settings import Settings
 from reference.agent.wire import Answer, Failed, Outgoing, form
 from reference.variants.variant import variant
@@ -57,7 +56,7 @@ def _asks_for_more() -> dict[str, Any]:
     def tokens_in(answer: Answer) -> dict[str, Any] | None:
         tokens = exchange.tokens_in(answer)
         if tokens is not None:
-            header, claims = (_read(tokens["id_token"], part) for part in (0, 1))
+            header, claims = (read_part(tokens["id_token"], part) for part in (0, 1))
             if header.get("alg") != "RS256" or [claims.get("nonce")] != asked or "auth_time" not in claims:
                 raise Failed("the ID token is not the one that was asked for")
         return tokens
@@ -95,29 +94,6 @@ def _of_unreserved(_octets: Octets) -> Attempt:
 def _state_with_a_place(octets: Octets) -> Attempt:
     attempt = authorization.fresh_attempt(octets)
     return replace(attempt, state=f"orders/list.{attempt.state}")
-
-
-def _refreshed(ask: Ask, endpoints: Endpoints, client: Client, tokens: Tokens) -> dict[str, Any] | None:
-    """As RFC 6749 has it, at the gateway that issued it; where that is refused, the user is asked."""
-    if "refresh_token" not in tokens or _read(tokens.get("id_token", ".."), 1).get("iss") != endpoints.issuer:
-        return None
-    fields = {
-        "grant_type": "refresh_token",
-        "refresh_token": tokens["refresh_token"],
-        "client_id": client.client_id,
-        "client_secret": client.client_secret,
-    }
-    return exchange.tokens_in(ask(form(endpoints.token, fields)))
-
-
-def _read(id_token: str, part: int) -> dict[str, Any]:
-    """Its header or its claims; empty where it has none."""
-    encoded = id_token.split(".")[part]
-    try:
-        said = json.loads(base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4)))
-    except ValueError:
-        return {}
-    return said if isinstance(said, dict) else {}
 
 
 def _again_if_it_fails(asked: Outgoing, answer: Answer) -> Outgoing | None:
@@ -168,7 +144,7 @@ ASKING = (
     variant(
         "refreshes",
         "a refused token is renewed with the refresh token first",
-        renewed=_refreshed,
+        renewed=refreshed,
         worth_keeping=dict,
     ),
     variant(

@@ -9,6 +9,9 @@ from conformance.run.agent_world import AgentWorld
 from fakes.gateway.script import Answer, Endpoint, Script
 
 TOKEN_ENDPOINT_FAILS = "the token endpoint fails"  # noqa: S105 - a name
+SERVICE_FAILS_LATE, SERVICE_FORBIDS = "the service fails at a token", "the service forbids it"
+# What stands in calls that come with a token, and in no others.
+_AUTHORIZED = "\nauthorization: "
 # What fails throughout the first run of an install.
 FAULTS: Mapping[str, tuple[Endpoint, Answer]] = {
     TOKEN_ENDPOINT_FAILS: (Endpoint.TOKEN, Answer(status=500)),
@@ -26,6 +29,8 @@ FAULTS: Mapping[str, tuple[Endpoint, Answer]] = {
     "discovery names no token endpoint": (Endpoint.DISCOVERY, Answer(members={"token_endpoint": None})),
     "the metadata are no JSON": (Endpoint.METADATA, Answer(body=b"<html>")),
     "the service fails": (Endpoint.OPERATION, Answer(status=500)),
+    SERVICE_FAILS_LATE: (Endpoint.OPERATION, Answer(status=500, whose=_AUTHORIZED)),
+    SERVICE_FORBIDS: (Endpoint.OPERATION, Answer(status=403, whose=_AUTHORIZED)),
 }
 _OF_THE_SERVICE = {Endpoint.METADATA, Endpoint.OPERATION}
 
@@ -60,6 +65,21 @@ def unloved(agents: Agents) -> Install:
         install.launch("a run whose tokens are all refused")
 
     return agents.scene("fresh tokens refused", play)
+
+
+def renewed(agents: Agents) -> Install:
+    """A run that gets a token, and one in which that has expired; a refresh token still is good.
+
+    The service answers with the challenge, as it does where there is no token, and says no more.
+    """
+
+    def play(install: Install) -> None:
+        install.launch("a run that gets a token")
+        install.world.desk.end_access_tokens()
+        install.world.service.says_why = False
+        install.launch("a run in which the access token alone has expired")
+
+    return agents.scene("the access token expired", play)
 
 
 def recovered(agents: Agents, case: str) -> Install:

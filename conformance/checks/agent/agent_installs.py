@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from conformance.agent import Agents, Install, carried_out, ended, works
 from conformance.check import check
-from conformance.checks.agent._scenes import TOKEN_ENDPOINT_FAILS, held, recovered, refused, unloved
+from conformance.checks.agent._scenes import TOKEN_ENDPOINT_FAILS, held, recovered, refused, renewed, unloved
 from conformance.claims import LeftOut, expect, observe, require
 from conformance.run.agent_launch import Ended, Run
 from fakes.gateway.script import Endpoint
@@ -73,6 +73,16 @@ def run_after_the_end_of_tokens_works(agents: Agents) -> None:
         )
     )
     carried_out(run)
+
+
+@check("AGENT-09")
+def token_is_replaced_whatever_is_said_of_it(agents: Agents) -> None:
+    """An expired token is answered as none at all is: no `error` has to say what is wrong with it."""
+    works(agents.normal())
+    first, run = renewed(agents).runs
+    works(first)
+
+    carried_out(ended(run))
 
 
 @check("AGENT-09")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from conformance.agent import Agents, ended
+from conformance.agent import Agents, Install, ended
 from conformance.check import check
+from conformance.checks.agent._scenes import SERVICE_FAILS_LATE, SERVICE_FORBIDS, recovered, renewed
 from conformance.claims import expect, observe, require
 from conformance.run.agent_launch import Run
 from conformance.run.agent_output import PAGES, REQUESTS, UNSEARCHED, Printed, printed
@@ -18,6 +19,12 @@ TOKENS = ("access_token", "id_token")
 OTHER_TOKENS = ("id_token", "refresh_token")
 OF_THE_EXCHANGE = ("client_secret", "refresh_token", "code", "code_verifier")
 _MOST_PLACES = 4
+# Where a call that came with a token did not bring the orders.
+HELPLESS: Mapping[str, Callable[[Agents], Install]] = {
+    "the access token has expired": renewed,
+    SERVICE_FAILS_LATE: lambda agents: recovered(agents, SERVICE_FAILS_LATE),
+    SERVICE_FORBIDS: lambda agents: recovered(agents, SERVICE_FORBIDS),
+}
 
 
 @check("AGENT-07")
@@ -59,6 +66,17 @@ def no_run_brings_other_tokens_to_the_service(survey: Survey) -> None:
     _clean(survey, OTHER_TOKENS, parts=(REQUESTS,), parties=(SERVICE, METADATA))
 
 
+@check("AGENT-07")
+def other_tokens_do_not_go_to_the_service_when_one_was_renewed(agents: Agents) -> None:
+    """The access token alone has expired: what came with its successor, or brought it, is for others."""
+    _with_tokens(agents)
+    install = renewed(agents)
+    known = {kind: install.world.secrets()[kind] for kind in OTHER_TOKENS}
+    calls = [each for run in install.runs for each in ended(run).calls() if each.party in {SERVICE, METADATA}]
+    found = [each for each in calls if printed(each.call.text().encode(), known)]
+    _nowhere(found, "requests to the service when a token was renewed", "ID token and no refresh token")
+
+
 @check("AGENT-14", cases=OF_THE_EXCHANGE)
 def credential_goes_to_the_token_endpoint_alone(agents: Agents, case: str) -> None:
     """What an exchange is made of is in no other request, neither to the service nor to the gateway."""
@@ -91,6 +109,15 @@ def normal_run_prints_no_token(agents: Agents) -> None:
     The specification speaks of plain text where access tokens are concerned, and of ID tokens without that.
     """
     _unprinted(agents, TOKENS, parts=("output", "log"))
+
+
+@check("AGENT-12", needs=["faults"], cases=tuple(HELPLESS))
+def token_that_does_not_help_is_not_printed(agents: Agents, case: str) -> None:
+    """A call with a token is answered with an error: what was asked is not shown to whoever wonders why."""
+    _with_tokens(agents)
+    install = HELPLESS[case](agents)
+    for run in install.runs:
+        _nothing_printed(ended(run), {kind: install.world.secrets()[kind] for kind in TOKENS}, {})
 
 
 @check("AGENT-14")
@@ -163,24 +190,29 @@ def _nowhere(found: list[Heard], what: str, kind: str) -> None:
 
 def _unprinted(agents: Agents, kinds: tuple[str, ...], *, parts: tuple[str, ...]) -> None:
     run = _with_tokens(agents)
+    known = {kind: values for kind, values in agents.shared().world.secrets().items() if kind in kinds}
+    _nothing_printed(run, known, {"log": agents.log()} if "log" in parts else {})
+
+
+def _nothing_printed(run: Run, known: Mapping[str, Sequence[str]], beside: Mapping[str, bytes]) -> None:
+    """None of these is in what the run printed, or in the texts `beside` that."""
     require.that(
         run.dropped == 0,
         "what the agent prints",
         expected="so much that it can be searched",
         got=f"{run.dropped} octets more than are kept",
     )
-    known = {kind: values for kind, values in agents.shared().world.secrets().items() if kind in kinds}
-    texts = {"output": run.output(), "log": agents.log() if "log" in parts else b""}
+    texts = {"output": run.output(), **beside}
     found = [
         f"{each.said()} in the {part}"
-        for part in parts
-        for each in printed(texts[part], known)
+        for part, text in texts.items()
+        for each in printed(text, known)
         if _forbidden(each.kind, each.how)
     ]
     expect.that(
         not found,
-        f"{' and '.join(parts)} of a normal run",
-        expected=_none_of(kinds),
+        f"{' and '.join(texts)} of {run.what}",
+        expected=_none_of(tuple(known)),
         got=_some(found),
     )
 

@@ -1,0 +1,39 @@
+"""Another way to a new token: with the refresh token, where one was kept."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+from reference.agent.policy import exchange
+from reference.agent.policy.discovery import Endpoints
+from reference.agent.policy.operation import Ask, Tokens
+from reference.agent.policy.registration import Client
+from reference.agent.wire import form
+
+
+def refreshed(ask: Ask, endpoints: Endpoints, client: Client, tokens: Tokens) -> dict[str, Any] | None:
+    """As RFC 6749 has it, at the gateway that issued it; where that is refused, the user is asked."""
+    if (
+        "refresh_token" not in tokens
+        or read_part(tokens.get("id_token", ".."), 1).get("iss") != endpoints.issuer
+    ):
+        return None
+    fields = {
+        "grant_type": "refresh_token",
+        "refresh_token": tokens["refresh_token"],
+        "client_id": client.client_id,
+        "client_secret": client.client_secret,
+    }
+    return exchange.tokens_in(ask(form(endpoints.token, fields)))
+
+
+def read_part(id_token: str, part: int) -> dict[str, Any]:
+    """Its header or its claims; empty where it has none."""
+    encoded = id_token.split(".")[part]
+    try:
+        said = json.loads(base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4)))
+    except ValueError:
+        return {}
+    return said if isinstance(said, dict) else {}
