@@ -161,7 +161,7 @@ SECRETS: tuple[AgentDefect, ...] = (
     defect(
         "id-token-when-renewed",
         "Of what a refresh token brought, the ID token goes to the service.",
-        "AGENT-07",
+        "AGENT-07 AGENT-09",
         renewed=identity_renewed,
         worth_keeping=everything,
     ),
