@@ -46,7 +46,7 @@ def test_defects_are_caught_and_the_proof_is_kept(tmp_path: Path) -> None:
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=400,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -97,7 +97,7 @@ class ByHand:
             env=self.environment,
             capture_output=True,
             text=True,
-            timeout=110,
+            timeout=400,
             check=False,
         )
         assert done.stderr == ""

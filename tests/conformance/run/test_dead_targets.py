@@ -100,7 +100,7 @@ def run(folder: Path, url: str) -> tuple[int, dict[str, Any]]:
         env={"PATH": "", "PROXY_SECRET": "a-secret-of-a-dead-target"},
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=400,
         check=False,
     )
     assert done.stderr == ""

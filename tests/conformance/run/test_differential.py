@@ -55,7 +55,7 @@ VOLATILE = [
     (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)?", "TIME"),
     (r"\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT", "DATE"),
     (r"127\.0\.0\.1(:|%3A)\d{4,5}\b", "HOST"),
-    (r"(prj|res|proxy|agent|grant|sub)_([0-9a-f]{32}\b|[0-9a-f]+…)", r"\1_ID"),
+    (r"(prj|res|proxy|agent|grant|key|sub)_([0-9a-f]{32}\b|[0-9a-f]+…)", r"\1_ID"),
     (r"\bgateway-[0-9a-f]{16}\b", "gateway_ID"),
     (r"\bRUN-[0-9a-f]{12}\b", "INDICATOR"),
     (r"\bg[0-9a-f]{12}\b", "UNIQUE"),

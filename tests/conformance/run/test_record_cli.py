@@ -21,7 +21,7 @@ def gateproof(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=110,
+        timeout=400,
         check=False,
     )
 

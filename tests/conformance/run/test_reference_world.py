@@ -54,7 +54,7 @@ def run(folder: Path, *options: str, **environment: str) -> tuple[int, dict[str,
         env=os.environ | environment,
         capture_output=True,
         text=True,
-        timeout=110,
+        timeout=400,
         check=False,
     )
     assert done.stderr == ""
