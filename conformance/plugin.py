@@ -26,6 +26,7 @@ from conformance.run.agent_bench import AgentBench
 from conformance.run.bench import Bench
 from conformance.run.benches import AnyBench, open_bench
 from conformance.run.contexts import Context
+from conformance.run.garbage import collect_seldom
 from conformance.run.interruption import Interruption
 from conformance.run.judge import harness_error, judge
 from conformance.run.plan import Plan
@@ -52,6 +53,7 @@ _PART = 4
 def pytest_configure(config: pytest.Config) -> None:
     handed = getattr(config, "workerinput", None)
     if handed is not None:
+        collect_seldom()
         # From our own parent.
         config.stash[PLAN], config.stash[CONTEXT] = pickle.loads(handed["gateproof"])  # noqa: S301
         config.stash[INTERRUPTION] = interruption = Interruption()

@@ -142,10 +142,12 @@ def _run(
     key: SigningKey,
 ) -> int:
     from conformance.cli.outputs import Leak, tell_job, write_all  # noqa: PLC0415
+    from conformance.run.garbage import collect_seldom  # noqa: PLC0415
     from conformance.run.session import carry_out, planned  # noqa: PLC0415
     from reports.terminal import Counting, failures, partial, screen, summary, undecided  # noqa: PLC0415
     from reports.verdicts import RunVerdict, Verdict, many  # noqa: PLC0415
 
+    collect_seldom()
     shown = screen(no_color=arguments.no_color)
     checks = planned(selected, options.role)
     if not arguments.quiet:

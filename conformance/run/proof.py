@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import multiprocessing
 import os
 import signal
@@ -20,6 +19,7 @@ from conformance import __version__, rules
 from conformance.checks import index
 from conformance.proven import SCHEMA as PROVEN
 from conformance.proven import proven
+from conformance.run.garbage import collect_seldom
 from conformance.run.scope import Effort, longest_first
 from conformance.run.subjects import Subject
 from conformance.run.trials import Trial, attempt
@@ -178,9 +178,7 @@ def _begin(until: Connection, folder: str) -> None:
     Signals are for whoever started it, who lets go of the pipe.
     """
     tempfile.tempdir = folder
-    # What is loaded stays, and of what a trial makes little is ever garbage in circles.
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 50)
+    collect_seldom()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
 
