@@ -1,7 +1,7 @@
 """How often a run looks for garbage: seldom.
 
-Records of what passed are kept by the thousand until a run ends, and the collector would walk over all of them
-again and again. Little of what a run makes is ever garbage in circles.
+Records of what passed are kept by the thousand until a run ends, and the collector would walk over all of
+them again and again. Little of what a run makes is ever garbage in circles.
 """
 
 from __future__ import annotations
