@@ -21,9 +21,9 @@ MOST_HOPS = 5
 class Patience:
     """How often gateway and merchant are asked, and how long each answer may take."""
 
-    tries: int = 3
+    tries: int = 2
     pause_s: float = 0.05
-    answer_s: float = 1.2
+    answer_s: float = 1.0
 
 
 def transport(trust: ssl.SSLContext) -> httpx.AsyncBaseTransport:
