@@ -140,14 +140,14 @@ def challenged(answer: Exchange) -> Challenge:
     return bearer[0]
 
 
-def turned_away(ask: Callable[[], Exchange]) -> None:
-    """The challenge comes, and what got it once opens nothing when it comes again.
+def turned_away(ask: Callable[[], Exchange], again: Callable[[], Exchange]) -> None:
+    """The challenge comes, and what got it once opens nothing when it comes `again`.
 
-    A service that has enough of a caller may say so in another way the second time.
+    A service that has enough of a caller may say so in another way the second time: `again` takes what comes.
     """
     challenged(ask())
 
-    expect(ask()).refused()
+    expect(again()).refused()
 
 
 def challenges_of(answer: Exchange) -> list[Challenge]:

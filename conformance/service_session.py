@@ -34,31 +34,39 @@ class ServiceSession:
 
     def call(self, token: str | None) -> Exchange:
         """The operation in this session with this token, or without any."""
-        asked = self.service.operation
-        return self._ask("tools/call", mcp.called(asked.tool or "", asked.arguments), token)
+        return self._operate(self.service.wire.send, token)
+
+    def call_once(self, token: str) -> Exchange:
+        """The same, whose answer is taken as it comes: a service that has enough of it may ask to wait."""
+        return self._operate(self.service.patient.send_once, token)
 
     def besides(self, token: str) -> Iterator[Exchange]:
         """What the server says beside the answer to a call, and what else it has to offer."""
         listening = mcp.listening(self.url, (*_bearer(token), *self.headers))
         yield self.service.wire.overhear("operation: listening", listening, lambda: self._called(token))
-        yield self._ask("tools/list", {}, token)
+        send = self.service.wire.send
+        yield self._ask(send, "tools/list", {}, token)
         for method, member in LISTS.items():
-            listed = self._ask(method, {}, token)
+            listed = self._ask(send, method, {}, token)
             yield listed
             for entry in _entries(mcp.result_of(listed).get(member)):
                 if isinstance(entry.get("uri"), str):
-                    yield self._ask("resources/read", {"uri": entry["uri"]}, token)
+                    yield self._ask(send, "resources/read", {"uri": entry["uri"]}, token)
                 elif method == "prompts/list" and isinstance(entry.get("name"), str):
-                    yield self._ask("prompts/get", {"name": entry["name"]}, token)
+                    yield self._ask(send, "prompts/get", {"name": entry["name"]}, token)
 
     def _called(self, token: str) -> None:
         self.call(token)
 
-    def _ask(self, method: str, params: dict[str, Any], token: str | None) -> Exchange:
+    def _operate(self, send: mcp.Send, token: str | None) -> Exchange:
+        asked = self.service.operation
+        return self._ask(send, "tools/call", mcp.called(asked.tool or "", asked.arguments), token)
+
+    def _ask(self, send: mcp.Send, method: str, params: dict[str, Any], token: str | None) -> Exchange:
         if token is not None:
             self.service.keyring.add(Secret("access_token", token))
         headers = (*_bearer(token), *self.headers)
-        return mcp.ask(self.service.wire.send, self.url, headers, method, params)
+        return mcp.ask(send, self.url, headers, method, params)
 
 
 def session_of(service: Service, token: str) -> ServiceSession:

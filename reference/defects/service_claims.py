@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from posixpath import normpath
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -76,11 +76,6 @@ def as_browsers_read(url: Any) -> str:
     parts = urlsplit(text(url).strip())
     host, path = parts.netloc.lower().removesuffix(":443"), unquote(parts.path)
     return f"{parts.scheme.lower()}://{host}{normpath(path)}" if host else ""
-
-
-def audience_members(facts: ClaimFacts) -> Mapping[str, Any]:
-    audience = facts.claims.get("aud")
-    return audience if isinstance(audience, dict) else {}
 
 
 CLAIMS: tuple[ServiceDefect, ...] = (
@@ -194,18 +189,6 @@ CLAIMS: tuple[ServiceDefect, ...] = (
         "White space around an audience does not count.",
         "CHAL-06",
         **audience(lambda aud, facts: text(aud).strip() == facts.settings.indicator),
-    ),
-    defect(
-        "audience-in-an-object",
-        "An audience that is an object with the Resource indicator in it is taken.",
-        "CHAL-06",
-        **checks(
-            AUDIENCE,
-            lambda facts: (
-                facts.settings.indicator in audience_members(facts)
-                or validation.meant_for_the_merchant_api(facts)
-            ),
-        ),
     ),
     defect(
         "audience-or-authorized-party",

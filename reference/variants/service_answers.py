@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import hashlib
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -91,7 +93,7 @@ def _preflights(asked: Asked, answered: Answered, _backend: Backend) -> Answered
     return replace(allowed, status=204, body=b"") if asked.method == "OPTIONS" else allowed
 
 
-def _barring() -> Callable[[Asked, Answered, Backend], Answered]:
+def _barring(barred: Answered) -> Callable[[Asked, Answered, Backend], Answered]:
     """A token that was turned away once is known, and gets no second challenge."""
     known: set[str] = set()
 
@@ -99,9 +101,9 @@ def _barring() -> Callable[[Asked, Answered, Backend], Answered]:
         token = asked.headers.get("authorization", "")
         if answered.status != 401 or token.count(".") != 2:
             return answered
-        barred = token in known
+        again = token in known
         known.add(token)
-        return Answered(status=403, headers=(), body=b"") if barred else answered
+        return barred if again else answered
 
     return change
 
@@ -124,9 +126,19 @@ def _fingerprints(asked: AskedOf, reply: Reply, outcome: Outcome) -> str:
 
 
 def _access_log(asked: AskedOf, reply: Reply, _outcome: Outcome) -> str:
-    """A line as web servers write it, with the query, and all headers that are not Authorization."""
+    """A line as web servers write it, with who calls by Basic, the query, and all other headers."""
     headers = " ".join(f"{name}={value}" for name, value in asked.headers if name != "authorization")
-    return f'"{asked.method} {asked.path}?{asked.query} HTTP/1.1" {reply.status} {headers}'
+    users = "".join(_basic_user(value) for value in asked.headers_named("authorization"))
+    return f'{users or "-"} "{asked.method} {asked.path}?{asked.query} HTTP/1.1" {reply.status} {headers}'
+
+
+def _basic_user(authorization: str) -> str:
+    scheme, _, encoded = authorization.partition(" ")
+    if scheme.lower() != "basic":
+        return ""
+    with suppress(ValueError):
+        return base64.b64decode(encoded).decode().partition(":")[0]
+    return ""
 
 
 def _connections() -> tuple[Variant, ...]:
@@ -181,13 +193,18 @@ ANSWERS = (
     variant(
         "bad-tokens-barred",
         "a bad token that comes again gets 403, without another look",
-        around=meddling(_barring()),
+        around=meddling(_barring(Answered(status=403, headers=(), body=b""))),
+    ),
+    variant(
+        "bad-tokens-asked-to-wait",
+        "a bad token that comes again gets 429 and has to wait for minutes",
+        around=meddling(_barring(Answered(status=429, headers=(("retry-after", "240"),), body=b""))),
     ),
     variant("preflights-answered", "every OPTIONS is a preflight", around=meddling(_preflights)),
     variant("fingerprints-of-tokens-in-the-log", "the log has digests of tokens", logged=_fingerprints),
     variant(
         "access-log-with-the-query",
-        "the log has the query and the headers of a request, Authorization aside",
+        "the log has the query, the headers and the name of who calls by Basic, Authorization itself aside",
         logged=_access_log,
     ),
     *_connections(),

@@ -23,7 +23,7 @@ if lacking := missing():
     pytest.skip(lacking, allow_module_level=True)
 
 SCRIPTS = str(Path(__file__).with_name("script_gateway.py"))
-PATIENCE_S = 110.0
+PATIENCE_S = 240.0
 # Signs in at an address where nobody listens, says who it is, and waits for its end.
 WORKER = """
 import sys, time

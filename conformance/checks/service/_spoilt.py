@@ -27,4 +27,4 @@ def expired(world: ServiceWorld) -> str:
 def refused(service: Service, world: ServiceWorld, token: str) -> None:
     """The token is turned away, though the gateway would redeem it: the service has to look itself."""
     world.gateway.let_redeem(token, USER)
-    turned_away(lambda: service.serve(token))
+    turned_away(lambda: service.serve(token), lambda: service.serve_once(token))

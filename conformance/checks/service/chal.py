@@ -99,9 +99,9 @@ def no_bearer_token_gets_the_challenge(
 ) -> None:
     """What is no Bearer token is as good as none; the same token as a Bearer token is served."""
     good_token(service, world)
-    good = world.gateway.access_token(USERS[0])
+    header = case(world.gateway.astray_token(USERS[0]))
 
-    turned_away(lambda: service.operate(case(good)))
+    turned_away(lambda: service.operate(header), lambda: service.operate_once(header))
 
 
 @check("CHAL-09")

@@ -44,7 +44,6 @@ AUDIENCES: dict[str, _CHANGE] = {
     "the-authorization-server": lambda world, _: [world.gateway.authorization_server],
     "longer-host": lambda world, _: [f"{world.gateway.setup.indicator}.evil.example"],
     "in-a-list-of-lists": lambda world, _: [[world.gateway.setup.indicator]],
-    "in-an-object": lambda world, _: {world.gateway.setup.indicator: world.gateway.setup.indicator},
     "in-one-string-with-others": lambda world, _: [f"{world.gateway.setup.indicator} https://evil.example"],
     **{name: partial(_nearly, NEAR_MISSES[name]) for name in _NEAR},
 }

@@ -66,4 +66,4 @@ def _refused_in_a_session(service: Service, world: ServiceWorld, token: str) -> 
     served(session.call(good), gateway.orders_of(USER))
     gateway.let_redeem(token, USER)
 
-    turned_away(lambda: session.call(token))
+    turned_away(lambda: session.call(token), lambda: session.call_once(token))

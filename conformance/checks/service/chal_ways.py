@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from conformance.check import check
 from conformance.checks.service._spoilt import USER, good_token
 from conformance.checks.service._trouble import shows_orders
-from conformance.claims import LeftOut, expect
+from conformance.claims import LeftOut, expect, require
 from conformance.run.service_world import ServiceWorld
 from conformance.service import Service
 from conformance.wire.exchange import Request
@@ -50,6 +50,7 @@ def no_way_around_the_challenge_brings_orders(
         raise LeftOut("the operation is an MCP tool: it has one method and one address")
     good_token(service, world)
     own = service.request(())
+    statuses: list[int | None] = []
 
     for request in case(own):
         if (request.method, request.url) == (own.method, own.url):
@@ -62,3 +63,8 @@ def no_way_around_the_challenge_brings_orders(
             got=f"{answer.outcome()} with orders",
             exchange=answer,
         )
+        statuses.append(answer.status)
+    answered = any(status is not None for status in statuses)
+    require.that(
+        answered, "operation another way, without a token", expected="an answer to one of them", got="none"
+    )
