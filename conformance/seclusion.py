@@ -14,7 +14,7 @@ from conformance.wire.exchange import Exchange
 from conformance.wire.secret import Secret
 from conformance.world import World
 from fakes.merchant.admin import MerchantAdmin
-from fakes.merchant.records import JournalEntry
+from fakes.merchant.records import JournalEntry, named_actors
 
 # With a clock that can be moved: a life that is over in one step, and short against any other token's.
 BY_CLOCK_S, STEP_S = 60, 70
@@ -70,12 +70,16 @@ class Seclusion:
     def asked(self, *grants: str) -> list[JournalEntry]:
         return [entry for entry in self.journal() if entry.grant in grants]
 
-    def served_again(self, before: int, *grants: str) -> list[JournalEntry]:
-        """What the merchant served by these grants after so many requests; nothing if none comes in time."""
+    def served_again(self, before: int, agent: str, *grants: str) -> list[JournalEntry]:
+        """What the merchant served by these grants after so many requests, once this agent is named in it.
+
+        What another agent began may still be going on; after a while this is what came, or nothing.
+        """
         deadline = time.monotonic() + PROVISIONED_S
         while True:
             more = [entry for entry in self.asked(*grants)[before:] if entry.status == 200]
-            if more or time.monotonic() > deadline:
+            named = any(agent in actor for entry in more for actor in named_actors(entry.actor))
+            if named or time.monotonic() > deadline:
                 return more
             time.sleep(0.1)
 

@@ -89,7 +89,7 @@ KEPT: tuple[Defect, ...] = (
     defect(
         "project-id-of-the-agents-row",
         "`ext.project_id` is the Project that the agent met first.",
-        "CLAIM-08",
+        "CLAIM-08 REDEEM-01",
         access_token_claims=project_of_the_agents_row(),
     ),
 )

@@ -6,8 +6,10 @@ from dataclasses import replace
 
 from conformance.checks.gateway._exchanges import refreshed
 from conformance.claims import LeftOut
+from conformance.documents import strings_in
 from conformance.parties import Grant
 from conformance.standing import Renewed
+from conformance.wire.jose import read
 from conformance.world import World
 
 UNKNOWN = "the refresh grant in the form that OAuth gives it is not supported"
@@ -16,8 +18,9 @@ UNKNOWN = "the refresh grant in the form that OAuth gives it is not supported"
 def renewed(world: World) -> Grant:
     """A grant at home whose access token came of a refresh.
 
-    The specification shows no request for it, so a gateway that gives nothing is not judged. One token
-    is kept for all that is asked about it, as long as the target's clock stands still.
+    The specification shows no request for it, so a gateway that gives nothing is not judged, nor one that
+    gives a token for something else: it counts where it redeems, or names the Resource. One token is kept
+    for all that is asked about it, as long as the target's clock stands still.
     """
     kept = world.standing.renewed
     if kept is None or kept.offset_s != world.clock.offset_s:
@@ -36,4 +39,9 @@ def _fresh(world: World) -> Grant | None:
     token = answer.member("access_token")
     if answer.status != 200 or not isinstance(token, str) or not token:
         return None
-    return replace(grant, access_token=world.gateway.keyring.secret("access_token", token), answer=answer)
+    fresh = replace(grant, access_token=world.gateway.keyring.secret("access_token", token), answer=answer)
+    parsed = read(token)
+    if parsed is None:
+        return None
+    named = fresh.resource.indicator in strings_in({"aud": parsed.claims.get("aud")})
+    return fresh if named or world.redeem(fresh, world.proxy_token()).status == 200 else None

@@ -10,13 +10,16 @@ from conformance.world import World
 
 @check("AUTHZ-16", cases=("in-a-new-browser", "signed-in"))
 def user_who_approved_before_may_decline_now(world: World, case: str) -> None:
-    """Whoever approved an agent and declines the same one later gives it no second code."""
+    """Whoever approved an agent and declines the same one later gives it no second code.
+
+    A yes may be remembered. There may still be a no to press then, to something else.
+    """
     signed_in = world.in_one_browser()
     agent = signed_in.authorization().agent
     asker = signed_in if case == "signed-in" else world
+    new, again = (asker.gateway.visit(asker.attempt(who)) for who in (asker.agent(), agent))
     visit = asker.gateway.visit(asker.attempt(agent), approve=False, wherever=True)
-    if not visit.declined:
-        # With the yes remembered, as it may be, there is no page to say no on.
+    if not visit.declined or (again.acts or 0) < (new.acts or 0):
         raise LeftOut("nobody could be seen to decline: the gateway may remember that the user approved")
 
     no_code(visit, "authorization that the user declined, after approving the same agent before")

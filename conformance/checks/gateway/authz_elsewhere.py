@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from conformance.check import check
+from conformance.checks.gateway._elsewhere import of_one_merchant
 from conformance.checks.gateway._visits import code_came
 from conformance.parties import Resource
 from conformance.world import World
@@ -13,13 +14,14 @@ from conformance.world import World
 @check("AUTHZ-01", needs=["resources:2"])
 def another_resource_gives_a_code_too(world: World) -> None:
     """An agent that got its code for one Resource gets one for the next."""
-    _codes_come(world, world.two_resources())
+    _codes_come(world, of_one_merchant(world, world.two_resources()))
 
 
 @check("AUTHZ-01", needs=["two-projects"])
 def another_project_gives_a_code_too(world: World) -> None:
     """An agent that got its code in one Project gets one in the next."""
-    _codes_come(world, (world.home().resource, world.project().resource))
+    both = world.home().resource, world.project().resource
+    _codes_come(world, of_one_merchant(world, both))
 
 
 def _codes_come(world: World, resources: Iterable[Resource]) -> None:

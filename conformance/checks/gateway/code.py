@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 
 from conformance.check import check
+from conformance.checks.gateway._elsewhere import of_one_merchant
 from conformance.checks.gateway._exchanges import (
     TOKENS,
     invalid_grant,
@@ -59,7 +60,7 @@ def another_resource_gives_every_token_too(gateway: Gateway, world: World) -> No
     """The code for a second Resource is exchanged like that for the first."""
     world = world.in_one_browser()
     agent = world.agent()
-    for resource in world.two_resources():
+    for resource in of_one_merchant(world, world.two_resources()):
         _every_token(gateway.exchange(world.authorization(agent=agent, resource=resource)))
 
 
@@ -67,9 +68,10 @@ def another_resource_gives_every_token_too(gateway: Gateway, world: World) -> No
 def another_project_gives_every_token_too(gateway: Gateway, world: World) -> None:
     """The code from a second Project is exchanged like that from the first."""
     world = world.in_one_browser()
+    both = world.home().resource, world.project().resource
     agent = world.agent()
-    for project in (world.home(), world.project()):
-        _every_token(gateway.exchange(world.authorization(agent=agent, resource=project.resource)))
+    for resource in of_one_merchant(world, both):
+        _every_token(gateway.exchange(world.authorization(agent=agent, resource=resource)))
 
 
 @check("CODE-02")

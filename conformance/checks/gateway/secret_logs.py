@@ -51,7 +51,7 @@ def token_that_may_not_redeem_is_not_in_the_logs(gateway: Gateway, world: World)
     agent = world.agent()
     console.withhold_redemption_scope(world, agent)
     grant = world.grant(agent=agent)
-    gateway.redeem(grant.access_token, world.proxy_token(), grant.resource.indicator)
+    require(gateway.redeem(grant.access_token, world.proxy_token(), grant.resource.indicator)).refused()
     log = _log(world)
 
     _not_logged(log, _tokens(gateway, "access_token"), "gateway access token", plain=True)

@@ -78,7 +78,7 @@ def second_agent_is_named_in_its_turn(world: World) -> None:
     world.merchant_token(alone.grant(), alone.proxy_token())
     before = _told_of_agents(alone)
     second = alone.grant()
-    sent = alone.served_again(before, JWT_BEARER, TOKEN_EXCHANGE)
+    sent = alone.served_again(before, second.agent.client_id, JWT_BEARER, TOKEN_EXCHANGE)
     if not sent:
         raise LeftOut("a user's second agent goes by the merchant token that the first one's sign-in brought")
     actors = [actor for entry in sent for actor in named_actors(entry.actor)]
@@ -153,7 +153,7 @@ def _assertions(alone: Seclusion, grant: Grant, after: int) -> list[tuple[str, s
         (kind, token)
         for entry in entries
         for kind, token in _tokens(entry)
-        if entry.client_id == alone.client_id or named & set(_claimed(token))
+        if entry.client_id == alone.client_id or (entry.client_id is None and named & set(_claimed(token)))
     ]
 
 

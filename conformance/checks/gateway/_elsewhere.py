@@ -1,0 +1,21 @@
+"""A second Resource or Project at which the same users can be expected to sign in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from conformance.claims import LeftOut
+from conformance.estate import ControlledEstate
+from conformance.parties import Resource
+from conformance.world import World
+
+
+def of_one_merchant(world: World, resources: Sequence[Resource]) -> Sequence[Resource]:
+    """The same, where the users of this run are known to have an account at the merchant of each.
+
+    A target file that lists its Resources may list merchants of many kinds.
+    """
+    known = all(resource.merchant_client_id is not None for resource in resources)
+    if not isinstance(world.estate, ControlledEstate) and (world.merchant is None or not known):
+        raise LeftOut("the target file does not say whether the same users can sign in at both Resources")
+    return resources
