@@ -94,7 +94,7 @@ USERS: tuple[ServiceDefect, ...] = (
     defect(
         "current-user-in-one-place",
         "Whose call it is stands in a global variable while redemption is asked.",
-        "BACK-10",
+        "BACK-10 ROBUST-03",
         **current_user(),
     ),
     defect(
