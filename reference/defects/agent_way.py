@@ -62,7 +62,7 @@ def client_id_as_it_came(endpoints: Endpoints, parameters: Mapping[str, str]) ->
     """The client ID is put into the address without a thought for what some characters mean there."""
     client_id = parameters["client_id"]
     return authorization.authorization_url(endpoints, parameters).replace(
-        f"client_id={quote(client_id)}", f"client_id={client_id}"
+        f"client_id={quote(client_id, safe='')}", f"client_id={client_id}"
     )
 
 
