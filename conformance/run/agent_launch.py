@@ -25,6 +25,8 @@ _POLL_S = 0.02
 # An address for the user stands near the beginning of what an agent prints.
 _READ_FOR_ADDRESSES = 1024 * 1024
 _LINE_IS_OVER_S = 0.5
+# Who is asked to end may want to say something first.
+_LAST_WORDS_S = 2.0
 _MARK = "GATEPROOF_STATE_DIR"
 _PROCESSES = Path("/proc")
 # Three authorizations are plenty, and ten fail (rule AGENT-15); who gets there is stopped.
@@ -146,6 +148,8 @@ def run_once(
         reasons = {Ended.STOPPED: lambda: _too_much(world, before, visits), Ended.ASKED_TO: until}
         ended = _watched(running, visits, reasons, started + spec.timeout_s)
         took_s = time.monotonic() - started
+        if ended is Ended.ASKED_TO:
+            running.ask_to_end(_LAST_WORDS_S)
     finally:
         browser.serves(None)
         visits.close()
