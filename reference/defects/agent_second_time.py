@@ -162,7 +162,7 @@ SECOND_TIME: tuple[AgentDefect, ...] = (
     defect(
         "first-refresh-token-for-ever",
         "The refresh token that replaces the first one is not kept, and without a good one it ends.",
-        "AGENT-09 AGENT-11",
+        "AGENT-09",
         renewed=with_the_first_refresh_token,
         worth_keeping=dict,
     ),
