@@ -20,7 +20,12 @@ from fakes.gateway.desk import fields
 from fakes.gateway.script import Endpoint
 
 # What the runs of the install are called at which all checks look.
-STORY = ("the normal run", "a second run of the install", "a run after the tokens have expired")
+STORY = (
+    "the normal run",
+    "a second run of the install",
+    "a run after the tokens have expired",
+    "a run after the next ones have expired as well",
+)
 _CA_VARIABLES = ("GATEPROOF_CA_FILE", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
 
 
@@ -51,10 +56,11 @@ class Install:
     ran: Callable[[Install, Run], None]
     runs: list[Run] = field(default_factory=list)
 
-    def launch(self, what: str, deliver: Deliver = honest) -> Run:
+    def launch(self, what: str, deliver: Deliver = honest, until: Callable[[], bool] = bool) -> Run:
         """One run of the agent, with a user who approves, and a browser that delivers like this.
 
-        `what` it is for is what a reader is told of it.
+        `what` it is for is what a reader is told of it. Where it goes on `until` something has happened, it
+        is asked to end then.
         """
         run = run_once(
             self.spec,
@@ -63,6 +69,7 @@ class Install:
             world=self.world,
             browser=self.browser,
             visits=Visits(self.world, deliver),
+            until=until,
             output_file=self.folder / f"output-{len(self.runs) + 1}",
         )
         self.runs.append(run)
@@ -113,7 +120,7 @@ class Agents:
         while len(install.runs) < number:
             if len(install.runs) >= 2:
                 end_tokens(install.world)
-            install.launch(STORY[min(len(install.runs), 2)])
+            install.launch(STORY[min(len(install.runs), len(STORY) - 1)])
         return install.runs[number - 1]
 
     def runs(self) -> list[Run]:
@@ -170,11 +177,14 @@ def exchanged_with(run: Run, code: str) -> list[Heard]:
 def attempts_of(run: Run) -> list[Attempt]:
     """The authorizations of a run, with the verifiers that belong to their codes.
 
-    An address that is opened twice, by two ways to open a browser, is one authorization.
+    An address that is opened twice, by two ways to open a browser, is one authorization, unless the agent has
+    made an exchange of what came of either.
     """
-    visits = {visit.url: visit for visit in reversed(run.visits)}
     forms = [fields(each.call) for each in exchanges(run)]
     verifiers = {form.get("code", ""): form.get("code_verifier") for form in forms}
+    used = [visit for visit in run.visits if any(code in verifiers for code in visit.codes())]
+    addresses = {visit.url for visit in used}
+    unused = {visit.url: visit for visit in reversed(run.visits) if visit.url not in addresses}
     return [
         Attempt(
             state=visit.value("state"),
@@ -182,7 +192,7 @@ def attempts_of(run: Run) -> list[Attempt]:
             verifier=next((verifiers[code] for code in visit.codes() if code in verifiers), None),
             request=run.request_of(visit),
         )
-        for visit in reversed(visits.values())
+        for visit in sorted((*used, *unused.values()), key=lambda visit: visit.number)
     ]
 
 

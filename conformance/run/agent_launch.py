@@ -25,6 +25,8 @@ _POLL_S = 0.02
 # An address for the user stands near the beginning of what an agent prints.
 _READ_FOR_ADDRESSES = 1024 * 1024
 _LINE_IS_OVER_S = 0.5
+# Who is asked to end may want to say something first.
+_LAST_WORDS_S = 2.0
 _MARK = "GATEPROOF_STATE_DIR"
 _PROCESSES = Path("/proc")
 # Three authorizations are plenty, and ten fail (rule AGENT-15); who gets there is stopped.
@@ -39,6 +41,7 @@ class Ended(StrEnum):
     BY_ITSELF = "by itself"
     AT_LIMIT = "at its time limit"
     STOPPED = "stopped after too many requests"
+    ASKED_TO = "asked to end"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,8 +67,10 @@ class Run:
         return self._how() + self._for_want_of_a_browser()
 
     def _how(self) -> str:
+        if self.ended is Ended.AT_LIMIT:
+            return self._at_limit()
         if self.ended is not Ended.BY_ITSELF:
-            return f"a run that was {self.ended.value}" if self.ended is Ended.STOPPED else self._at_limit()
+            return f"a run that was {self.ended.value}"
         return f"exit code {self.exit_code} and {'the orders' if self.served else 'no orders'} read"
 
     def _for_want_of_a_browser(self) -> str:
@@ -107,13 +112,16 @@ class Run:
         return next(asked, None)
 
     def authorizations(self) -> int:
-        """How often the user was sent to authorize, or a refresh token was used in place of it."""
+        """How often the user was sent to authorize, or a refresh token was used in place of it.
+
+        An agent that looks at the page itself, over and over, does not leave the user to authorize.
+        """
         refreshes = [
             each
             for each in self.calls(Endpoint.TOKEN)
             if fields(each.call).get("grant_type") == "refresh_token"
         ]
-        return len(self.visits) + len(refreshes)
+        return max(len(self.visits), len(self.calls(Endpoint.AUTHORIZATION))) + len(refreshes)
 
     def output(self) -> bytes:
         return self.output_file.read_bytes()
@@ -127,6 +135,7 @@ def run_once(
     world: AgentWorld,
     browser: BrowserCommand,
     visits: Visits,
+    until: Callable[[], bool],
     output_file: Path,
 ) -> Run:
     """Launches the agent, plays its user until it ends, and leaves no process of it behind."""
@@ -136,8 +145,11 @@ def run_once(
     running = launch(replace(spec, command=command), output_file=output_file, env_extra=told)
     try:
         running.end_input()
-        ended = _watched(running, visits, lambda: _too_much(world, before, visits), started + spec.timeout_s)
+        reasons = {Ended.STOPPED: lambda: _too_much(world, before, visits), Ended.ASKED_TO: until}
+        ended = _watched(running, visits, reasons, started + spec.timeout_s)
         took_s = time.monotonic() - started
+        if ended is Ended.ASKED_TO:
+            running.ask_to_end(_LAST_WORDS_S)
     finally:
         browser.serves(None)
         visits.close()
@@ -157,11 +169,15 @@ def run_once(
     )
 
 
-def _watched(running: Running, visits: Visits, too_much: Callable[[], bool], until: float) -> Ended:
+def _watched(
+    running: Running, visits: Visits, reasons: Mapping[Ended, Callable[[], bool]], until: float
+) -> Ended:
+    """How it ends: by itself, or at its limit, or for one of these reasons, where it is asked to."""
     reading = _Reading(running, visits)
     while running.wait(_POLL_S) is None:
-        if too_much():
-            return Ended.STOPPED
+        for how, holds in reasons.items():
+            if holds():
+                return how
         if time.monotonic() > until:
             return Ended.AT_LIMIT
         reading.on()

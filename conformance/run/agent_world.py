@@ -32,11 +32,12 @@ SCOPES = ("orders:read",)
 SERVICE, METADATA, GATEWAY, CORE = "service", "metadata host", "gateway", "core"
 THIEF, CLEAR, SECOND, SECOND_CORE = "thief", "plain HTTP", "second gateway", "second core"
 BROWSER_MARK = "x-gateproof-browser"
+GOOD = "good"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Certificates:
-    """Files by name: `good`, and what is wrong with the others."""
+    """Files by name: GOOD, and what is wrong with the others."""
 
     ca_file: Path
     files: Mapping[str, tuple[Path, Path]]
@@ -113,7 +114,7 @@ class AgentWorld:
         self._loop = loop
         self._certificates = certificates
         self._wrong = wrong or {}
-        self._listeners: list[Listener] = []
+        self._listeners: dict[str, Listener] = {}
         self.parties: dict[str, Party] = {}
         self._doors: dict[str, _Door] = {}
         for name in (SERVICE, METADATA, GATEWAY, CORE, THIEF, CLEAR):
@@ -152,6 +153,15 @@ class AgentWorld:
         self.named.append(desk)
         return desk
 
+    def shows(self, party: str, kind: str) -> None:
+        """From now on this party has another certificate; whoever was connected to it is not any more."""
+
+        async def shut() -> None:
+            self._listeners[party].close()
+
+        self._loop.run(shut())
+        self._listen(party, kind)
+
     def heard(self, since: int = 0) -> list[Heard]:
         """All requests, in the order in which they came, whoever got them."""
         found = [
@@ -184,7 +194,7 @@ class AgentWorld:
 
     def close(self) -> None:
         async def shut() -> None:
-            for listener in self._listeners:
+            for listener in self._listeners.values():
                 listener.close()
 
         self._loop.run(shut())
@@ -208,7 +218,8 @@ class AgentWorld:
         routes = (thief.base_routes(), thief.core_routes(), own.routes())
         self._serve(THIEF, thief.script, thief.base_journal, *routes)
         # Whoever goes there in the clear is served like everywhere else: what it sends is what counts.
-        self._serve(CLEAR, desk.script, Journal(), desk.base_routes(), desk.core_routes())
+        in_the_clear = (desk.base_routes(), desk.core_routes(), service.metadata_routes())
+        self._serve(CLEAR, desk.script, Journal(), *in_the_clear)
 
     def _serve(self, name: str, script: Script, journal: Journal, *routes: Routes) -> None:
         self._let_in(name, journal, application(script, journal, *routes))
@@ -220,11 +231,18 @@ class AgentWorld:
 
     def _open(self, name: str) -> None:
         """A port that the system chooses: whoever looks for a free one first may find it taken afterwards."""
-        door = self._doors[name] = _Door()
-        tls = None if name == CLEAR else self._tls(self._wrong.get(name, "good"))
-        listener = self._loop.run(listen(lambda _: door, host="127.0.0.1", port=0, tls=tls, came=door.knock))
+        self._doors[name] = _Door()
+        self._listen(name, self._wrong.get(name, GOOD))
+
+    def _listen(self, name: str, kind: str) -> None:
+        """A door that was open before opens where it was."""
+        door = self._doors[name]
+        tls = None if name == CLEAR else self._tls(kind)
+        listener = self._loop.run(
+            listen(lambda _: door, host="127.0.0.1", port=door.port, tls=tls, came=door.knock)
+        )
         door.port = int(listener.netloc.rpartition(":")[2])
-        self._listeners.append(listener)
+        self._listeners[name] = listener
 
     def _tls(self, kind: str) -> ssl.SSLContext:
         certificate, key = self._certificates.files[kind]

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from conformance.run.agent_context import AgentContext
-from conformance.run.agent_world import Certificates
+from conformance.run.agent_world import GOOD, Certificates
 from conformance.run.authority import Authority, Certificate
 from conformance.run.embedded import Embedded, embedded_agent
 from conformance.run.prepare import CannotRun, Prepared
@@ -30,7 +30,7 @@ def prepare_agent(
     _there(target.launch)
     authority, now = Authority(folder), datetime.now(UTC)
     issued = {
-        "good": authority.issue("world"),
+        GOOD: authority.issue("world"),
         EXPIRED: authority.issue_dated("expired", now - timedelta(days=9), now - timedelta(days=2)),
         ELSEWHERE: authority.issue_for("elsewhere", "elsewhere.example"),
         STRANGER: authority.issue_as_stranger("stranger"),

@@ -92,6 +92,11 @@ class Running:
     def last_lines(self) -> str:
         return self._output.last_lines()
 
+    def ask_to_end(self, timeout_s: float) -> None:
+        """Asks the whole group to end, and waits for the target itself to do so, as long as it may take."""
+        signal_group(self.pid, signal.SIGTERM)
+        self.wait(timeout_s)
+
     def stop(self) -> None:
         """Asks the whole group to end, and ends it after a grace; a second call does nothing."""
         try:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
+import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from itertools import count
@@ -21,6 +23,7 @@ from fakes.serving import Reset
 # Longer than anybody waits who has a deadline.
 HANG_S = 90.0
 _DRIP_S = 0.1
+_GZIP = re.compile(r"(?:^|,)\s*gzip\s*(?:;\s*q\s*=\s*(?:1|0?\.0*[1-9])[^,]*)?\s*(?:,|$)", re.IGNORECASE)
 Honest = Callable[[Call], Replied]
 Routes = Mapping[tuple[str, str], tuple[Endpoint, Honest]]
 _ORDINALS = count(1)
@@ -71,6 +74,11 @@ def application(
     return app
 
 
+def asks_for_gzip(call: Call) -> bool:
+    """The caller names gzip among what it can read; who names nothing, or all, has not asked for it."""
+    return _GZIP.search(call.header("accept-encoding") or "") is not None
+
+
 def _path(url: str) -> str:
     return urlsplit(url).path
 
@@ -112,6 +120,8 @@ async def _answered(
     if over_early or answer.reset or answer.hangs:
         return Reset()
     response = _response(answer, honest, call)
+    if answer.packs and asks_for_gzip(call):
+        response = _packed(response)
     journal.settle(place, response.status_code)
     return _InPieces(response, answer) if answer.drips_s or answer.breaks_off else response
 
@@ -138,6 +148,11 @@ class _InPieces(Response):
             await Reset()(scope, receive, send)
         else:
             await send({"type": "http.response.body", "body": rest})
+
+
+def _packed(plain: Response) -> Response:
+    headers = {name: value for name, value in plain.headers.items() if name != "content-length"}
+    return Response(gzip.compress(plain.body), plain.status_code, headers | {"content-encoding": "gzip"})
 
 
 async def _pause(is_over: Callable[[], Awaitable[bool]], seconds: float) -> bool:

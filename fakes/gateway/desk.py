@@ -83,6 +83,10 @@ class Desk:
         self.verifiers: list[str] = []
         # New agents wait for somebody's approval.
         self.holds = False
+        # Client IDs and codes have characters in them that mean something in a query or a form.
+        self.odd_values = False
+        # Whoever waits is sent back with an error, and not left on a page.
+        self.sends_back = False
         # So many exchanges are refused before one is accepted; their codes are lost.
         self.refusals = 0
         # Any client is taken for one of ours, as somebody does who collects what clients bring.
@@ -180,8 +184,8 @@ class Desk:
         if not isinstance(uris, list) or not uris or not all(isinstance(uri, str) for uri in uris):
             return Replied(status=400, document={"error": "invalid_redirect_uri"})
         client = AgentClient(
-            client_id=f"agent_{secrets.token_hex(10)}",
-            secret=_odd_secret(),
+            client_id=_odd("agent:") if self.odd_values else f"agent_{secrets.token_hex(10)}",
+            secret=_odd(),
             redirect_uris=tuple(uris),
             pending=self.holds,
         )
@@ -222,16 +226,14 @@ class Desk:
         asked = self._tickets.pop(call.form().get("ticket", ""), None)
         if asked is None:
             return Replied(status=400, page=_page("Too late", "<p>This page has been sent before.</p>"))
-        if self.clients[asked.client_id].pending:
-            return Replied(status=200, page=_page("Pending", "<p>An operator has to approve this agent.</p>"))
-        code = self.new_code(asked)
-        answer = {"code": code, **({"state": asked.state} if asked.state is not None else {})}
-        joint = "&" if urlsplit(asked.redirect_uri).query else "?"
-        query = urlencode({**answer, **self.beside_code}, quote_via=quote)
-        return Replied(status=302, page="", headers={"location": f"{asked.redirect_uri}{joint}{query}"})
+        if not self.clients[asked.client_id].pending:
+            return _back(asked, {"code": self.new_code(asked), **self.beside_code})
+        if self.sends_back:
+            return _back(asked, {"error": "access_denied"})
+        return Replied(status=200, page=_page("Pending", "<p>An operator has to approve this agent.</p>"))
 
     def new_code(self, asked: Asked) -> str:
-        code = secrets.token_urlsafe(32)
+        code = _odd() if self.odd_values else secrets.token_urlsafe(32)
         self.codes[code] = asked
         return code
 
@@ -305,9 +307,17 @@ class Desk:
         return Replied(status=200, document=document)
 
 
-def _odd_secret() -> str:
-    """Every character in it is allowed (RFC 6749 appendix A.2); in a form, some mean something else."""
-    return f"{secrets.token_urlsafe(18)}+/{secrets.token_urlsafe(15)}&%={secrets.token_urlsafe(6)}"
+def _back(asked: Asked, answer: Mapping[str, str]) -> Replied:
+    """The browser goes to where the agent waits for it, with the state that the agent sent."""
+    state = {"state": asked.state} if asked.state is not None else {}
+    joint = "&" if urlsplit(asked.redirect_uri).query else "?"
+    query = urlencode({**answer, **state}, quote_via=quote)
+    return Replied(status=302, page="", headers={"location": f"{asked.redirect_uri}{joint}{query}"})
+
+
+def _odd(begins: str = "") -> str:
+    """Every character in it is allowed (RFC 6749 appendix A); in a form, some mean something else."""
+    return f"{begins}{secrets.token_urlsafe(18)}+/{secrets.token_urlsafe(15)}&%={secrets.token_urlsafe(6)}"
 
 
 def fields(call: Call) -> dict[str, str]:

@@ -34,8 +34,9 @@ class Answer:
     The honest answer comes after `delay_s`, its JSON changed by `members` (None takes a member away). With a
     `status` or a `body` these come in its place. A call that is to `reset` gets no answer; one that `hangs`
     gets none for so long that nobody waits, or until the script is cleared. An answer that drips comes octet
-    by octet for `drips_s` and then all at once; one that `breaks_off` ends in the midst of its body. With
-    `whose`, all of this is for calls that have it in them, and every other call is answered honestly.
+    by octet for `drips_s` and then all at once; one that `breaks_off` ends in the midst of its body, and one
+    that `packs` is in gzip for whoever asked for that. With `whose`, all of this is for calls that have it in
+    them, and every other call is answered honestly.
     """
 
     status: int | None = None
@@ -47,6 +48,7 @@ class Answer:
     reset: bool = False
     drips_s: float = 0.0
     breaks_off: bool = False
+    packs: bool = False
     whose: str = field(default="", repr=False)
 
 

@@ -9,6 +9,7 @@ from reference.defects.agent_keeping import KEEPING
 from reference.defects.agent_later import LATER
 from reference.defects.agent_registration import REGISTRATION
 from reference.defects.agent_restarts import RESTARTS
+from reference.defects.agent_second_time import SECOND_TIME
 from reference.defects.agent_secrets import SECRETS
 from reference.defects.agent_states import STATES
 from reference.defects.agent_strangers import STRANGERS
@@ -25,6 +26,7 @@ FAMILIES = (
     TROUBLE,
     LATER,
     RESTARTS,
+    SECOND_TIME,
     STATES,
     STRANGERS,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import signal
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -61,16 +62,27 @@ def id_token_when_refused() -> dict[str, Any]:
     return {"bearer": bearer, "operate": operate}
 
 
-def shown_when_it_fails(status: int) -> Callable[[Settings, Ask, Mapping[str, str]], Answer]:
+def shown_when(helpless: Callable[[Answer], bool]) -> Callable[[Settings, Ask, Mapping[str, str]], Answer]:
     """What was asked is printed beside an answer that is no help."""
 
     def operate(settings: Settings, ask: Ask, authorization: Mapping[str, str]) -> Answer:
         answer = operation.operate(settings, ask, authorization)
-        if authorization and answer.status == status:
-            print(f"status {status} for a request with {dict(authorization)}")
+        if authorization and helpless(answer):
+            print(f"status {answer.status} for a request with {dict(authorization)}")
         return answer
 
     return operate
+
+
+def last_words(settings: Settings, ask: Ask, authorization: Mapping[str, str]) -> Answer:
+    """Who is asked to end says first what it was about to do."""
+
+    def say(_signal: int, _frame: object) -> None:
+        print(f"asked to end in a request with {dict(authorization)}", flush=True)
+        raise SystemExit(1)
+
+    signal.signal(signal.SIGTERM, say)
+    return operation.operate(settings, ask, authorization)
 
 
 def identity_renewed(ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens) -> dict[str, Any] | None:
@@ -205,13 +217,25 @@ SECRETS: tuple[AgentDefect, ...] = (
         "request-printed-when-the-service-fails",
         "A call with a token that the service fails at is printed.",
         "AGENT-12",
-        operate=shown_when_it_fails(500),
+        operate=shown_when(lambda answer: answer.status == 500),
     ),
     defect(
         "request-printed-when-forbidden",
         "A call with a token that the service forbids is printed.",
         "AGENT-12",
-        operate=shown_when_it_fails(403),
+        operate=shown_when(lambda answer: answer.status == 403),
+    ),
+    defect(
+        "request-printed-when-the-answer-is-none",
+        "A call with a token that is answered with no JSON is printed.",
+        "AGENT-12",
+        operate=shown_when(lambda answer: answer.status == 200 and not answer.document()),
+    ),
+    defect(
+        "request-printed-when-asked-to-end",
+        "A call with a token during which it is asked to end is printed.",
+        "AGENT-12",
+        operate=last_words,
     ),
     defect(
         "redirect-printed",

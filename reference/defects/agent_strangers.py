@@ -5,19 +5,20 @@ from __future__ import annotations
 import json
 import os
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 from reference.agent.browser import open_browser
-from reference.agent.policy import authorization, discovery, exchange
+from reference.agent.policy import authorization, discovery, exchange, operation
 from reference.agent.policy.authorization import Query
 from reference.agent.policy.discovery import Endpoints
 from reference.agent.policy.exchange import ExchangeFacts
 from reference.agent.wire import Answer, Failed, Outgoing, may_ask, redirected
 from reference.defects.agent_defect import AgentDefect, defect
+from reference.defects.agent_keeping import marker
 
 # OpenSSL's X509_V_FLAG_NO_CHECK_TIME, for which Python has no name.
 _NO_CHECK_TIME = 0x200000
@@ -92,6 +93,21 @@ def trusting(change: Callable[[ssl.SSLContext], None], where: Callable[[str], bo
     return {"trusted": trusted}
 
 
+def been_here(_url: str) -> bool:
+    """A run before this one got a token."""
+    return marker("tokens.json").exists()
+
+
+def asking_with_the_token(challenges: Sequence[str], service_url: str) -> str:
+    """What the service's host is asked for is asked for with the token, whatever port and scheme it has."""
+    url, kept = discovery.metadata_url(challenges, service_url), marker("tokens.json")
+    if kept.exists() and urlsplit(url).hostname == urlsplit(service_url).hostname:
+        tokens = json.loads(kept.read_text()).get(service_url, {})
+        trust = ssl.create_default_context(cafile=os.environ["GATEPROOF_CA_FILE"])
+        urlopen(Request(url, headers=operation.bearer(tokens)), context=trust, timeout=10).close()  # noqa: S310
+    return url
+
+
 def anybody(context: ssl.SSLContext) -> None:
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
 
@@ -160,6 +176,13 @@ STRANGERS: tuple[AgentDefect, ...] = (
         open_browser=lambda _command, url, say: open_browser(None, url, say),
     ),
     defect(
+        "token-goes-with-the-metadata",
+        "A kept token goes along when the metadata are asked for at the service's host, also in the clear.",
+        "AGENT-13",
+        metadata_url=asking_with_the_token,
+        may_ask=lambda url: may_ask(url) or _WELL_KNOWN in url,
+    ),
+    defect(
         "one-client-kept",
         "The install has one client, whichever gateway the service names.",
         "AGENT-13",
@@ -204,6 +227,21 @@ STRANGERS: tuple[AgentDefect, ...] = (
         "Whoever serves the service's metadata may show an old certificate.",
         "AGENT-16",
         **trusting(any_time, lambda url: "/who-authorizes" in url),
+    ),
+    defect(
+        "certificates-verified-once",
+        "Certificates are verified until the first token has come.",
+        "AGENT-16",
+        **trusting(anybody, been_here),
+    ),
+    defect(
+        "core-verified-once",
+        "The token endpoint's certificate is verified until the first token has come.",
+        "AGENT-16",
+        **trusting(
+            anybody,
+            lambda url: been_here(url) and _WELL_KNOWN not in url and not url.endswith("/orders"),
+        ),
     ),
     defect(
         "gateway-not-verified",

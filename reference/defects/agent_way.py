@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
-from reference.agent.policy import authorization, exchange
+from reference.agent.policy import authorization, exchange, operation
 from reference.agent.policy.authorization import Query
 from reference.agent.policy.discovery import Endpoints
+from reference.agent.policy.operation import Ask
+from reference.agent.settings import Settings
 from reference.agent.wire import Answer, Failed
 from reference.defects.agent_defect import AgentDefect, defect
 
@@ -51,6 +53,24 @@ def nothing_else(query: Query, endpoints: Endpoints) -> str:
     return authorization.code_in(query, endpoints)
 
 
+def as_it_is_written(query: Query, endpoints: Endpoints) -> str:
+    """The code is taken from the address as it stands there, and encoded once more for the form."""
+    return quote(authorization.code_in(query, endpoints), safe="")
+
+
+def client_id_as_it_came(endpoints: Endpoints, parameters: Mapping[str, str]) -> str:
+    """The client ID is put into the address without a thought for what some characters mean there."""
+    client_id = parameters["client_id"]
+    return authorization.authorization_url(endpoints, parameters).replace(
+        f"client_id={quote(client_id, safe='')}", f"client_id={client_id}"
+    )
+
+
+def in_gzip_unread(settings: Settings, ask: Ask, given: Mapping[str, str]) -> Answer:
+    """gzip is asked for, as a browser does, and what comes is read as it is."""
+    return operation.operate(settings, ask, {"Accept-Encoding": "gzip, deflate", **given})
+
+
 def with_a_lifetime(answer: Answer) -> dict[str, Any] | None:
     """`document["expires_in"]`, as other gateways have it."""
     tokens = exchange.tokens_in(answer)
@@ -82,6 +102,19 @@ WAY: tuple[AgentDefect, ...] = (
         "endpoints-built-in", "The endpoints are not read from discovery.", "AGENT-01", endpoints=built_in
     ),
     defect("more-parameters-refused", "A redirect with `iss` is refused.", "AGENT-01", code_in=nothing_else),
+    defect("code-not-decoded", "The code is not decoded.", "AGENT-01", code_in=as_it_is_written),
+    defect(
+        "client-id-not-encoded",
+        "The client ID is not encoded in the address.",
+        "AGENT-01",
+        authorization_url=client_id_as_it_came,
+    ),
+    defect(
+        "gzip-asked-for-and-not-read",
+        "Answers in gzip are asked for, and cannot be read.",
+        "AGENT-01",
+        operate=in_gzip_unread,
+    ),
     defect(
         "tokens-without-a-lifetime-refused",
         "Tokens that come without expires_in are none.",

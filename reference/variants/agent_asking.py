@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import gzip
+import os
 import random
 import secrets
-from collections.abc import Mapping
+import ssl
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl
+from urllib.request import urlopen
 
+from reference.agent.browser import open_browser
 from reference.agent.policy import authorization, discovery, exchange, mcp, operation, registration
 from reference.agent.policy.authorization import Attempt, Octets
 from reference.agent.policy.discovery import Endpoints
 from reference.agent.policy.exchange import ExchangeFacts
-from reference.agent.policy.operation import Ask
+from reference.agent.policy.operation import Ask, Tokens
 from reference.agent.policy.registration import Client
 from reference.agent.policy.renewal import read_part, refreshed
 from reference.agent.settings import Settings
-from reference.agent.wire import Answer, Failed, Outgoing, form
+from reference.agent.wire import Answer, Failed, Outgoing, form, may_ask
 from reference.variants.variant import variant
 
 UNRESERVED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
@@ -96,6 +101,36 @@ def _state_with_a_place(octets: Octets) -> Attempt:
     return replace(attempt, state=f"orders/list.{attempt.state}")
 
 
+def _in_gzip(settings: Settings, ask: Ask, given: Mapping[str, str]) -> Answer:
+    """Answers may come in gzip, and are read as they come."""
+    answer = operation.operate(settings, ask, {"Accept-Encoding": "gzip;q=0.5, identity", **given})
+    packed = "gzip" in answer.headers_named("content-encoding")
+    return replace(answer, body=gzip.decompress(answer.body)) if packed else answer
+
+
+def _no_gzip(settings: Settings, ask: Ask, given: Mapping[str, str]) -> Answer:
+    """It says that it cannot read gzip, by a name that everybody knows."""
+    return operation.operate(settings, ask, {"Accept-Encoding": "deflate, gzip;q=0.0", **given})
+
+
+def _looks_first(command: str | None, url: str, say: Callable[[str], None]) -> Callable[[], bool]:
+    """The page that the user is sent to is asked for once before: a gateway that is down is no page."""
+    trust = ssl.create_default_context(cafile=os.environ["GATEPROOF_CA_FILE"])
+    try:
+        urlopen(url, context=trust, timeout=10).close()  # noqa: S310
+    except OSError as problem:
+        raise Failed(f"the gateway shows no page: {type(problem).__name__}") from None
+    return open_browser(command, url, say)
+
+
+def _first_refresh_token(
+    ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens
+) -> dict[str, Any] | None:
+    """The refresh token of the first authorization is kept; where it is refused, the user is asked."""
+    tokens = refreshed(ask, endpoints, client, kept)
+    return tokens and tokens | {"refresh_token": kept["refresh_token"]}
+
+
 def _again_if_it_fails(asked: Outgoing, answer: Answer) -> Outgoing | None:
     """A server that failed may not have seen the code."""
     return asked if answer.status >= 500 else None
@@ -146,6 +181,24 @@ ASKING = (
         "a refused token is renewed with the refresh token first",
         renewed=refreshed,
         worth_keeping=dict,
+    ),
+    variant(
+        "keeps-its-first-refresh-token",
+        "the same, with the refresh token of the last authorization for as long as it is good",
+        renewed=_first_refresh_token,
+        worth_keeping=dict,
+    ),
+    variant("reads-gzip", "answers may come in gzip", operate=_in_gzip),
+    variant("reads-no-gzip", "it says that answers may not come in gzip", operate=_no_gzip),
+    variant(
+        "looks-at-the-page-first",
+        "it asks for the authorization page itself before it sends the user there",
+        open_browser=_looks_first,
+    ),
+    variant(
+        "reads-metadata-in-the-clear",
+        "metadata may be at an address in plain HTTP, where it brings nothing",
+        may_ask=lambda url: may_ask(url) or "/.well-known/oauth-protected-resource" in url,
     ),
     variant(
         "exchanges-again-on-failure",

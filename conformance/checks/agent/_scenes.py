@@ -11,6 +11,7 @@ from fakes.gateway.script import Answer, Endpoint, Script
 
 TOKEN_ENDPOINT_FAILS = "the token endpoint fails"  # noqa: S105 - a name
 SERVICE_FAILS_LATE, SERVICE_FORBIDS = "the service fails at a token", "the service forbids it"
+ORDERS_ARE_NONE = "the orders are no JSON"
 # What stands in calls that come with a token, and in no others.
 _AUTHORIZED = "\nauthorization: "
 # What fails throughout the first run of an install.
@@ -32,17 +33,25 @@ FAULTS: Mapping[str, tuple[Endpoint, Answer]] = {
     "the service fails": (Endpoint.OPERATION, Answer(status=500)),
     SERVICE_FAILS_LATE: (Endpoint.OPERATION, Answer(status=500, whose=_AUTHORIZED)),
     SERVICE_FORBIDS: (Endpoint.OPERATION, Answer(status=403, whose=_AUTHORIZED)),
+    ORDERS_ARE_NONE: (Endpoint.OPERATION, Answer(body=b"<html>", whose=_AUTHORIZED)),
 }
 _OF_THE_SERVICE = {Endpoint.METADATA, Endpoint.OPERATION}
 
 
 def held(agents: Agents) -> Install:
-    """A run that is held as Pending, and one after an operator has approved the agent that registered."""
+    """Two runs that are held as Pending, and one after an operator has approved the agent that registered.
+
+    In the first the browser stays on a page; in the second it comes back with the error of RFC 6749 section
+    4.1.2.1, as it does to an agent whose user declines.
+    """
 
     def play(install: Install) -> None:
-        install.world.desk.holds = True
+        desk = install.world.desk
+        desk.holds = True
         install.launch("a run that is held as Pending")
-        install.world.desk.approve_all()
+        desk.sends_back = True
+        install.launch("a run that is held as Pending, and told so by a redirect")
+        desk.approve_all()
         install.launch("a run after the approval")
 
     return agents.scene("held as Pending", play)
@@ -73,31 +82,40 @@ def all_ways(agents: Agents) -> list[tuple[Install, Run]]:
     if agents.normal().done:
         after_refusals, after_approval = refused(agents), held(agents)
         found += [(after_refusals, run) for run in after_refusals.runs]
-        found += [(after_approval, run) for run in after_approval.runs[1:]]
+        found += [(after_approval, run) for run in after_approval.runs[2:]]
     return [(install, run) for install, run in found if run.ended is not Ended.AT_LIMIT]
 
 
 def unloved(agents: Agents) -> Install:
-    """A run in which the service refuses every token, however fresh."""
+    """A run in which the service refuses every token, one in which it does not, and one like the first.
+
+    What the first one refuses is fresh, and what the last one refuses is kept, and then fresh.
+    """
 
     def play(install: Install) -> None:
-        install.world.service.refuses_all = True
+        service = install.world.service
+        service.refuses_all = True
         install.launch("a run whose tokens are all refused")
+        service.refuses_all = False
+        install.launch("the run after it, whose token is good")
+        service.refuses_all = True
+        install.launch("a run whose kept token and all others are refused")
 
     return agents.scene("fresh tokens refused", play)
 
 
 def renewed(agents: Agents) -> Install:
-    """A run that gets a token, and one in which that has expired; a refresh token still is good.
+    """A run that gets a token, and two in which the last one has expired; a refresh token still is good.
 
     The service answers with the challenge, as it does where there is no token, and says no more.
     """
 
     def play(install: Install) -> None:
         install.launch("a run that gets a token")
-        install.world.desk.end_access_tokens()
         install.world.service.says_why = False
-        install.launch("a run in which the access token alone has expired")
+        for which in ("the access token", "the next access token"):
+            install.world.desk.end_access_tokens()
+            install.launch(f"a run in which {which} alone has expired")
 
     return agents.scene("the access token expired", play)
 
@@ -114,6 +132,21 @@ def recovered(agents: Agents, case: str) -> Install:
         install.launch(f"the run after one in which {case}")
 
     return agents.scene(case, play)
+
+
+def interrupted(agents: Agents) -> Install:
+    """A run that is asked to end while it waits for the orders, with a token in its hands."""
+
+    def play(install: Install) -> None:
+        script, journal = install.world.service.script, install.world.service.journal
+        script.always(Endpoint.OPERATION, Answer(hangs=True, whose=_AUTHORIZED))
+        install.launch(
+            "a run that is asked to end while it waits for the orders",
+            until=lambda: any(_AUTHORIZED in call.text() for call in journal.since()),
+        )
+        script.clear()
+
+    return agents.scene("asked to end", play)
 
 
 def _script(world: AgentWorld, endpoint: Endpoint) -> Script:

@@ -15,10 +15,11 @@ from urllib.parse import unquote
 from conformance.agent import Agents, carried_out, ended, exchanges, s256, works
 from conformance.check import check
 from conformance.checks.agent._scenes import all_ways
-from conformance.claims import expect, observe, require
+from conformance.claims import LeftOut, expect, observe, require
 from conformance.run.agent_visits import Visit
 from conformance.run.agent_world import SCOPES, Heard
 from conformance.wire.exchange import Exchange
+from fakes.gateway.application import asks_for_gzip
 from fakes.gateway.script import Answer, Endpoint
 from fakes.orders_service import AMONG_OTHERS, UNQUOTED
 
@@ -58,15 +59,37 @@ def operation_is_carried_out(agents: Agents) -> None:
     carried_out(run)
 
 
-@check("AGENT-01", cases=("metadata elsewhere", "more in the redirect"))
+@check("AGENT-01", cases=("metadata elsewhere", "more in the redirect", "reserved characters"))
 def operation_is_carried_out_at_other_gateways(agents: Agents, case: str) -> None:
-    """Metadata are where the challenge points, and a redirect may carry more than code and state."""
+    """Metadata are where the challenge points, and a redirect may carry more than code and state.
+
+    Client ID and code are strings, in which any printable character may stand (RFC 6749 appendix A).
+    """
     works(agents.normal())
     install = agents.install(metadata_apart=case == "metadata elsewhere")
     if case == "more in the redirect":
         install.world.desk.beside_code = {"iss": install.world.desk.issuer, "scope": "openid", "x": "a b"}
 
+    install.world.desk.odd_values = case == "reserved characters"
+
     carried_out(ended(install.launch(f"a run with {case}")))
+
+
+@check("AGENT-01")
+def operation_is_carried_out_in_gzip(agents: Agents) -> None:
+    """Who asks for gzip may be given it, by the service and by the gateway; nobody else is."""
+    normal = works(agents.normal())
+    if not any(asks_for_gzip(each.call) for each in normal.calls()):
+        raise LeftOut("the agent does not ask for gzip")
+    install = agents.install()
+    for script, endpoints in (
+        (install.world.service.script, (Endpoint.OPERATION, Endpoint.METADATA)),
+        (install.world.desk.script, (Endpoint.DISCOVERY, Endpoint.REGISTRATION, Endpoint.TOKEN)),
+    ):
+        for endpoint in endpoints:
+            script.always(endpoint, Answer(packs=True))
+
+    carried_out(ended(install.launch("a run with answers in gzip")))
 
 
 @check("AGENT-01", cases=tuple(CHALLENGES))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from conformance.agent import Agents, ended, works
+from conformance.agent import Agents, end_tokens, ended, works
 from conformance.check import check
-from conformance.claims import expect, require
-from conformance.run.agent_world import CORE, GATEWAY, METADATA, SERVICE
+from conformance.claims import expect, observe, require
+from conformance.run.agent_launch import Run
+from conformance.run.agent_world import CORE, GATEWAY, GOOD, METADATA, SERVICE
 from conformance.run.prepare_agent import ELSEWHERE, EXPIRED, STRANGER
 
 # An agent may look at one party less closely than at another, and at each in another way.
@@ -25,16 +26,42 @@ def bad_certificate_gets_no_request(agents: Agents, case: tuple[str, str]) -> No
     run = ended(install.launch(f"a run in which the {party} shows a certificate {kind}"))
     require.that(
         install.world.parties[party].came > 0,
-        "the run",
+        run.what,
         expected=f"a connection to the {party}",
         got="none",
     )
-    asked = run.calls(party=party)
+    _nothing_asked(run, party)
 
+
+@check("AGENT-16")
+def bad_certificate_gets_no_request_of_a_later_run(agents: Agents) -> None:
+    """An install that is a client and has a token looks at certificates as it did when it had neither.
+
+    The service is another's while the token is good, and each host of the gateway once it has expired.
+    """
+    works(agents.normal())
+    install = agents.install()
+    world = install.world
+    works(install.launch("a run that makes the agent a client and gets it a token"))
+    for party in (SERVICE, GATEWAY, CORE):
+        before = world.parties[party].came
+        world.shows(party, STRANGER)
+        run = ended(install.launch(f"a later run in which the {party} shows a certificate {STRANGER}"))
+        world.shows(party, GOOD)
+        came = world.parties[party].came > before
+        # Who keeps what the documents said has no business with whoever serves them.
+        require.that(came or party == GATEWAY, run.what, expected=f"a connection to the {party}", got="none")
+        observe(**{f"came_to_the_{party}": came})
+        _nothing_asked(run, party)
+        end_tokens(world)
+
+
+def _nothing_asked(run: Run, party: str) -> None:
+    asked = run.calls(party=party)
     expect.that(
         not asked,
-        f"the {party} behind a certificate {kind}",
-        expected="no request",
+        f"requests of {run.what}",
+        expected=f"none to the {party}",
         got=f"{len(asked)}, the first for {asked[0].call.endpoint.value}" if asked else "none",
         exchange=asked[0].exchange() if asked else None,
     )

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 
-from conformance.agent import Agents, Attempt, works
+from conformance.agent import Agents, Attempt, Install, works
 from conformance.check import check
-from conformance.checks.agent._scenes import refused
+from conformance.checks.agent._scenes import TOKEN_ENDPOINT_FAILS, held, recovered, refused, unloved
 from conformance.claims import expect, observe, require
 from conformance.entropy import apparent_bits, spelled_out, steady_steps
 from conformance.wire.exchange import Exchange
@@ -89,8 +89,7 @@ def verifier_and_state_have_nothing_in_common(agents: Agents) -> None:
 def _samples(agents: Agents) -> list[Attempt]:
     """All authorizations so far, and as many more as are wanting."""
     works(agents.normal())
-    # An authorization after a refused code is one of its own, too.
-    refused(agents)
+    _installs(agents)
     run = 2
     while len(agents.attempts) < SAMPLES and run < 2 + 2 * SAMPLES:
         run += 1
@@ -104,6 +103,15 @@ def _samples(agents: Agents) -> list[Attempt]:
     return list(agents.attempts)
 
 
+def _installs(agents: Agents) -> list[Install]:
+    """An authorization is one of its own whatever became of the one before.
+
+    There a code was refused, or none came, or the token was refused, or nothing is known of the exchange.
+    """
+    scenes = [scene(agents) for scene in (refused, held, unloved)]
+    return [agents.shared(), *scenes, recovered(agents, TOKEN_ENDPOINT_FAILS)]
+
+
 def _exchanged(agents: Agents) -> list[Attempt]:
     """Those of which the verifier is known."""
     found = [attempt for attempt in _samples(agents) if attempt.verifier is not None]
@@ -115,7 +123,8 @@ def _exchanged(agents: Agents) -> list[Attempt]:
 
 def _one_of(agents: Agents, attempts: Sequence[Attempt]) -> Exchange | None:
     """The request of one of these authorizations, of the runs that stand in the record of the check."""
-    states = {visit.value("state") for run in agents.shared().runs for visit in run.visits}
+    runs = [run for install in _installs(agents) for run in install.runs]
+    states = {visit.value("state") for run in runs for visit in run.visits}
     return next((each.request for each in reversed(attempts) if each.state in states), None)
 
 

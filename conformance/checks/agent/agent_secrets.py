@@ -6,7 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 from conformance.agent import Agents, Install, ended
 from conformance.check import check
-from conformance.checks.agent._scenes import SERVICE_FAILS_LATE, SERVICE_FORBIDS, recovered, renewed
+from conformance.checks.agent._scenes import (
+    ORDERS_ARE_NONE,
+    SERVICE_FAILS_LATE,
+    SERVICE_FORBIDS,
+    interrupted,
+    recovered,
+    renewed,
+)
 from conformance.claims import expect, observe, require
 from conformance.run.agent_launch import Run
 from conformance.run.agent_output import PAGES, REQUESTS, UNSEARCHED, Printed, printed
@@ -24,6 +31,8 @@ HELPLESS: Mapping[str, Callable[[Agents], Install]] = {
     "the access token has expired": renewed,
     SERVICE_FAILS_LATE: lambda agents: recovered(agents, SERVICE_FAILS_LATE),
     SERVICE_FORBIDS: lambda agents: recovered(agents, SERVICE_FORBIDS),
+    ORDERS_ARE_NONE: lambda agents: recovered(agents, ORDERS_ARE_NONE),
+    "it is asked to end": interrupted,
 }
 
 

@@ -80,6 +80,13 @@ def _metadata_of_another_resource(install: Install) -> None:
     install.world.service.pointer = f"{install.world.url(THIEF)}{WELL_KNOWN}"
 
 
+def _metadata_in_the_clear(install: Install) -> None:
+    """Whoever reads documents there may do so: a token that was kept is for the service alone."""
+    works(install.launch("a run that gets a token"))
+    end_tokens(install.world)
+    install.world.service.pointer = f"{install.world.url(CLEAR)}{WELL_KNOWN}"
+
+
 def _redirect_names_another(install: Install) -> None:
     thief = install.world.thief
     install.world.desk.beside_code = {
@@ -90,6 +97,10 @@ def _redirect_names_another(install: Install) -> None:
 
 def _sent_on(run: Run) -> bool:
     return any(each.call.status == 307 for each in run.calls(Endpoint.OPERATION))
+
+
+def _challenged(run: Run) -> bool:
+    return any(each.call.status == 401 for each in run.calls(Endpoint.OPERATION))
 
 
 def _exchanged(run: Run) -> bool:
@@ -140,6 +151,12 @@ LURES = {
         waits=(THIEF,),
         passes=lambda run: bool(run.calls(Endpoint.METADATA, party=THIEF)),
         whose="a gateway that only metadata of another resource name (RFC 9728 section 3.3)",
+    ),
+    "the metadata are in plain HTTP": Lure(
+        set_up=_metadata_in_the_clear,
+        waits=(CLEAR,),
+        passes=_challenged,
+        whose="a host of metadata in plain HTTP",
     ),
     "the redirect names another gateway": Lure(
         set_up=_redirect_names_another,

@@ -13,21 +13,24 @@ from fakes.gateway.script import Endpoint
 
 @check("AGENT-08")
 def pending_agent_stops_and_works_once_approved(agents: Agents) -> None:
-    """Sign-in ends on a page and no code comes: the agent ends or asks, and a later run carries on."""
-    works(agents.normal())
-    run, after = held(agents).runs
-    ended(run)
-    require.that(bool(run.visits), run.what, expected="an authorization", got="none")
-    observe(authorizations=len(run.visits), registrations=len(run.calls(Endpoint.REGISTRATION)))
-    expect.that(
-        run.ended is Ended.BY_ITSELF and run.authorizations() < MOST_AUTHORIZATIONS,
-        f"authorizations of {run.what}",
-        expected="a few, and then an end",
-        got=f"{run.authorizations()}, {run.ended.value}",
-        exchange=run.request_of(run.visits[-1]),
-    )
+    """Sign-in ends and no code comes: the agent ends or asks, and a later run carries on.
 
-    carried_out(ended(after))
+    What the browser is told instead is open: it stays on a page, or goes back with an error and no code.
+    """
+    works(agents.normal())
+    *without_code, after = (ended(run) for run in held(agents).runs)
+    require.that(bool(without_code[0].visits), without_code[0].what, expected="an authorization", got="none")
+    for run in without_code:
+        observe(authorizations=len(run.visits), registrations=len(run.calls(Endpoint.REGISTRATION)))
+        expect.that(
+            run.ended is Ended.BY_ITSELF and run.authorizations() < MOST_AUTHORIZATIONS,
+            f"authorizations of {run.what}",
+            expected="a few, and then an end",
+            got=f"{run.authorizations()}, {run.ended.value}",
+            exchange=run.request_of(run.visits[-1]) if run.visits else run.last(),
+        )
+
+    carried_out(after)
 
 
 @check("AGENT-10")
@@ -69,24 +72,34 @@ def refused_code_leads_to_a_fresh_authorization(agents: Agents) -> None:
 
 @check("AGENT-15")
 def service_that_refuses_fresh_tokens_ends_in_an_error(agents: Agents) -> None:
-    """However often the user authorizes, the service answers with the challenge: the agent gives up."""
+    """However often the user authorizes, the service answers with the challenge: the agent gives up.
+
+    It does so in a run that has no token yet, and in one that comes with a token of an earlier run.
+    """
     works(agents.normal())
-    run = ended(unloved(agents).runs[0])
+    fresh, between, kept = unloved(agents).runs
+    _gives_up(ended(fresh))
+    works(between)
+    _gives_up(ended(kept))
+
+
+def _gives_up(run: Run) -> None:
+    """The run ends by itself and with an error, after a bounded number of authorizations."""
     calls = [
         each for each in run.calls(Endpoint.OPERATION) if (each.call.header("authorization") or "") != ""
     ]
-    require.that(bool(calls), "the run", expected="a call with a fresh token", got="none")
+    require.that(bool(calls), run.what, expected="a call with a token", got="none")
     observe(authorizations=run.authorizations(), calls=len(calls), exit_code=run.exit_code)
     expect.that(
         run.ended is Ended.BY_ITSELF and run.authorizations() < MOST_AUTHORIZATIONS,
-        "authorizations until the agent gives up",
+        f"authorizations of {run.what}, until the agent gives up",
         expected=f"fewer than {MOST_AUTHORIZATIONS}",
         got=f"{run.authorizations()} with {len(calls)} calls refused, {run.ended.value}",
         exchange=run.last(),
     )
     expect.that(
         run.exit_code != 0,
-        "the end of a run whose tokens are all refused",
+        f"the end of {run.what}",
         expected="an error: an exit code that is not 0",
         got=run.said(),
         exchange=run.last(),

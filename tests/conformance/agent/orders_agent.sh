@@ -87,7 +87,7 @@ authorize() {
         expected=$(openssl rand 16 | base64url)
         challenge=$(printf %s "$verifier" | openssl dgst -sha256 -binary | base64url)
         listen
-        redirected "$authorization_endpoint?response_type=code&client_id=$client_id&redirect_uri=$(
+        redirected "$authorization_endpoint?response_type=code&client_id=$(encoded "$client_id")&redirect_uri=$(
             encoded "$GATEPROOF_CALLBACK_URL"
         )&scope=openid%20$(printf %s "$GATEPROOF_SCOPES" | sed 's/ /%20/g')&state=$expected&code_challenge=$challenge&code_challenge_method=S256"
         [ "$(printf %s "$answer" | parameter state)" = "$expected" ] || fail "the redirect is not for this agent"

@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import jwt
 import pytest
 
+from fakes.gateway.application import asks_for_gzip
 from fakes.gateway.desk import Desk, fields
 from fakes.gateway.gateway import Replied
 from fakes.gateway.journal import Call
@@ -185,3 +186,46 @@ def test_no_two_sites_have_a_path_in_common() -> None:
     one, two = (odd_site("https://127.0.0.1:1", "https://127.0.0.1:2") for _ in range(2))
     names = ("resource_id", "registration_path", "authorization_path", "consent_path", "token_path")
     assert all(getattr(one, name) != getattr(two, name) for name in names)
+
+
+def test_who_waits_can_be_sent_back_with_an_error(desk: Desk) -> None:
+    desk.holds = desk.sends_back = True
+    client = registered(desk)
+
+    answer = consented(desk, client["client_id"], state="a b")
+    assert parse_qs(urlsplit(answer.headers["location"]).query) == {
+        "error": ["access_denied"],
+        "state": ["a b"],
+    }
+    desk.approve_all()
+    assert code_of(consented(desk, client["client_id"], state="a b"))
+
+
+def test_values_can_have_reserved_characters(desk: Desk) -> None:
+    desk.odd_values = True
+    client = registered(desk)
+    code = code_of(consented(desk, client["client_id"]))
+
+    assert set("+/&%=:") <= set(client["client_id"])
+    assert set("+/&%=") <= set(code)
+    assert desk.token(form(grant_type="authorization_code", code=code, **client)).status == 200
+
+
+@pytest.mark.parametrize(
+    ("said", "asks"),
+    [
+        ("gzip", True),
+        ("br, GZIP", True),
+        ("gzip;q=0.5, identity", True),
+        ("gzip ; q=1.0", True),
+        ("gzip;q=0", False),
+        ("deflate, gzip;q=0.000", False),
+        ("x-gzip-like", False),
+        ("*", False),
+        ("identity", False),
+        (None, False),
+    ],
+)
+def test_gzip_is_for_whoever_names_it(said: str | None, asks: bool) -> None:
+    headers = (("accept-encoding", said),) if said is not None else ()
+    assert asks_for_gzip(call(headers=headers)) is asks

@@ -1,0 +1,160 @@
+"""What is counted in a run: authorizations that one agent asks for in more than one way."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from itertools import count
+from pathlib import Path
+from urllib.parse import urlencode, urlsplit
+
+import pytest
+
+from conformance.agent import Install, attempts_of
+from conformance.run.agent_browser import BrowserCommand
+from conformance.run.agent_launch import Ended, Run
+from conformance.run.agent_visits import Visit
+from conformance.run.agent_world import BROWSER_MARK, CORE, GATEWAY, GOOD, AgentWorld, Certificates, Heard
+from conformance.run.authority import Authority
+from conformance.target.model import Launch
+from fakes.gateway.journal import Call
+from fakes.gateway.running import Loop
+from fakes.gateway.script import Endpoint
+
+ONE, OTHER = "https://gateway.example/auth?state=one", "https://gateway.example/auth?state=other"
+LAST_WORDS = """
+import signal, sys, time
+signal.signal(signal.SIGTERM, lambda *_: sys.exit("good-bye"))
+print("here", flush=True)
+time.sleep(60)
+"""
+_ORDINALS = count(1)
+
+
+def asked(endpoint: Endpoint, headers: tuple[tuple[str, str], ...] = (), **form: str) -> Heard:
+    call = Call(
+        ordinal=next(_ORDINALS),
+        endpoint=endpoint,
+        method="POST" if form else "GET",
+        target="/",
+        headers=headers,
+        body=urlencode(form).encode(),
+        at_s=0.0,
+    )
+    party = CORE if endpoint is Endpoint.TOKEN else GATEWAY
+    return Heard(party=party, url="https://gateway.example/", call=call)
+
+
+def exchanged(code: str) -> Heard:
+    return asked(Endpoint.TOKEN, grant_type="authorization_code", code=code, code_verifier=f"of {code}")
+
+
+def visit(number: int, url: str, *codes: str) -> Visit:
+    brought = [f"https://127.0.0.1:9/callback?code={code}" for code in codes]
+    return Visit(number=number, url=url, how="opened", brought=brought)
+
+
+def run(visits: Sequence[Visit], heard: Sequence[Heard]) -> Run:
+    return Run(
+        what="a run",
+        ended=Ended.BY_ITSELF,
+        exit_code=0,
+        took_s=1.0,
+        limit_s=2.0,
+        heard=tuple(heard),
+        visits=tuple(visits),
+        served=True,
+        output_file=Path("nowhere"),
+        dropped=0,
+    )
+
+
+def test_address_that_is_opened_twice_is_one_attempt() -> None:
+    made = attempts_of(run([visit(1, ONE, "a"), visit(2, ONE, "b")], [exchanged("a")]))
+
+    assert [(each.state, each.verifier) for each in made] == [("one", "of a")]
+
+
+def test_address_whose_codes_are_both_exchanged_is_two_attempts() -> None:
+    visits = [visit(1, ONE, "a"), visit(2, OTHER), visit(3, OTHER), visit(4, ONE, "b")]
+    made = attempts_of(run(visits, [exchanged("a"), exchanged("b")]))
+
+    assert [(each.state, each.verifier) for each in made] == [
+        ("one", "of a"),
+        ("other", None),
+        ("one", "of b"),
+    ]
+
+
+def test_agent_that_polls_the_page_authorizes_each_time() -> None:
+    page = asked(Endpoint.AUTHORIZATION)
+    of_the_user = asked(Endpoint.AUTHORIZATION, ((BROWSER_MARK, "1"),))
+    refresh = asked(Endpoint.TOKEN, grant_type="refresh_token")
+
+    assert run([visit(1, ONE)], [of_the_user, page]).authorizations() == 1
+    assert run([visit(1, ONE)], [of_the_user, page, page, page]).authorizations() == 3
+    assert run([visit(1, ONE)], [of_the_user, refresh]).authorizations() == 2
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[AgentWorld]:
+    authority = Authority(tmp_path)
+    issued = {GOOD: authority.issue("world"), "strange": authority.issue_as_stranger("stranger")}
+    files = {name: (each.cert_file, each.key_file) for name, each in issued.items()}
+    with Loop() as loop:
+        made = AgentWorld(loop, Certificates(ca_file=authority.ca_file, files=files))
+        yield made
+        made.close()
+
+
+def launched(world: AgentWorld, folder: Path, program: str) -> Install:
+    (folder / "state").mkdir()
+    nothing = folder / "nothing.pem"
+    with BrowserCommand(folder) as browser:
+        install = Install(
+            world=world,
+            spec=Launch(command=(sys.executable, "-c", program), cwd=folder, timeout_s=30),
+            browser=browser,
+            folder=folder,
+            callback_url="https://127.0.0.1:9/callback",
+            ca_file=nothing,
+            certificate=(nothing, nothing),
+            ran=lambda *_: None,
+        )
+        said = folder / "output-1"
+        install.launch("a run", until=lambda: said.is_file() and b"here" in said.read_bytes())
+    return install
+
+
+def test_agent_that_is_asked_to_end_has_a_last_word(world: AgentWorld, tmp_path: Path) -> None:
+    began = time.monotonic()
+    made = launched(world, tmp_path, LAST_WORDS).runs[0]
+
+    assert time.monotonic() - began < 15
+    assert made.ended is Ended.ASKED_TO
+    assert made.exit_code is None
+    assert made.said() == "a run that was asked to end"
+    assert b"good-bye" in made.output()
+
+
+def test_party_shows_another_certificate_where_it_was(world: AgentWorld) -> None:
+    where = world.url(GATEWAY)
+    trust = ssl.create_default_context(cafile=world.place().ca_file)
+
+    def trusted() -> bool:
+        with socket.create_connection(("127.0.0.1", urlsplit(where).port or 0), 5.0) as line:
+            try:
+                trust.wrap_socket(line, server_hostname="127.0.0.1").close()
+            except ssl.SSLCertVerificationError:
+                return False
+        return True
+
+    assert trusted()
+    world.shows(GATEWAY, "strange")
+    assert world.url(GATEWAY) == where
+    assert not trusted()
+    world.shows(GATEWAY, GOOD)
+    assert trusted()
