@@ -125,13 +125,13 @@ VAULT: tuple[Defect, ...] = (
     defect(
         "rotated-refresh-token-not-kept",
         "A new merchant refresh token is thrown away.",
-        "VAULT-01 ROBUST-04",
+        "VAULT-01 VAULT-07 ROBUST-04",
         refreshed_entry=with_the_first_refresh_token,
     ),
     defect(
         "refreshed-token-not-handed-out",
         "After a refresh the old merchant token is handed out.",
-        "VAULT-01 ROBUST-04",
+        "VAULT-01 VAULT-07 ROBUST-04",
         refreshed_entry=with_the_old_access_token,
     ),
     defect(

@@ -8,6 +8,7 @@ import httpx
 
 from reference.defects import connecting, holding
 from reference.defects.service_defect import ServiceDefect, defect
+from reference.service.upstream import Patience
 
 
 class _Blocking(httpx.AsyncBaseTransport):
@@ -23,6 +24,8 @@ class _Blocking(httpx.AsyncBaseTransport):
 
 
 _DOWNFALL = holding.Downfall()
+# Whoever waits for others waits for seconds; the honest service gives up so soon that runs are short.
+_AS_USUAL = Patience(answer_s=4)
 
 NETWORK: tuple[ServiceDefect, ...] = (
     defect(
@@ -54,12 +57,14 @@ NETWORK: tuple[ServiceDefect, ...] = (
         "While the service waits for gateway or merchant, nobody else's operation begins.",
         "ROBUST-03",
         around=holding.one_at_a_time("/orders"),
+        patience=_AS_USUAL,
     ),
     defect(
         "client-that-blocks",
         "While the service waits for gateway or merchant, nothing else happens in it.",
         "ROBUST-03",
         transport=_Blocking,
+        patience=_AS_USUAL,
     ),
     defect(
         "lock-lost-with-an-agent",
