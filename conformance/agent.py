@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import takewhile
 from pathlib import Path
 from urllib.parse import unquote_plus
 
-from conformance.claims import expect, require
+from conformance.claims import LeftOut, expect, require
 from conformance.run.agent_browser import BrowserCommand
 from conformance.run.agent_launch import Ended, Run, run_once
 from conformance.run.agent_visits import Deliver, Visits, honest
@@ -153,6 +154,18 @@ def ended(run: Run) -> Run:
         exchange=run.last(),
     )
     return run
+
+
+def in_time(runs: Sequence[Run]) -> list[Run]:
+    """The first of these runs, which has to end, and those after it until one is stopped at its limit."""
+    return [ended(runs[0]), *takewhile(lambda run: run.ended is not Ended.AT_LIMIT, runs[1:])]
+
+
+def all_in_time(runs: Sequence[Run]) -> None:
+    """No run is left to judge: where one was stopped at its time limit, what it shows is open."""
+    for run in runs:
+        if run.ended is Ended.AT_LIMIT:
+            raise LeftOut(f"{run.what} was stopped at its time limit: see timeout_s under [launch]")
 
 
 def carried_out(run: Run) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from typing import Any
 
 from reference.agent.policy import authorization
@@ -35,18 +33,6 @@ def taken_from_the_shelf() -> dict[str, Any]:
     return {"is_ours": is_ours, "waits_for_ours": True}
 
 
-def same_octets(query: Query, attempt: Attempt) -> bool:
-    """What the state is written for counts, and not how it is written."""
-    try:
-        first, second = (
-            base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-            for text in (said(query) or "", attempt.state)
-        )
-    except (ValueError, binascii.Error):
-        return False
-    return first == second
-
-
 STATES: tuple[AgentDefect, ...] = (
     defect(
         "later-state-may-be-missing", "A later run takes no state, too.", "AGENT-05", is_ours=missing_later
@@ -74,8 +60,5 @@ STATES: tuple[AgentDefect, ...] = (
         "Spaces around the state are passed over.",
         "AGENT-05",
         is_ours=lambda query, attempt: (said(query) or "").strip() == attempt.state,
-    ),
-    defect(
-        "state-by-its-octets", "The state is decoded, and then compared.", "AGENT-05", is_ours=same_octets
     ),
 )

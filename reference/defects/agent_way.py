@@ -87,12 +87,6 @@ def broken_report(orders: Sequence[Any]) -> str:
 WAY: tuple[AgentDefect, ...] = (
     defect("metadata-guessed", "The pointer in the challenge is not read.", "AGENT-01", metadata_url=guessed),
     defect(
-        "pointer-in-quotes-alone",
-        "A pointer without quotes, as the specification writes it, is not found.",
-        "AGENT-01",
-        metadata_url=first_in_the_challenge(r'.*resource_metadata="([^"]+)"'),
-    ),
-    defect(
         "pointer-first-alone",
         "The pointer is found where no other parameter stands before it.",
         "AGENT-01",

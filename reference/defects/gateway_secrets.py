@@ -61,7 +61,7 @@ SECRETS: tuple[Defect, ...] = (
     defect(
         "refresh-token-in-a-cookie",
         "The browser gets the merchant's refresh token as a cookie, base64-encoded.",
-        "SECRET-01",
+        "SECRET-01 SECRET-06",
         around=meddling(refresh_token_in_a_cookie),
     ),
     defect(
@@ -92,7 +92,7 @@ SECRETS: tuple[Defect, ...] = (
     defect(
         "merchant-token-in-the-redirect",
         "The redirect to the agent carries the merchant token backwards.",
-        "SECRET-02 SECRET-07",
+        "SECRET-02 SECRET-07 SECRET-06",
         around=access_token_in(redirecting_to_the_agent, in_the_location),
     ),
     defect(

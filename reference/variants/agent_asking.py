@@ -23,6 +23,7 @@ from reference.agent.policy.registration import Client
 from reference.agent.policy.renewal import read_part, refreshed
 from reference.agent.settings import Settings
 from reference.agent.wire import Answer, Failed, Outgoing, form, may_ask
+from reference.defects.agent_way import first_in_the_challenge
 from reference.variants.variant import variant
 
 UNRESERVED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
@@ -150,6 +151,11 @@ ASKING = (
         operate=mcp.call_tool,
         fresh_tokens=1,
         keeps_tokens=False,
+    ),
+    variant(
+        "pointer-in-quotes-alone",
+        "the pointer is read as HTTP's grammar has it, in quotes",
+        metadata_url=first_in_the_challenge(r'.*resource_metadata="([^"]+)"'),
     ),
     variant("by-post", "the operation is a POST", operate=_posted),
     variant("metadata-first", "the usual address of the metadata is tried first", operate=_metadata_first),

@@ -90,6 +90,20 @@ def _one_of_two(place: int) -> Callable[[Query, Attempt], bool]:
     return lambda query, attempt: list(query.get("state", ()))[place:][:1] == [attempt.state]
 
 
+def _octets(state: str) -> bytes | None:
+    """What base64url is decoded to, where it is that."""
+    try:
+        return base64.b64decode(state + "=" * (-len(state) % 4), altchars=b"-_", validate=True)
+    except ValueError:
+        return None
+
+
+def _same_octets(query: Query, attempt: Attempt) -> bool:
+    """What the state is written for counts, and not how it is written."""
+    said = [_octets(state) for state in query.get("state", ())]
+    return len(said) == 1 and said[0] is not None and said[0] == _octets(attempt.state)
+
+
 def _hinted(settings: Settings, client: Client, attempt: Attempt) -> dict[str, str]:
     """Who has signed in before is told to the gateway, as OpenID Connect has it."""
     whole, kept = authorization.authorization_parameters(settings, client, attempt), _state("tokens.json")
@@ -136,6 +150,7 @@ KEEPING = (
         "of two states in a redirect it is enough that one is its own",
         is_ours=lambda query, attempt: attempt.state in query.get("state", ()),
     ),
+    variant("state-by-its-octets", "the state is decoded, and then compared", is_ours=_same_octets),
     variant(
         "hints-who-signed-in",
         "a later authorization has the ID token as its hint",

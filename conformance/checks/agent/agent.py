@@ -44,7 +44,8 @@ _VALUES: Mapping[str, tuple[Callable[[str], bool], str]] = {
     ),
 }
 # Where the pointer stands in the challenge; a second challenge beside it is nothing that agents are told of.
-CHALLENGES: Mapping[str, str] = {"without quotes": UNQUOTED, "behind other parameters": AMONG_OTHERS}
+WITHOUT_QUOTES = "without quotes"
+CHALLENGES: Mapping[str, str] = {WITHOUT_QUOTES: UNQUOTED, "behind other parameters": AMONG_OTHERS}
 _SHORT = 20
 # What stands around scopes where JSON has several of them.
 _QUOTES = str.maketrans('"[]{},', "      ")
@@ -94,12 +95,18 @@ def operation_is_carried_out_in_gzip(agents: Agents) -> None:
 
 @check("AGENT-01", cases=tuple(CHALLENGES))
 def operation_is_carried_out_by_other_challenges(agents: Agents, case: str) -> None:
-    """The pointer stands in quotes or without, as the specification has it, and need not be the first."""
+    """The pointer need not be the first parameter, and may stand without quotes, as the specification has it.
+
+    HTTP has no URL without quotes there (RFC 9110 section 11.2), and an agent may keep to that.
+    """
     works(agents.normal())
     install = agents.install()
     install.world.service.challenge = CHALLENGES[case]
+    run = ended(install.launch(f"a run with a challenge whose pointer is {case}"))
+    if case == WITHOUT_QUOTES and not run.done:
+        raise LeftOut("the agent finds no pointer that stands without quotes")
 
-    carried_out(ended(install.launch(f"a run with a challenge whose pointer is {case}")))
+    carried_out(run)
 
 
 @check("AGENT-01")

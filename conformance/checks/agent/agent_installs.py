@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
-from conformance.agent import Agents, Install, carried_out, ended, works
+from conformance.agent import Agents, all_in_time, carried_out, ended, in_time, works
 from conformance.check import check
 from conformance.checks.agent._scenes import TOKEN_ENDPOINT_FAILS, held, recovered, refused, renewed, unloved
 from conformance.claims import LeftOut, expect, observe, require
 from conformance.run.agent_launch import Ended, Run
 from fakes.gateway.script import Endpoint
 
-TROUBLES: Mapping[str, Callable[[Agents], Install]] = {
-    "no code came": held,
-    "a code was refused": refused,
-    "a fresh token was refused": unloved,
-    TOKEN_ENDPOINT_FAILS: lambda agents: recovered(agents, TOKEN_ENDPOINT_FAILS),
+# Whoever is refused again and again may take the client for broken: of refused codes one has to do.
+TROUBLES: Mapping[str, Callable[[Agents], Sequence[Run]]] = {
+    "no code came": lambda agents: held(agents).runs,
+    "a code was refused": lambda agents: refused(agents).runs[:1],
+    "a fresh token was refused": lambda agents: unloved(agents).runs,
+    TOKEN_ENDPOINT_FAILS: lambda agents: recovered(agents, TOKEN_ENDPOINT_FAILS).runs,
 }
 
 
@@ -42,9 +43,8 @@ def one_install_registers_once(agents: Agents) -> None:
 def trouble_makes_no_new_client(agents: Agents, case: str) -> None:
     """What goes wrong after the registration is no reason for another one, in that run or in the next."""
     works(agents.normal())
-    runs = TROUBLES[case](agents).runs
-    for run in runs:
-        ended(run)
+    played = TROUBLES[case](agents)
+    runs = in_time(played)
     calls = [each for run in runs for each in run.calls(Endpoint.REGISTRATION)]
     require.that(bool(calls), runs[0].what, expected="a registration", got="none")
     expect.that(
@@ -54,6 +54,7 @@ def trouble_makes_no_new_client(agents: Agents, case: str) -> None:
         got=str(len(calls)),
         exchange=calls[-1].exchange(),
     )
+    all_in_time(played)
 
 
 @check("AGENT-09")

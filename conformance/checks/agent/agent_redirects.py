@@ -49,9 +49,9 @@ def _random_like(state: str) -> str:
 
 
 def _another_last_letter(state: str) -> str:
-    """The one that differs in its lowest bit, to which nothing is decoded where base64 fills up an octet."""
+    """The one that differs in its highest bit: base64 may decode the lower ones to nothing."""
     place = _BASE64URL.find(state[-1:] or "-")
-    return state[:-1] + ("A" if place < 0 else _BASE64URL[place ^ 1])
+    return state[:-1] + ("A" if place < 0 else _BASE64URL[place ^ 32])
 
 
 def _another(state: str) -> str:

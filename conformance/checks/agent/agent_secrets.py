@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from conformance.agent import Agents, Install, ended
+from conformance.agent import Agents, Install, all_in_time, ended, in_time
 from conformance.check import check
 from conformance.checks.agent._scenes import (
     ORDERS_ARE_NONE,
@@ -13,8 +13,9 @@ from conformance.checks.agent._scenes import (
     interrupted,
     recovered,
     renewed,
+    unloved,
 )
-from conformance.claims import expect, observe, require
+from conformance.claims import LeftOut, expect, observe, require
 from conformance.run.agent_launch import Run
 from conformance.run.agent_output import PAGES, REQUESTS, UNSEARCHED, Printed, printed
 from conformance.run.agent_world import METADATA, SERVICE, Heard
@@ -26,9 +27,14 @@ TOKENS = ("access_token", "id_token")
 OTHER_TOKENS = ("id_token", "refresh_token")
 OF_THE_EXCHANGE = ("client_secret", "refresh_token", "code", "code_verifier")
 _MOST_PLACES = 4
+EXPIRED = "the access token has expired"
+WORTHLESS: Mapping[str, Callable[[Agents], Install]] = {
+    EXPIRED: renewed,
+    "a fresh access token is refused": unloved,
+}
 # Where a call that came with a token did not bring the orders.
 HELPLESS: Mapping[str, Callable[[Agents], Install]] = {
-    "the access token has expired": renewed,
+    EXPIRED: renewed,
     SERVICE_FAILS_LATE: lambda agents: recovered(agents, SERVICE_FAILS_LATE),
     SERVICE_FORBIDS: lambda agents: recovered(agents, SERVICE_FORBIDS),
     ORDERS_ARE_NONE: lambda agents: recovered(agents, ORDERS_ARE_NONE),
@@ -75,15 +81,17 @@ def no_run_brings_other_tokens_to_the_service(survey: Survey) -> None:
     _clean(survey, OTHER_TOKENS, parts=(REQUESTS,), parties=(SERVICE, METADATA))
 
 
-@check("AGENT-07")
-def other_tokens_do_not_go_to_the_service_when_one_was_renewed(agents: Agents) -> None:
-    """The access token alone has expired: what came with its successor, or brought it, is for others."""
+@check("AGENT-07", cases=tuple(WORTHLESS))
+def other_tokens_do_not_go_to_the_service_either(agents: Agents, case: str) -> None:
+    """Where the access token is no good, what came with it or with the next one is still for others."""
     _with_tokens(agents)
-    install = renewed(agents)
+    install = WORTHLESS[case](agents)
     known = {kind: install.world.secrets()[kind] for kind in OTHER_TOKENS}
-    calls = [each for run in install.runs for each in ended(run).calls() if each.party in {SERVICE, METADATA}]
+    runs = in_time(install.runs)
+    calls = [each for run in runs for each in run.calls() if each.party in {SERVICE, METADATA}]
     found = [each for each in calls if printed(each.call.text().encode(), known)]
-    _nowhere(found, "requests to the service when a token was renewed", "ID token and no refresh token")
+    _nowhere(found, f"requests to the service where {case}", "ID token and no refresh token")
+    all_in_time(install.runs)
 
 
 @check("AGENT-14", cases=OF_THE_EXCHANGE)
@@ -125,8 +133,13 @@ def token_that_does_not_help_is_not_printed(agents: Agents, case: str) -> None:
     """A call with a token is answered with an error: what was asked is not shown to whoever wonders why."""
     _with_tokens(agents)
     install = HELPLESS[case](agents)
-    for run in install.runs:
-        _nothing_printed(ended(run), {kind: install.world.secrets()[kind] for kind in TOKENS}, {})
+    runs = in_time(install.runs)
+    struck = [each for run in runs for each in run.calls(Endpoint.OPERATION) if _fell_through(each, case)]
+    if not struck:
+        raise LeftOut("the agent made no call with a token that did not help")
+    for run in runs:
+        _nothing_printed(run, {kind: install.world.secrets()[kind] for kind in TOKENS}, {})
+    all_in_time(install.runs)
 
 
 @check("AGENT-14")
@@ -160,6 +173,11 @@ def no_page_shows_a_credential(survey: Survey) -> None:
 def no_run_brings_a_credential_to_others(survey: Survey) -> None:
     """Whatever goes wrong in it, what gets tokens is in no request that is none for tokens."""
     _clean(survey, OF_THE_EXCHANGE, parts=(REQUESTS,))
+
+
+def _fell_through(each: Heard, case: str) -> bool:
+    """A call with a token whose answer is of no use; where the token expired, the challenge is that."""
+    return each.call.header("authorization") is not None and (case != EXPIRED or each.call.status == 401)
 
 
 def _is_bearer(each: Heard, tokens: list[str]) -> bool:
