@@ -7,6 +7,7 @@ import os
 import signal
 import tempfile
 import threading
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import closing
@@ -89,7 +90,12 @@ class Proof:
 
         Every check that was seen failing is kept with at least one defect.
         """
-        kept = {trial.subject.name: _first_to_see(trial) for trial in self._defects()}
+        often = Counter(
+            name
+            for trial in self._defects()
+            for name in {_function(check_id) for check_id in trial.failed_checks}
+        )
+        kept = {trial.subject.name: _closest_to(trial, often) for trial in self._defects()}
         covered = {_function(check_id) for checks in kept.values() for check_id in checks}
         for trial in self._defects():
             for check_id in trial.failed_checks:
@@ -189,15 +195,18 @@ def _begin(until: Connection, folder: str) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _first_to_see(trial: Trial) -> list[str]:
-    """One case of each check of the right rule that failed, up to a few."""
+def _closest_to(trial: Trial, often: Mapping[str, int]) -> list[str]:
+    """One case of each check of the right rule that failed, up to a few: those that the fewest defects fail.
+
+    What many defects fail may fail here for something that another check did before.
+    """
     right = f"{trial.subject.rules[0]}/"
     by_check = {
         _function(check_id): check_id
         for check_id in reversed(trial.failed_checks)
         if check_id.startswith(right)
     }
-    return sorted(by_check.values())[:_KEPT]
+    return sorted(by_check.values(), key=lambda check_id: (often[_function(check_id)], check_id))[:_KEPT]
 
 
 def _with_known(caught: Mapping[str, Any], shipped: Mapping[str, Any], name: str) -> dict[str, Any]:
