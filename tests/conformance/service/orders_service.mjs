@@ -14,10 +14,16 @@ const algorithms = {
 
 let discovered = null;
 async function discover() {
-  const answer = await ask(`${env.GATEPROOF_AUTHORIZATION_SERVER}/.well-known/openid-configuration`);
-  const found = await answer.json();
-  const { keys } = await (await ask(found.jwks_uri)).json();
+  const found = await documentAt(`${env.GATEPROOF_AUTHORIZATION_SERVER}/.well-known/openid-configuration`);
+  const { keys } = await documentAt(found.jwks_uri);
+  if (!Array.isArray(keys)) throw new Error("no key set");
   return (discovered = { ...found, keys });
+}
+
+async function documentAt(url) {
+  const answer = await ask(url);
+  if (!answer.ok) throw new Error("no document");
+  return answer.json();
 }
 
 function parse(part) {

@@ -232,8 +232,7 @@ def main() -> None:
         port=address.port or 443,
         ssl_certfile=os.environ["GATEPROOF_TLS_CERT_FILE"],
         ssl_keyfile=os.environ["GATEPROOF_TLS_KEY_FILE"],
-        log_level="critical",
-        access_log=False,
+        log_level="info",
     )
 
 
