@@ -25,7 +25,7 @@ class _Blocking(httpx.AsyncBaseTransport):
 
 _DOWNFALL = holding.Downfall()
 # Whoever waits for others waits for seconds; the honest service gives up so soon that runs are short.
-_AS_USUAL = Patience(answer_s=4)
+_AS_USUAL = Patience(tries=1, answer_s=10)
 
 NETWORK: tuple[ServiceDefect, ...] = (
     defect(
