@@ -140,5 +140,6 @@ async function handle(request, response) {
 
 const tls = { cert: readFileSync(env.GATEPROOF_TLS_CERT_FILE), key: readFileSync(env.GATEPROOF_TLS_KEY_FILE) };
 createServer(tls, (request, response) => {
+  response.on("finish", () => console.log(request.method, request.url.split("?")[0], response.statusCode));
   handle(request, response).catch(() => say(response, 503, { error: "unavailable" }));
 }).listen(Number(service.port), service.hostname);
