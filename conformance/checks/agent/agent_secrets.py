@@ -134,7 +134,9 @@ def token_that_does_not_help_is_not_printed(agents: Agents, case: str) -> None:
     _with_tokens(agents)
     install = HELPLESS[case](agents)
     runs = in_time(install.runs)
-    struck = [each for run in runs for each in run.calls(Endpoint.OPERATION) if _fell_through(each, case)]
+    # What fails does so in the first run, but for a token that expires after it.
+    tried = runs if case == EXPIRED else runs[:1]
+    struck = [each for run in tried for each in run.calls(Endpoint.OPERATION) if _fell_through(each, case)]
     if not struck:
         raise LeftOut("the agent made no call with a token that did not help")
     for run in runs:
