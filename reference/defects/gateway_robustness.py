@@ -7,7 +7,7 @@ import json
 import time
 from dataclasses import replace
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import jwt
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -63,6 +63,13 @@ def _reads_paths_as_utf_8(asked: Asked) -> None:
     unquote(asked.query, errors="strict").encode("utf-8")
 
 
+def _logs_every_parameter(asked: Asked) -> None:
+    """The log takes one line a request, and complains of what would end it."""
+    for _, value in parse_qsl(asked.query, keep_blank_values=True):
+        if any(letter < " " for letter in value):
+            raise ValueError
+
+
 def _splits_every_cookie(asked: Asked) -> None:
     for piece in asked.headers.get("cookie", "").split(";") if "cookie" in asked.headers else ():
         name, value = piece.split("=")
@@ -93,6 +100,7 @@ READERS = {
     "redemption body": _reads_json_without_looking,
     "charset": _knows_every_charset,
     "query": _reads_paths_as_utf_8,
+    "parameters": _logs_every_parameter,
     "cookie": _splits_every_cookie,
     "accept": _weighs_every_media_type,
     "depth": _limits_the_numbers,
@@ -301,6 +309,12 @@ ROBUSTNESS: tuple[Defect, ...] = (
         "A query that is no UTF-8 ends as a 500.",
         "ROBUST-01 AUTHZ-02 AUTHZ-06",
         around=failing_on("query"),
+    ),
+    defect(
+        "control-characters-unguarded",
+        "A parameter with a control character in it ends as a 500.",
+        "ROBUST-01 AUTHZ-02 AUTHZ-06",
+        around=failing_on("parameters"),
     ),
     defect(
         "cookie-unguarded",
