@@ -9,7 +9,7 @@ from typing import Any
 from conformance.claims import LeftOut, require
 from conformance.service import Service
 from conformance.wire import mcp
-from conformance.wire.exchange import Exchange, Headers
+from conformance.wire.exchange import Exchange, Headers, Request
 from conformance.wire.secret import Secret
 
 # What a server may offer beside its tools, by the name of the list and of what is listed.
@@ -42,8 +42,7 @@ class ServiceSession:
 
     def besides(self, token: str) -> Iterator[Exchange]:
         """What the server says beside the answer to a call, and what else it has to offer."""
-        listening = mcp.listening(self.url, (*_bearer(token), *self.headers))
-        yield self.service.wire.overhear("operation: listening", listening, lambda: self._called(token))
+        yield self.listen(token)
         send = self.service.wire.send
         yield self._ask(send, "tools/list", {}, token)
         for method, member in LISTS.items():
@@ -55,7 +54,22 @@ class ServiceSession:
                 elif method == "prompts/list" and isinstance(entry.get("name"), str):
                     yield self._ask(send, "prompts/get", {"name": entry["name"]}, token)
 
-    def _called(self, token: str) -> None:
+    def listen(self, token: str | None) -> Exchange:
+        """What the server says unasked while the operation is called, where it can be listened to."""
+        listening = mcp.listening(self.url, (*_bearer(token), *self.headers))
+        step = "operation: listening" if token is not None else "operation: listening without a token"
+        return self.service.wire.overhear(step, listening, lambda: self._called(token))
+
+    def has_a_name(self) -> bool:
+        """Whether the server keeps the session apart from others."""
+        return any(name == mcp.SESSION for name, _ in self.headers)
+
+    def end(self, token: str | None) -> Exchange:
+        """Asks the server to forget the session."""
+        request = Request(method="DELETE", url=self.url, headers=(*_bearer(token), *self.headers))
+        return self.service.wire.send("operation: end of the session", request)
+
+    def _called(self, token: str | None) -> None:
         self.call(token)
 
     def _operate(self, send: mcp.Send, token: str | None) -> Exchange:

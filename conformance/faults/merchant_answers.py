@@ -65,6 +65,8 @@ def _by_name(*faults: MerchantFault) -> Mapping[str, MerchantFault]:
 # The merchant has not looked at what it was sent, or not said what came of it.
 TROUBLE: Final = _by_name(
     _fault("server-error", "server_error", "answers 500", _TROUBLE),
+    _fault("bad-gateway", "server_error", "answers 502", _TROUBLE, status=502),
+    _fault("gateway-timeout", "server_error", "answers 504", _TROUBLE, status=504),
     _fault("unavailable", "server_error", "answers 503 with Retry-After in seconds", _TROUBLE, status=503),
     _fault(
         "unavailable-until-a-date",

@@ -108,7 +108,11 @@ def provisioning_met(alone: Seclusion, what: MerchantFault, after: int = 0) -> N
     deadline = time.monotonic() + (PROVISIONED_S if standing.provisions_apart is not False else 0)
     while not (came := [entry for entry in alone.journal() if entry.outcome and entry.ordinal > after]):
         if time.monotonic() > deadline:
-            standing.provisions_apart = standing.provisions_apart or False
+            if standing.provisions_apart:
+                raise LeftOut(
+                    "the gateway asked its merchant for nothing: it may leave it in peace for a while"
+                )
+            standing.provisions_apart = False
             grants = {entry.grant or entry.endpoint for entry in alone.journal()}
             require.that(
                 False,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from conformance.histories.seen import Heard, Seen
+from conformance.histories.seen import TROUBLE, Heard, Seen
 from conformance.histories.state import About, State, key_of
 from conformance.histories.steps import Manner
 from conformance.histories.vault import Entries, Entry, Vault, after
@@ -30,7 +30,8 @@ def overheard(state: State, seen: Seen, about: About | None = None, *, certain: 
             sure=own and (certain or heard.grant == "refresh"),
         )
         vaults = (_everywhere(vault, heard, about if own else None, change) for vault in state.vaults)
-        state = replace(state, vaults=tuple(vaults))
+        troubled = state.troubled or heard.result in TROUBLE
+        state = replace(state, vaults=tuple(vaults), troubled=troubled)
     return state
 
 

@@ -14,7 +14,7 @@ from conformance.histories import model, planning
 from conformance.histories.model import in_words
 from conformance.histories.offers import Offer
 from conformance.histories.player import Impossible, Player
-from conformance.histories.seen import Seen
+from conformance.histories.seen import TROUBLE, Seen
 from conformance.histories.state import State
 from conformance.histories.steps import Approve, Authorize, Exchange, History, Redeem, Step
 from conformance.target.control import Unsupported
@@ -114,7 +114,7 @@ class Play:
 
 def _is_troubled(seen: Seen) -> bool:
     """True where the merchant was heard to fail."""
-    return any(heard.result in {"failed", "lost"} for heard in seen.heard)
+    return any(heard.result in TROUBLE for heard in seen.heard)
 
 
 def _awaits(state: State, step: Step) -> bool:

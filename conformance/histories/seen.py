@@ -10,6 +10,10 @@ from typing import Literal
 Result = Literal["accepted", "rejected", "reused", "failed", "lost"]
 
 
+# With these the merchant has failed its caller, and rejected nothing.
+TROUBLE: frozenset[Result] = frozenset({"failed", "lost"})
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Heard:
     """One request for a merchant token that reached the merchant, at a moment of the gateway's clock."""

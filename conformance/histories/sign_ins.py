@@ -69,20 +69,24 @@ def _provisioned_silently(state: State, step: Authorize, at: float) -> State:
     """A sign-in of which the merchant heard nothing: the cached token is still good, or nothing was done.
 
     Where the merchant would have accepted, a conforming gateway then has a token. A gateway that asks nobody
-    while it rejects is left as it was.
+    while it rejects is left as it was, and so may one be that leaves a merchant in peace that was in trouble.
     """
     manner = state.manner(step.project, step.user)
     if state.ground.hears and manner in REJECTS:
         return state
     new = fresh(at, state.ground.life_s, refreshable=manner not in UNREFRESHABLE)
+    change = _kept_or_not if state.troubled else _kept_while_good
     return replace(
         state,
         vaults=tuple(
-            vault.change(key_of(vault, step), partial(_kept_while_good, new=new, at=at))
-            for vault in state.vaults
+            vault.change(key_of(vault, step), partial(change, new=new, at=at)) for vault in state.vaults
         ),
     )
 
 
 def _kept_while_good(entry: Entry, *, new: Entry, at: float) -> Entries:
     return frozenset({entry if entry.holds == "token" and at < entry.until else new})
+
+
+def _kept_or_not(entry: Entry, *, new: Entry, at: float) -> Entries:
+    return frozenset({entry}) | _kept_while_good(entry, new=new, at=at)

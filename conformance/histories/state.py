@@ -82,6 +82,8 @@ class State:
     tokens: tuple[Token, ...] = ()
     manners: Mapping[tuple[int, int], Manner] = field(default_factory=dict)
     vaults: tuple[Vault, ...] = (Vault(shared=True), Vault(shared=False))
+    # The merchant was heard to fail: whoever spares it from then on asks it for nothing for a while.
+    troubled: bool = False
 
     def standing(self, agent: int, project: int) -> Standing:
         """A Project that holds new agents holds each until the operator has approved it there."""

@@ -38,6 +38,9 @@ from conformance.world import World
 from reports.exchanges import Shown
 from reports.redaction import Redactor
 
+# A sign-in may wait for provisioning as long as any answer may take, and its page then takes a moment more.
+PROVISIONING_S = 5.0
+
 
 class Bench:
     """Everything that stays from check to check, and what is new for each: the record and the keyring."""
@@ -129,7 +132,7 @@ class Bench:
         self.received.note(exchange)
 
     def _send_page(self, request: Request) -> Exchange:
-        return self._wire.send("browser", request)
+        return self._wire.send("browser", replace(request, longer_s=PROVISIONING_S))
 
     def _visit(self, url: str, redirect_uri: str, user: User, *, approve: bool) -> Visit:
         request = SignInRequest(authorization_url=url, redirect_uri=redirect_uri, user=user, approve=approve)

@@ -100,11 +100,15 @@ def _trusting(target: ServiceTarget, authority: Authority, folder: Path) -> Serv
 
 
 def service_place(target: ServiceTarget) -> Place:
-    """The service's own origins, with what the target file says about reaching them."""
+    """The service's own origins, with what the target file says about reaching them.
+
+    Its challenge may point to another port of the same host: nobody but the service itself stands there.
+    """
     cert, reach = target.reach.client_cert, target.reach
     urls = [target.service_url, *([target.metadata_url] if target.metadata_url else [])]
     return Place(
         origins=frozenset(map(origin, urls)),
+        hosts=frozenset(host for url in urls if (host := urlsplit(url).hostname)),
         ca_file=str(reach.ca_file) if reach.ca_file else None,
         client_cert=(str(cert[0]), str(cert[1])) if cert else None,
         headers=dict(reach.headers),

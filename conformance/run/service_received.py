@@ -52,13 +52,13 @@ class ServiceReceived:
         """Searches everything, and says what it came to."""
         secrets = self.secrets()
         hoard, issued = self._hoard(secrets), self._world.gateway.access_tokens()
-        log = "" if self._world.missing_logs() else self._world.log()
+        log, whole = self._world.log(), not self._world.missing_logs()
         return Survey(
             answers=sum(exchange.answer is not None for _, exchange in self._kept),
             known={
                 **{kind: len(values) for kind, values in secrets.items()},
                 LOGGED_TOKEN: len(issued),
-                LOGGED: len(log.strip()),
+                LOGGED: len(log.strip()) if whole else 0,
             },
             redeemed=len(secrets[MERCHANT_TOKEN]),
             leaks=[

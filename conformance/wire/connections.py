@@ -103,7 +103,7 @@ class Connections:
             decode = _decoder(headers)
             for chunk in answer.iter_stream():
                 body += decode(chunk, MAX_BODY + 1 - len(body))
-                if time.monotonic() - started > self._deadline_s:
+                if time.monotonic() - started > self._deadline_s + request.longer_s:
                     raise httpcore.ReadTimeout
                 if len(body) > MAX_BODY:
                     raise NoAnswer(f"no answer: the body is longer than {MAX_BODY} bytes")
@@ -122,7 +122,10 @@ class Connections:
     def _prepared(self, place: Place, request: Request) -> httpcore.Request:
         parts = urlsplit(request.url)
         host, port = (parts.hostname or "").encode("idna"), parts.port
-        extensions: dict[str, object] = {"timeout": self._timeouts}
+        timeouts = self._timeouts
+        if request.longer_s:
+            timeouts = {**timeouts, "read": self._deadline_s + request.longer_s}
+        extensions: dict[str, object] = {"timeout": timeouts}
         headers = _encoded((*place.headers.items(), *request.headers))
         named = {name.lower() for name, _ in headers}
         if b"host" not in named:

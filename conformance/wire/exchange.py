@@ -26,7 +26,7 @@ class Request:
 
     `target` goes on the request line in place of the URL's own path and query, byte for byte; `alone` asks
     for a connection that no other request has used. Once the answer's body is all that was asked `until`,
-    no more of it is waited for.
+    no more of it is waited for. Its answer may take so much `longer_s` than another's.
     """
 
     method: str
@@ -36,6 +36,7 @@ class Request:
     target: bytes | None = None
     alone: bool = False
     until: Callable[[bytes], bool] | None = field(default=None, repr=False, compare=False)
+    longer_s: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

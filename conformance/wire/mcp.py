@@ -15,6 +15,7 @@ from typing import Any
 from conformance.wire.exchange import Exchange, Headers, Request
 
 PROTOCOL = "2025-06-18"
+SESSION = "Mcp-Session-Id"
 _ACCEPT: Headers = (
     ("Accept", "application/json, text/event-stream"),
     ("Content-Type", "application/json"),
@@ -31,7 +32,7 @@ class Session:
 
     def headers(self) -> Headers:
         found = [("MCP-Protocol-Version", self.protocol)]
-        return (*found, *([("Mcp-Session-Id", self.identifier)] if self.identifier else []))
+        return (*found, *([(SESSION, self.identifier)] if self.identifier else []))
 
 
 def call_tool(send: Send, url: str, tool: str, arguments: Mapping[str, Any], headers: Headers) -> Exchange:
@@ -53,9 +54,7 @@ def begin(send: Send, url: str, headers: Headers) -> tuple[Exchange, Session | N
     result = _result(met, 1)
     if result is None:
         return met, None
-    session = Session(
-        protocol=str(result.get("protocolVersion") or PROTOCOL), identifier=met.header("Mcp-Session-Id")
-    )
+    session = Session(protocol=str(result.get("protocolVersion") or PROTOCOL), identifier=met.header(SESSION))
     own = (*headers, *session.headers())
     told = send("operation: initialized", _request(url, own, None, "notifications/initialized", None))
     return told, session if told.status is not None and told.status < 400 else None

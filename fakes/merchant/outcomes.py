@@ -35,6 +35,14 @@ async def reject(call: Call) -> Response:
     return refusal_answer(call.shape, Refused("invalid_grant", "the merchant does not accept this grant"))
 
 
+@outcome(optional="status")
+async def turn_away(call: Call) -> Response:
+    """The caller itself is not known here, or may not do this."""
+    status = call.answer.status or 401
+    error = "invalid_client" if status == 401 else "access_denied"
+    return refusal_answer(call.shape, Refused(error, "the merchant does not deal with you", status=status))
+
+
 @outcome(optional="status retry_after_s as_date")
 async def server_error(call: Call) -> Response:
     """Nothing was done, and the server says that it is at fault."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import time
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
@@ -18,6 +19,7 @@ from reference.gateway.records import MerchantPlace, Resource, VaultEntry, Vault
 from reference.gateway.vault import Vault
 
 TRIES = 20
+FAILURES = 3
 REMEMBERED_S = 300.0
 
 
@@ -57,6 +59,25 @@ class DropsTheRefreshToken(Vault):
         return verdict
 
 
+class CountsToThree(Vault):
+    """What has failed three times in a row is given up for good."""
+
+    def __init__(self, **parts: Any) -> None:
+        super().__init__(**parts)
+        self._failures: Counter[VaultKey] = Counter()
+
+    async def _refresh(self, key: VaultKey, entry: VaultEntry, resource: Resource) -> Verdict:
+        verdict = await super()._refresh(key, entry, resource)
+        if verdict != "transient":
+            self._failures.pop(key, None)
+            return verdict
+        self._failures[key] += 1
+        if self._failures[key] < FAILURES or self._store.vault.get(key) is not entry:
+            return verdict
+        self._store.vault[key] = self._policies.rejected_entry(entry)
+        return "rejected"
+
+
 class Sulking:
     """Does not ask a merchant that said it was at fault again about the same token, for minutes."""
 
@@ -91,6 +112,31 @@ class ShowsTheEntry(Vault):
             return outcome
         state = base64.b64encode(f"refresh_token={entry.refresh_token}".encode()).decode()
         return replace(outcome, description=f"{outcome.description} (state {state})")
+
+
+def refused_between(answer: MerchantAnswer) -> Verdict:
+    """What a load balancer says in the merchant's place is the merchant's last word."""
+    return "rejected" if answer.status in {502, 504} else vault.refresh_verdict(answer)
+
+
+def ending_where_the_client_is_unknown() -> dict[str, Any]:
+    """A 401 of the merchant's is taken for one of the user's."""
+    last: list[int | None] = []
+
+    def noted(answer: MerchantAnswer) -> Verdict:
+        last[:] = [answer.status]
+        return vault.provisioning_verdict(answer)
+
+    return {"provisioning_verdict": noted, "sign_in_goes_on": lambda _: last != [401]}
+
+
+def lost_where_forbidden(
+    old: VaultEntry | None, verdict: Verdict, answer: MerchantAnswer, now: float
+) -> VaultEntry | None:
+    """A merchant that forbids it is taken for one that took a grant back."""
+    if answer.status == 403:
+        return replace(vault.entry_from(answer, now), needs_reauthentication=True)
+    return vault.entry_after_provisioning(old, verdict, answer, now)
 
 
 def relaying_the_error() -> dict[str, Any]:
@@ -160,5 +206,29 @@ VAULT_FAULTS: tuple[Defect, ...] = (
         "What the merchant said in place of a token is in a header of the redirect to the agent.",
         "SECRET-06 SECRET-01 SECRET-02",
         **telling_the_browser(),
+    ),
+    defect(
+        "third-failure-taken-for-a-rejection",
+        "A refresh that has failed three times in a row counts as rejected.",
+        "VAULT-06 ROBUST-04",
+        vault_at_work=CountsToThree,
+    ),
+    defect(
+        "gateway-error-taken-for-a-rejection",
+        "A refresh that is answered with 502 or 504 counts as rejected.",
+        "VAULT-06",
+        refresh_verdict=refused_between,
+    ),
+    defect(
+        "unknown-client-ends-the-sign-in",
+        "A merchant that answers 401 to provisioning ends the user's sign-in.",
+        "AUTHZ-10",
+        **ending_where_the_client_is_unknown(),
+    ),
+    defect(
+        "forbidden-provisioning-is-a-lost-grant",
+        "A merchant that answers 403 to provisioning makes redemption answer 410.",
+        "REDEEM-10",
+        entry_after_provisioning=lost_where_forbidden,
     ),
 )

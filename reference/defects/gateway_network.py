@@ -65,10 +65,10 @@ NETWORK: tuple[Defect, ...] = (
         listen=connecting.reading_on_after_a_refusal(),
     ),
     defect(
-        "refresh-lost-with-its-caller",
-        "A caller that hangs up ends the refresh that is made for it.",
+        "refresh-nobody-ends-without-its-caller",
+        "A caller that hangs up during a refresh leaves everybody after it waiting for the end of that.",
         "ROBUST-02",
-        vault_at_work=holding.CallersVault,
+        vault_at_work=holding.OrphansVault,
         around=holding.ending_with_its_caller(),
     ),
     defect(

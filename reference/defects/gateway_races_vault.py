@@ -39,6 +39,15 @@ class LocksAndDoesNotLookAgain(Vault):
             return await self._refresh(key, entry, resource)
 
 
+class ServesWhatIsThere(Vault):
+    """One refreshes; whoever comes meanwhile gets what is in the vault, expired as it is."""
+
+    async def merchant_token(self, key: VaultKey, resource: Resource) -> VaultEntry | Refusal:
+        under_way = self._policies.flight_key(key) in self._flights
+        entry = self._store.vault.get(key)
+        return entry if under_way and entry is not None else await super().merchant_token(key, resource)
+
+
 class StoresForTheLast(Vault):
     """What a refresh brought is stored for whoever asked for one last."""
 
@@ -115,6 +124,12 @@ VAULT_RACES: tuple[Defect, ...] = (
         "Redemptions refresh one after the other, each with the refresh token that it read before the lock.",
         "VAULT-07 ROBUST-02",
         vault_at_work=LocksAndDoesNotLookAgain,
+    ),
+    defect(
+        "expired-token-during-a-refresh",
+        "Whoever redeems while somebody else's redemption refreshes is given the expired merchant token.",
+        "VAULT-01",
+        vault_at_work=ServesWhatIsThere,
     ),
     defect(
         "refresh-shared-by-resource",

@@ -170,16 +170,21 @@ def without_a_worker(downfall: Downfall) -> Any:
     return _around(change)
 
 
-class CallersVault(Vault):
-    """A refresh belongs to the callers for whom it is made, and ends with the first who leaves."""
+class OrphansVault(Vault):
+    """Whoever comes while a refresh is under way waits until the caller who began it tells its end."""
+
+    def __init__(self, **parts: Any) -> None:
+        super().__init__(**parts)
+        self._told: dict[VaultKey, asyncio.Future[Verdict]] = {}
 
     async def _refresh_together(self, key: VaultKey, entry: VaultEntry, resource: Resource) -> Verdict:
-        try:
-            return await super()._refresh_together(key, entry, resource)
-        except asyncio.CancelledError:
-            if flight := self._flights.get(self._policies.flight_key(key)):
-                flight.cancel()
-            raise
+        if key in self._told:
+            return await asyncio.shield(self._told[key])
+        told = self._told[key] = asyncio.get_running_loop().create_future()
+        verdict = await self._refresh(key, entry, resource)
+        del self._told[key]
+        told.set_result(verdict)
+        return verdict
 
 
 def ending_with_its_caller() -> Any:

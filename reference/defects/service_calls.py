@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -126,6 +126,13 @@ def hardly_ever(_token: proxy.ProxyToken, _now: float) -> bool:
     return False
 
 
+def in_milliseconds(document: Mapping[str, Any], now: float) -> proxy.ProxyToken | None:
+    token = proxy.proxy_token_kept(document, now)
+    life = document.get("expires_in")
+    late = now + (life if isinstance(life, int | float) else 0) / 1000
+    return replace(token, renew_at=late) if token is not None else None
+
+
 CALLS: tuple[ServiceDefect, ...] = (
     defect(
         "proxy-client-in-the-form",
@@ -168,6 +175,12 @@ CALLS: tuple[ServiceDefect, ...] = (
         "Every call gets a Proxy token of its own.",
         "BACK-02",
         proxy_token_is_due=lambda _token, _now: True,
+    ),
+    defect(
+        "proxy-token-for-three-seconds",
+        "The lifetime of a Proxy token is taken for milliseconds.",
+        "BACK-02",
+        proxy_token_kept=in_milliseconds,
     ),
     defect(
         "first-calls-do-not-wait",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from collections.abc import Callable
 from dataclasses import replace
@@ -299,6 +300,18 @@ INTRODUCTION: tuple[ServiceDefect, ...] = (
         "The challenge points to the authorization server's discovery document.",
         "CHAL-02",
         challenges=pointing(lambda facts: f"{facts.authorization_server}/.well-known/openid-configuration"),
+    ),
+    defect(
+        "pointer-in-the-clear",
+        "The challenge points to the metadata by plain HTTP, as the server behind the proxy sees itself.",
+        "CHAL-02",
+        challenges=pointing(lambda facts: facts.metadata_url.replace("https://", "http://")),
+    ),
+    defect(
+        "pointer-to-the-port-inside",
+        "The challenge points to the port of a server behind the proxy, where nobody answers.",
+        "CHAL-02",
+        challenges=pointing(lambda facts: re.sub(r":\d+/", ":9/", facts.metadata_url)),
     ),
     defect(
         "pointer-is-a-path",

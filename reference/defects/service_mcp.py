@@ -136,10 +136,35 @@ def in_a_resource(asked: Asked, answered: Answered, token: str) -> Answered:
 
 def in_the_stream(asked: Asked, answered: Answered, token: str) -> Answered:
     """Who listens hears what the server notes for itself."""
-    if asked.method != "GET":
+    if asked.method != "GET" or answered.status == 401:
         return answered
     headers = (("content-type", "text/event-stream"),)
     return replace(answered, status=200, headers=headers, body=_event(_notification(token)))
+
+
+def stream_for_everybody(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
+    """The routes were protected one by one, and the one for listeners was forgotten."""
+    if asked.method != "GET" or asked.path != "/mcp" or SESSION not in asked.headers:
+        return answered
+    return Answered(status=200, headers=(("content-type", "text/event-stream"),), body=b": welcome\n\n")
+
+
+def ended_by_everybody(app: ASGIApp, _backend: Backend) -> ASGIApp:
+    """Nobody asks who ends a session."""
+    ended: set[bytes] = set()
+
+    async def around(scope: Scope, receive: Receive, send: Send) -> None:
+        session = dict(scope["headers"]).get(SESSION.encode())
+        if session is not None and scope["method"] == "DELETE":
+            ended.add(session)
+        if session not in ended:
+            await app(scope, receive, send)
+            return
+        status = 204 if scope["method"] == "DELETE" else 404
+        await send({"type": "http.response.start", "status": status, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    return around
 
 
 MCP: tuple[ServiceDefect, ...] = (
@@ -148,6 +173,18 @@ MCP: tuple[ServiceDefect, ...] = (
         "In a session, a call without a token is served with the one that the session was begun with.",
         "CHAL-01",
         around=by_session(only_without_a_token=True),
+    ),
+    mcp_defect(
+        "stream-for-everybody",
+        "Whoever knows a session may listen to what the server says in it, without a token.",
+        "CHAL-01",
+        around=meddling(stream_for_everybody),
+    ),
+    mcp_defect(
+        "session-ended-by-everybody",
+        "Whoever knows a session may end it, without a token.",
+        "CHAL-01",
+        around=ended_by_everybody,
     ),
     mcp_defect(
         "session-before-the-token",

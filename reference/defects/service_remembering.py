@@ -13,7 +13,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from reference.defects.meddling import Answered, Asked, meddling
 from reference.defects.service_defect import ServiceDefect, defect
 from reference.service.backend import Backend
+from reference.service.policy import redemption
+from reference.service.policy.redemption import CallFacts
 from reference.service.upstream import Unavailable
+from reference.service.wire import Answer
 
 
 def user_of(headers: Mapping[str, str]) -> str:
@@ -38,6 +41,19 @@ def failures_remembered() -> Any:
     return meddling(change)
 
 
+def sent_away_for_good() -> Any:
+    """Who has to authorize again is remembered, and nobody forgets it when that is done."""
+    sent_away: set[str] = set()
+
+    def noted(facts: CallFacts, answer: Answer) -> str | None:
+        user = str(facts.claims.get("sub"))
+        if answer.status == 410:
+            sent_away.add(user)
+        return None if user in sent_away else redemption.merchant_token_in(facts, answer)
+
+    return noted
+
+
 def readied(app: ASGIApp, backend: Backend) -> ASGIApp:
     """The Proxy token is got before the first call, as soon as anybody asks for anything."""
 
@@ -55,6 +71,12 @@ REMEMBERING: tuple[ServiceDefect, ...] = (
         "A user whose operation once failed for the gateway's sake is not served any more.",
         "BACK-06",
         around=failures_remembered(),
+    ),
+    defect(
+        "reauthentication-remembered",
+        "A user who once had to authorize again is not served any more, with a new token either.",
+        "BACK-07",
+        merchant_token_in=sent_away_for_good(),
     ),
     defect(
         "proxy-token-got-beforehand-for-ever",

@@ -101,6 +101,13 @@ def body_relayed(outcome: Outcome) -> Any:
     return trouble.answer.text if trouble is not None and trouble.answer is not None else ""
 
 
+def token_error_relayed(outcome: Outcome) -> Any:
+    """What was said is passed on where there was no Proxy token to be had."""
+    trouble = outcome.trouble
+    asked_for_one = trouble is not None and b"client_credentials" in (trouble.asked.body or b"")
+    return body_relayed(outcome) if asked_for_one else ""
+
+
 def request_quoted(outcome: Outcome) -> Any:
     """A debugging page shows the request that failed, headers and all."""
     trouble = outcome.trouble
@@ -232,6 +239,12 @@ SECRETS: tuple[ServiceDefect, ...] = (
         "An error of gateway or merchant is passed on to the agent as it came.",
         f"SECRET-06 {EVERY}",
         answer_of=telling(body_relayed),
+    ),
+    defect(
+        "proxy-token-errors-relayed",
+        "An error of the gateway about the Proxy token is passed on to the agent as it came.",
+        f"SECRET-06 {EVERY}",
+        answer_of=telling(token_error_relayed),
     ),
     defect(
         "failing-request-quoted",

@@ -98,6 +98,14 @@ USERS: tuple[ServiceDefect, ...] = (
         **current_user(),
     ),
     defect(
+        "current-user-in-one-place-at-first",
+        "Merchant tokens are kept, and whose call gets one stands in a global variable while it is redeemed.",
+        "BACK-10 ROBUST-03",
+        kept_under=lambda facts: (facts.claims.get("sub"), facts.claims["ext"]["project_id"]),
+        kept_until=until_it_expires,
+        **current_user(),
+    ),
+    defect(
         "merchant-token-kept-past-its-expiry",
         "A merchant token is kept for an hour, whatever its expires_at says.",
         "BACK-11",

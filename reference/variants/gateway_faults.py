@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from reference.defects.holding import ending_with_its_caller
 from reference.gateway.gateway import Gateway
 from reference.gateway.merchants import Merchants
 from reference.gateway.policy import redemption, vault
@@ -24,6 +25,7 @@ REST_S = 1.0
 WORKERS = 4
 # Longer than a gateway is waited for that goes on asking.
 OPEN_S = 12.0
+SPARED_S = 3.0
 RETRY_AFTER = (b"retry-after", b"1")
 
 
@@ -84,6 +86,39 @@ class _Breaker:
 class _Breaking(Vault):
     def __init__(self, *, merchants: Merchants, **parts: Any) -> None:
         super().__init__(merchants=cast("Merchants", _Breaker(merchants)), **parts)
+
+
+class _Host:
+    """A merchant that answered with 5xx is asked for nothing for a while, whoever it is about."""
+
+    def __init__(self, merchants: Merchants) -> None:
+        self._merchants = merchants
+        self._until: dict[str, float] = {}
+
+    async def ask(self, merchant: MerchantPlace, form: dict[str, str]) -> MerchantAnswer:
+        if time.monotonic() < self._until.get(merchant.token_endpoint, 0):
+            return MerchantAnswer(status=503)
+        answer = await self._merchants.ask(merchant, form)
+        if answer.status is not None and answer.status >= 500:
+            self._until[merchant.token_endpoint] = time.monotonic() + SPARED_S
+        return answer
+
+
+class _SparesTheHost(Vault):
+    def __init__(self, *, merchants: Merchants, **parts: Any) -> None:
+        super().__init__(merchants=cast("Merchants", _Host(merchants)), **parts)
+
+
+class _CallersVault(Vault):
+    """A refresh belongs to the callers for whom it is made, and ends with the first who leaves."""
+
+    async def _refresh_together(self, key: VaultKey, entry: VaultEntry, resource: Resource) -> Verdict:
+        try:
+            return await super()._refresh_together(key, entry, resource)
+        except asyncio.CancelledError:
+            if flight := self._flights.get(self._policies.flight_key(key)):
+                flight.cancel()
+            raise
 
 
 def _asking_to_wait(app: ASGIApp, _gateway: Gateway) -> ASGIApp:
@@ -157,6 +192,17 @@ VARIANTS: tuple[Variant, ...] = (
         "circuit-open-for-twelve-seconds",
         "a merchant that answered a refresh with 5xx is left in peace for twelve seconds, and nobody is told",
         vault_at_work=_Breaking,
+    ),
+    variant(
+        "merchant-spared-for-three-seconds",
+        "a merchant that answered with 5xx is asked for nothing for three seconds, at sign-ins either",
+        vault_at_work=_SparesTheHost,
+    ),
+    variant(
+        "refresh-ends-with-its-caller",
+        "a caller that hangs up ends the refresh that is made for it, and what the merchant issued is lost",
+        vault_at_work=_CallersVault,
+        around=ending_with_its_caller(),
     ),
     variant(
         "four-workers",

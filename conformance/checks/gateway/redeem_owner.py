@@ -8,10 +8,11 @@ from datetime import datetime
 
 from conformance import console
 from conformance.check import check
+from conformance.checks.gateway._belonging import belongs
 from conformance.checks.gateway._timestamps import is_timestamp_or_absent
 from conformance.claims import LeftOut, Unavailable, Unmet, expect, require
 from conformance.gateway import Gateway
-from conformance.parties import Grant, Resource, User
+from conformance.parties import Grant
 from conformance.seclusion import let_expire, newcomer, redeem_past, secluded
 from conformance.signin.landing import SignInFailed
 from conformance.wire.exchange import Exchange
@@ -110,7 +111,7 @@ def sibling_resource_gives_its_own_or_nothing(gateway: Gateway, world: World) ->
     answer = gateway.redeem(grants[0].access_token, proxy_token, sibling.indicator)
 
     if answer.status == 200:
-        _belongs(world, answer, grants[0].user, sibling)
+        belongs(world, answer, grants[0].user, sibling)
         own = gateway.redeem(grants[1].access_token, proxy_token, sibling.indicator)
         first = gateway.redeem(grants[0].access_token, proxy_token, resource.indicator)
         expect.that(
@@ -194,21 +195,7 @@ def _are_their_own(world: World, redeemed: list[tuple[Grant, Secret]]) -> None:
             expected="a token of their own",
             got=f"the one that {first[0]} got at Resource {first[1]}",
         )
-        _belongs(world, answer, grant.user, grant.resource)
-
-
-def _belongs(world: World, answer: Exchange, user: User, resource: Resource) -> None:
-    """The merchant, where it can be asked, issued the token for this user and this Resource."""
-    if world.merchant is None or resource.merchant_client_id is None:
-        return
-    token = require.text(answer.member("access_token"), "access_token of the redemption")
-    known = world.merchant.lookup(token)
-    require.that(known is not None, "merchant token", expected="one that the merchant issued", got="another")
-    if known is not None:
-        expect.equal(known.login, user.login, "user whom the merchant issued the token for")
-        expect.equal(
-            known.client_id, resource.merchant_client_id, "client whom the merchant issued the token to"
-        )
+        belongs(world, answer, grant.user, grant.resource)
 
 
 def _expires_as_the_merchant_says(world: World, answer: Exchange) -> None:

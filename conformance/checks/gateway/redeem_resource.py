@@ -10,6 +10,7 @@ from unicodedata import normalize
 from urllib.parse import urlencode
 
 from conformance.check import check
+from conformance.checks.gateway._belonging import belongs
 from conformance.claims import LeftOut, expect, require
 from conformance.gateway import Gateway
 from conformance.near_indicators import NEAR_MISSES
@@ -74,17 +75,27 @@ def other_unicode_form_answers_404(gateway: Gateway, world: World, case: str) ->
 def indicator_that_begins_alike_answers_with_its_own_token(gateway: Gateway, world: World) -> None:
     """Of two Resources of which one's indicator begins with the other's, neither stands for the other.
 
-    The user has signed in for the longer one alone, so under the shorter there is nothing to find.
+    The user has signed in for the longer one alone: under the shorter there is nothing to find, unless the
+    gateway gets a token for that one as well.
     """
     shorter = world.resource(indicator=f"https://api.merchant.example/{world.unique()}")
     longer = world.resource(indicator=f"{shorter.indicator}/orders")
     good = Redeemable(grant=world.grant(resource=longer), proxy_token=world.proxy_token())
-    require(world.redeem(good.grant, good.proxy_token)).status(200)
+    own = require(world.redeem(good.grant, good.proxy_token)).status(200)
 
     answer = gateway.redeem(good.grant.access_token, good.proxy_token, shorter.indicator)
 
     # It is another Resource's own indicator: whether such a token is refused as that or as not found is open.
-    expect(answer).not_granted("the merchant token", "access_token")
+    if answer.status == 200:
+        belongs(world, answer, good.grant.user, shorter)
+        expect.that(
+            answer.member("access_token") != own.member("access_token"),
+            "merchant token of the Resource with the shorter indicator",
+            expected="another than that of the longer one",
+            got="the same",
+        )
+    else:
+        expect(answer).not_granted("the merchant token", "access_token")
 
 
 @check("REDEEM-09", needs=["control:create_resource"])

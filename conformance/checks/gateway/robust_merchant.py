@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from conformance.check import check
-from conformance.claims import expect
+from conformance.checks.gateway._normal_flow import succeeds
 from conformance.faults import oracle
 from conformance.faults.merchant_answers import ODD, MerchantFault
+from conformance.faults.recovery import mended_now
 from conformance.seclusion import let_expire, secluded
 from conformance.world import World
 
@@ -20,7 +21,8 @@ def redemption_works_after_an_odd_answer(world: World, case: MerchantFault) -> N
     oracle.expire_under([(due, case)])
     oracle.meets(due, case)
     due.alone.short_lived()
+    recovery = mended_now(due.alone)
     let_expire(world)
 
     if oracle.redeems_again_or_says_why(due).status == 410:
-        expect(oracle.mended_by_the_user(due)).status(200)
+        succeeds(lambda: oracle.mended_by_the_user(due), "redemption after a new authorization", recovery)

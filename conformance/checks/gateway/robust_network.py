@@ -12,7 +12,14 @@ from conformance.claims import LeftOut, expect, fired, require
 from conformance.faults.agent_side import BROKEN, EMBEDDED, LARGE_BODY, SLOW, Client
 from conformance.faults.fault import Fault, Hop, Layer
 from conformance.faults.misbehaving import misbehaving, sent_and_left
-from conformance.faults.oracle import REFRESH, mended, redeems_again, soon_due
+from conformance.faults.oracle import (
+    REFRESH,
+    mended,
+    mended_by_the_user,
+    no_false_rejection,
+    redeems_again_or_says_why,
+    soon_due,
+)
 from conformance.gateway import Gateway
 from conformance.seclusion import Seclusion, let_expire, secluded
 from conformance.wire import agent as agent_wire
@@ -62,9 +69,10 @@ def normal_flow_works_after_misbehaving_clients(gateway: Gateway, world: World, 
 
 @check("ROBUST-02", needs=["faults", "merchant"], alone=True)
 def caller_who_left_takes_no_refresh_along(gateway: Gateway, world: World) -> None:
-    """A backend that hangs up while its gateway refreshes finds the new merchant token when it comes back.
+    """A backend that hangs up while its gateway refreshes finds redemption as it was when it comes back.
 
-    The merchant rotates refresh tokens: an answer that nobody waited for is the only one that there is.
+    The merchant rotates refresh tokens. A gateway that hangs up as well has lost the new one: it says so by
+    410 once the merchant has refused the old one, and the user's next authorization mends that.
     """
     works_before(world)
     alone, gate = secluded(world), world.unique()
@@ -78,7 +86,10 @@ def caller_who_left_takes_no_refresh_along(gateway: Gateway, world: World) -> No
     finally:
         alone.merchant.release(gate)
 
-    redeems_again(due)
+    after = redeems_again_or_says_why(due)
+    no_false_rejection(due, after, GONE_CALLER.does)
+    if after.status == 410:
+        expect(mended_by_the_user(due)).status(200)
 
 
 @check("ROBUST-02", needs=["faults"], alone=True)

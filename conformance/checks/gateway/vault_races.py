@@ -54,6 +54,33 @@ def stampede_costs_nobody_the_token(world: World, races: Races) -> None:
             _works_at_the_next_expiry(alone, grant, proxy_token, redeemed)
 
 
+@check("VAULT-01", alone=True)
+def nobody_of_many_gets_the_expired_token(world: World, races: Races) -> None:
+    """Of many who redeem an expired merchant token at the same moment, nobody is given that one.
+
+    The merchant takes its time over the refresh. What else comes to those who did not begin it is open.
+    """
+    if not world.moves_clock():
+        raise LeftOut("clocks differ by a moment, so a token may have expired for one side alone")
+    for _ in races.each(fewer=races.rounds):
+        alone = secluded(world)
+        alone.short_lived(rotate_refresh_tokens=True)
+        grant, proxy_token = alone.grant(), alone.proxy_token()
+        expired = require(world.redeem(grant, proxy_token)).status(200).member("access_token")
+        let_expire(world)
+        answers = _stampede(alone, [grant], proxy_token, races.racers)
+        given = [answer.member("access_token") for answer in answers if answer.status == 200]
+        if not given:
+            raise LeftOut("nobody of those who redeemed at one moment was given a token")
+
+        expect.that(
+            expired not in given,
+            f"{len(answers)} redemptions at one moment, past the expiry of a merchant token",
+            expected="no merchant token that has expired",
+            got=f"the expired one for {given.count(expired)}",
+        )
+
+
 def _stampede(
     alone: Seclusion, grants: Sequence[Grant], proxy_token: Secret, racers: int
 ) -> tuple[Exchange, ...]:

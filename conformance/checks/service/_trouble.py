@@ -129,8 +129,8 @@ def shows_orders(answer: Exchange, world: ServiceWorld, *users: str) -> bool:
 def recovers(
     service: Service, world: ServiceWorld, within_s: float = RECOVERS_WITHIN_S, failed: str = ""
 ) -> None:
-    """Nothing fails any more: before long the operation works, also with the token that `failed`."""
-    tokens = [(failed, "operation with the token of the call that failed, after everything was well again")]
+    """Nothing fails any more: before long the operation works, also with a token of the user who `failed`."""
+    tokens = [(failed, "operation of the user whose call failed, after everything was well again")]
     for token, named in [*(tokens if failed else ()), ("", "operation after everything was well again")]:
         answer = waited_for(service, world, within_s, token)
         expect.that(

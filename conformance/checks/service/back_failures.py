@@ -33,6 +33,8 @@ FAILURES = {
 }
 # What says of itself that it is no answer to the question.
 TRANSIENT = ("500", "503", "reset", "hang")
+# Refusals that end when the user signs in again, by what the specification says of them.
+MENDED_BY_THE_USER = ("404", "410")
 BREAKING = {
     f"{endpoint.value}, {name}": (endpoint, name)
     for endpoint in (Endpoint.REDEMPTION, Endpoint.MERCHANT_API)
@@ -82,7 +84,8 @@ def refused_redemption_brings_no_data(service: Service, world: ServiceWorld, cas
     works(service, world)
     error = "reauthentication_required" if case == "410" else "refused"
     refusal = Answer(status=int(case), members={"error": error})
-    token = world.unseen_token(USER)
+    subject = f"sub_{secrets.token_hex(8)}"
+    token = world.gateway.access_token(USER, sub=subject)
     answer, calls = failing(service, world, Endpoint.REDEMPTION, refusal, token)
 
     nothing_served(answer, world)
@@ -93,8 +96,9 @@ def refused_redemption_brings_no_data(service: Service, world: ServiceWorld, cas
             "redemptions": sum(call.endpoint is Endpoint.REDEMPTION for call in calls),
         }
     )
-    # The refused token itself may stay refused for a while.
-    recovers(service, world)
+    # The refused token itself may stay refused. A user who has authorized anew comes with another.
+    renewed = world.gateway.access_token(USER, sub=subject) if case in MENDED_BY_THE_USER else ""
+    recovers(service, world, failed=renewed)
 
 
 @check("BACK-08", cases=("of-a-new-user", "of-a-user-just-served"))

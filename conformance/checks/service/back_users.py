@@ -32,7 +32,8 @@ def two_users_calls_never_mix(service: Service, world: ServiceWorld) -> None:
     gateway.script.always(Endpoint.REDEMPTION, Answer(delay_s=0.03))
     gateway.script.always(Endpoint.MERCHANT_API, Answer(delay_s=0.03))
     users = [user for _ in range(16) for user in USERS]
-    answers = service.serve_all([gateway.access_token(user) for user in users], at_once=8)
+    # Nobody has redeemed these before: a merchant token that is kept for a user meets no other.
+    answers = service.serve_all([world.unseen_token(user) for user in users], at_once=8)
     gateway.script.clear()
     mixed = [
         user

@@ -29,7 +29,8 @@ NO_TOKENS: dict[str, Callable[[str], str]] = {
     "colon-and-space": lambda good: f"Bearer: {good}",
     "bearer-alone": lambda _: "Bearer",
     "no-scheme": lambda good: good,
-    "two-words": lambda good: f"Bearer {good} {good}",
+    # Who reads the first word alone finds no token in it, as who reads all of it does.
+    "a-word-before": lambda good: f"Bearer x {good}",
     "garbage": lambda _: "Bearer garbage",
     "two-dots": lambda _: "Bearer ..",
     "three-words-of-base64": lambda _: "Bearer e30.e30.e30",
@@ -58,6 +59,12 @@ def challenge_points_to_the_metadata(service: Service, world: ServiceWorld) -> N
     parts = urlsplit(pointer)
     expect.that(
         parts.scheme in ("http", "https") and bool(parts.netloc), POINTER, expected="a URL", got=pointer
+    )
+    expect.that(
+        parts.scheme == "https" or urlsplit(service.service_url).scheme != "https",
+        POINTER,
+        expected="an https URL, as the service's own is",
+        got=pointer,
     )
     theirs = [urlsplit(url).netloc for url in (gateway.addresses.base_url, gateway.addresses.core_url)]
     expect.that(

@@ -7,9 +7,11 @@ import time
 from conformance.check import check
 from conformance.checks.service._expiring import refused_once_expired
 from conformance.checks.service._spoilt import USER, expired
+from conformance.claims import LeftOut, expect
 from conformance.run.service_world import ServiceWorld
 from conformance.service import Service, challenged, served, turned_away
 from conformance.service_session import session_of
+from conformance.wire.exchange import Exchange
 from fakes.gateway.keys import new_key, signed
 
 
@@ -22,6 +24,47 @@ def session_of_a_good_token_is_none(service: Service, world: ServiceWorld) -> No
     served(session.call(token), gateway.orders_of(USER))
 
     challenged(session.call(None))
+
+
+@check("CHAL-01")
+def stream_of_a_session_is_not_open_to_everybody(service: Service, world: ServiceWorld) -> None:
+    """Where a client may listen to what the server says unasked, it needs a token for that as well."""
+    gateway = world.gateway
+    token = gateway.access_token(USER)
+    session = session_of(service, token)
+    served(session.call(token), gateway.orders_of(USER))
+    if not _is_a_stream(session.listen(token)):
+        raise LeftOut("the server has no stream to listen to")
+
+    answer = session.listen(None)
+    expect.that(
+        not _is_a_stream(answer),
+        answer.step,
+        expected="a refusal: the request has no token",
+        got=answer.outcome(),
+        exchange=answer,
+    )
+
+
+@check("CHAL-01")
+def session_is_not_ended_by_everybody(service: Service, world: ServiceWorld) -> None:
+    """Whoever has no token cannot end the session of somebody who has."""
+    gateway = world.gateway
+    token = gateway.access_token(USER)
+    session = session_of(service, token)
+    if not session.has_a_name():
+        raise LeftOut("the server keeps no sessions")
+    served(session.call(token), gateway.orders_of(USER))
+    ended = session.end(None)
+
+    after = session.call(token)
+    expect.that(
+        service.brings(after, gateway.orders_of(USER)),
+        f"operation in a session that somebody without a token asked to end, which was {ended.outcome()}",
+        expected="the orders",
+        got=after.outcome(),
+        exchange=after,
+    )
 
 
 @check("CHAL-04")
@@ -56,6 +99,11 @@ def session_of_a_good_token_ends_with_it(service: Service, world: ServiceWorld) 
     served(session.call(token), gateway.orders_of(USER))
 
     refused_once_expired(lambda: session.call(token), exp, lambda: service.serve(expired(world)))
+
+
+def _is_a_stream(answer: Exchange) -> bool:
+    kind = (answer.header("Content-Type") or "").lower()
+    return answer.status is not None and 200 <= answer.status < 300 and kind.startswith("text/event-stream")
 
 
 def _refused_in_a_session(service: Service, world: ServiceWorld, token: str) -> None:

@@ -1,0 +1,22 @@
+"""Whom the merchant issued a redeemed token for."""
+
+from __future__ import annotations
+
+from conformance.claims import expect, require
+from conformance.parties import Resource, User
+from conformance.wire.exchange import Exchange
+from conformance.world import World
+
+
+def belongs(world: World, answer: Exchange, user: User, resource: Resource) -> None:
+    """The merchant, where it can be asked, issued the token for this user and this Resource."""
+    if world.merchant is None or resource.merchant_client_id is None:
+        return
+    token = require.text(answer.member("access_token"), "access_token of the redemption")
+    known = world.merchant.lookup(token)
+    require.that(known is not None, "merchant token", expected="one that the merchant issued", got="another")
+    if known is not None:
+        expect.equal(known.login, user.login, "user whom the merchant issued the token for")
+        expect.equal(
+            known.client_id, resource.merchant_client_id, "client whom the merchant issued the token to"
+        )
