@@ -80,6 +80,8 @@ class Standing:
     core_keys: list[dict[str, Any]] = field(default_factory=list)
     # Whether provisioning uses a grant of its own; None as long as nobody has waited for that in vain.
     provisions_apart: bool | None = None
+    # When the merchant last failed the gateway, on a steady clock: it may be left in peace since then.
+    troubled_at: float = float("-inf")
     # Whether a user's sessions in two browsers were seen to live side by side; None before anybody looked.
     side_by_side: bool | None = None
 

@@ -94,6 +94,7 @@ def struck(due: Due, what: MerchantFault) -> None:
     came = due.refreshes()
     if not came:
         raise LeftOut("the gateway did not use the refresh token when the merchant token was due")
+    due.alone.world.standing.troubled_at = time.monotonic()
     fired(what.fault, sum(entry.outcome == what.outcome for entry in came))
 
 
@@ -121,7 +122,7 @@ def provisioning_met(alone: Seclusion, what: MerchantFault, after: int = 0) -> N
                 got=", ".join(sorted(grants)) or "nothing",
             )
         time.sleep(0.1)
-    standing.provisions_apart = True
+    standing.provisions_apart, standing.troubled_at = True, time.monotonic()
     fired(what.fault, sum(entry.outcome == what.outcome for entry in came))
 
 

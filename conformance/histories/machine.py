@@ -11,6 +11,7 @@ from typing import Any, get_args
 
 from conformance.claims import Unavailable, expect, observe, repeat_with, require
 from conformance.estate import ControlledEstate
+from conformance.faults.recovery import SPARING_S
 from conformance.generating import Draw
 from conformance.histories.hearing import Ear
 from conformance.histories.offers import Offer, less, narrowed, seeded
@@ -171,7 +172,9 @@ def _begin(world: World, setting: Setting, patience_s: float) -> Play:
         asks_always=setting.asks_always,
     )
     ground = Ground(hears=ear is not None, life_s=setting.life_s)
-    return Play(player=player, state=State(ground=ground))
+    # What one history put the merchant through, the next one may still meet: its host is the same.
+    troubled = time.monotonic() < world.standing.troubled_at + SPARING_S
+    return Play(player=player, state=State(ground=ground, troubled=troubled), standing=world.standing)
 
 
 def _users(world: World, offer: Offer) -> tuple[User, ...]:

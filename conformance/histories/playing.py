@@ -17,6 +17,7 @@ from conformance.histories.player import Impossible, Player
 from conformance.histories.seen import TROUBLE, Seen
 from conformance.histories.state import State
 from conformance.histories.steps import Approve, Authorize, Exchange, History, Redeem, Step
+from conformance.standing import Standing
 from conformance.target.control import Unsupported
 
 # What a later try may mend: provisioning in the background, and a gateway that spares a merchant in trouble.
@@ -57,6 +58,7 @@ class Play:
 
     player: Player
     state: State
+    standing: Standing = field(default_factory=Standing)
     steps: list[Step] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
     rows: Counter[str] = field(default_factory=Counter)
@@ -101,6 +103,7 @@ class Play:
 
     def _grow_cautious(self) -> None:
         now, patience_s = time.monotonic(), self.player.patience_s
+        self.standing.troubled_at = now
         self._mended_by = now + min(_CAUTION_S, patience_s)
         # Whoever cuts a history down has no patience for that.
         self._spared_by = now + (SPARING_S if patience_s >= _CAUTION_S else patience_s)
