@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import base64
+import codecs
 import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
+from urllib.parse import unquote
 
 from reference.defects.meddling import Answered, Asked, meddling
 from reference.defects.service_defect import ServiceDefect, defect
@@ -48,6 +50,34 @@ def methods_taken_for_granted(asked: Asked, answered: Answered, _backend: Backen
     return answered if asked.method in usual else replace(answered, status=500, body=b"{}")
 
 
+def charset_taken_for_granted(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
+    """Whatever the label of a body says that it is written in is taken for an encoding."""
+    _, _, charset = asked.headers.get("content-type", "").partition("charset=")
+    try:
+        codecs.lookup(charset.strip('" ') or "utf-8")
+    except LookupError:
+        return replace(answered, status=500, body=b"{}")
+    return answered
+
+
+def headers_taken_for_granted(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
+    """Every header is taken for UTF-8 on its way into the log."""
+    try:
+        "".join(asked.headers.values()).encode("latin-1").decode("utf-8")
+    except UnicodeDecodeError:
+        return replace(answered, status=500, body=b"{}")
+    return answered
+
+
+def query_taken_for_granted(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
+    """What is percent-encoded in a query is taken for UTF-8."""
+    try:
+        unquote(asked.query, errors="strict")
+    except UnicodeDecodeError:
+        return replace(answered, status=500, body=b"{}")
+    return answered
+
+
 def locked_out() -> Any:
     """Too many bad tokens in all, and nobody is let in any more."""
     bad = 0
@@ -86,6 +116,24 @@ ROBUSTNESS: tuple[ServiceDefect, ...] = (
         "Any method but those that are in use ends in 500.",
         "ROBUST-01",
         around=meddling(methods_taken_for_granted),
+    ),
+    defect(
+        "charset-taken-for-granted",
+        "A body whose label names no known charset ends in 500.",
+        "ROBUST-01",
+        around=meddling(charset_taken_for_granted),
+    ),
+    defect(
+        "headers-taken-for-granted",
+        "A header that is no UTF-8 ends in 500.",
+        "ROBUST-01 CHAL-03",
+        around=meddling(headers_taken_for_granted),
+    ),
+    defect(
+        "query-taken-for-granted",
+        "A query that is no UTF-8 ends in 500.",
+        "ROBUST-01",
+        around=meddling(query_taken_for_granted),
     ),
     defect(
         "locked-out-by-a-flood",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode
 
 from conformance import odd_input as odd
 from conformance.check import check
@@ -15,6 +15,7 @@ from conformance.checks.gateway._exchanges import works
 from conformance.checks.gateway._visits import good as good_request
 from conformance.claims import expect, require
 from conformance.gateway import CALLBACK, BeyondReach, Gateway
+from conformance.odd_requests import target_of, variations, with_header
 from conformance.redeemable import redeemable
 from conformance.sound import ask_all, is_sound
 from conformance.standing import Redeemable
@@ -44,7 +45,7 @@ def registration_takes_anything(gateway: Gateway, world: World, case: str) -> No
     good = agent_wire.registration(agent_wire.registration_endpoint(gateway.base_url), world.metadata())
     world.agent()
 
-    ask_all(gateway, "registration", _variations(good, case))
+    ask_all(gateway, "registration", variations(good, case))
     world.agent()
 
 
@@ -104,7 +105,7 @@ def redemption_takes_anything(gateway: Gateway, world: World, case: str) -> None
     """No body, header, method or query makes a redemption with good credentials fail."""
     good = _redemption(gateway, redeemable(world))
 
-    ask_all(gateway, "redemption", _variations(good, case))
+    ask_all(gateway, "redemption", variations(good, case))
 
 
 @check("ROBUST-01", cases=("resource", "Authorization", "X-Proxy-Token"))
@@ -119,7 +120,7 @@ def redemption_takes_any_value(gateway: Gateway, world: World, case: str) -> Non
         }
     else:
         requests = {
-            name: _with_header(good, case, value) for name, value in _odd_credentials(good, case).items()
+            name: with_header(good, case, value) for name, value in _odd_credentials(good, case).items()
         }
 
     ask_all(gateway, f"redemption with an odd {case}", requests)
@@ -133,7 +134,7 @@ def token_endpoint_takes_anything(gateway: Gateway, world: World, case: str) -> 
         agent_wire.token_endpoint(gateway.core_url), [("grant_type", "client_credentials")]
     )
 
-    ask_all(gateway, "token endpoint", _variations(good, case))
+    ask_all(gateway, "token endpoint", variations(good, case))
     world.proxy_token()
 
 
@@ -169,7 +170,7 @@ def authorization_takes_anything(gateway: Gateway, world: World, case: str) -> N
     world, attempt = good_request(world)
     good = Request(method="GET", url=gateway.authorization_url(attempt))
 
-    ask_all(gateway, "authorization", _variations(good, case))
+    ask_all(gateway, "authorization", variations(good, case))
 
 
 @check(
@@ -222,13 +223,13 @@ def resource_id_in_the_path_can_be_anything(gateway: Gateway, world: World, case
         "key set of the Resource": world.reachable(resource.jwks_uri),
         "authorization": agent_wire.authorization_endpoint(gateway.base_url, resource.id),
     }[case]
-    before, found, after = _target(url).partition(quote(resource.id).encode())
+    before, found, after = target_of(url).partition(quote(resource.id).encode())
     segments = odd.ODD_SEGMENTS if found else {}
     requests = {
         name: Request(method="GET", url=url, target=before + segment + after)
         for name, segment in segments.items()
     }
-    requests |= _variations(Request(method="GET", url=url), "queries")
+    requests |= variations(Request(method="GET", url=url), "queries")
 
     ask_all(gateway, case, requests)
 
@@ -246,7 +247,7 @@ def documents_take_any_request(gateway: Gateway, world: World, case: str) -> Non
     }[case]
     good = Request(method="GET", url=url)
 
-    ask_all(gateway, case, {**_variations(good, "headers"), **_variations(good, "methods")})
+    ask_all(gateway, case, {**variations(good, "headers"), **variations(good, "methods")})
 
 
 def _documents(world: World) -> None:
@@ -254,30 +255,6 @@ def _documents(world: World) -> None:
     resource = world.home().resource
     world.core_keys(resource)
     world.key_set(resource.jwks_uri, "key set of the Resource")
-
-
-def _variations(good: Request, group: str) -> Mapping[str, Request]:
-    """The request with one thing odd about it, in each of the ways of a group."""
-    match group:
-        case "bodies":
-            return {name: replace(good, body=body) for name, body in odd.BODIES.items()}
-        case "media types":
-            kinds = {name: _with_header(good, "Content-Type", kind) for name, kind in odd.MEDIA_TYPES.items()}
-            return kinds | {"none": replace(good, headers=_without(good, "Content-Type"))}
-        case "headers":
-            return {name: _with_headers(good, headers) for name, headers in odd.HEADERS.items()}
-        case "methods":
-            # A server that answers a method it does not know has not read the body that comes after the head;
-            # when it closes then, the reset may overtake its answer.
-            return {
-                method: replace(good, method=method, body=good.body if method == good.method else b"")
-                for method in (*odd.METHODS, "GET", "POST")
-            }
-        case _:
-            path = _target(good.url).partition(b"?")[0]
-            return {
-                name: replace(good, target=path + b"?" + query) for name, query in odd.ODD_QUERIES.items()
-            }
 
 
 def _redemption(gateway: Gateway, good: Redeemable) -> Request:
@@ -323,28 +300,8 @@ def _odd_credentials(good: Request, header: str) -> Mapping[str, str]:
     }
 
 
-def _with_header(good: Request, name: str, value: str) -> Request:
-    return replace(good, headers=(*_without(good, name), (name, value)))
-
-
-def _with_headers(good: Request, headers: Sequence[tuple[str, str]]) -> Request:
-    kept = good
-    for name, _ in headers:
-        kept = replace(kept, headers=_without(kept, name))
-    return replace(kept, headers=(*kept.headers, *headers))
-
-
-def _without(good: Request, header: str) -> tuple[tuple[str, str], ...]:
-    return tuple((name, value) for name, value in good.headers if name.lower() != header.lower())
-
-
 def _navigation(endpoint: str, query: bytes) -> Request:
-    return Request(method="GET", url=endpoint, target=_target(endpoint) + b"?" + query)
-
-
-def _target(url: str) -> bytes:
-    parts = urlsplit(url)
-    return ((parts.path or "/") + (f"?{parts.query}" if parts.query else "")).encode("ascii")
+    return Request(method="GET", url=endpoint, target=target_of(endpoint) + b"?" + query)
 
 
 def _query(parameters: Mapping[str, str]) -> bytes:

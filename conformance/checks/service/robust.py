@@ -10,6 +10,7 @@ from conformance import odd_input as odd
 from conformance.check import check
 from conformance.claims import expect, require
 from conformance.generating import Draw
+from conformance.odd_requests import variations
 from conformance.run.service_world import USERS, ServiceWorld
 from conformance.service import Service, served
 from conformance.sound import ask as ask_soundly
@@ -73,6 +74,15 @@ def operation_takes_any_body(service: Service, world: ServiceWorld) -> None:
     }
 
     ask_all(service, "operation", requests)
+
+
+@check("ROBUST-01", cases=("media types", "headers", "queries"))
+def operation_takes_anything_around_its_body(service: Service, world: ServiceWorld, case: str) -> None:
+    """With a good token, no label of the body, no header and no query makes the operation fail."""
+    _works(service, world)
+    base = service.request((("Authorization", f"Bearer {world.gateway.access_token(USERS[0])}"),))
+
+    ask_all(service, "operation", variations(base, case))
 
 
 @check("ROBUST-01", needs=["examples"])
