@@ -20,11 +20,11 @@ from conformance import __version__, rules
 from conformance.checks import index
 from conformance.proven import SCHEMA as PROVEN
 from conformance.proven import proven
+from conformance.run import sources
 from conformance.run.garbage import collect_seldom
 from conformance.run.scope import Effort, longest_first
 from conformance.run.subjects import Subject
 from conformance.run.trials import Trial, attempt
-from conformance.run.unfinished import sources
 
 SCHEMA = "gateproof/proof/1"
 # Of what saw a defect, so many checks of its right rule are kept for a quick proof.
@@ -75,14 +75,14 @@ class Proof:
             "role": self.role,
             "harness": __version__,
             "catalogue_digest": rules.load().digest(),
-            "sources": sources(),
+            "sources": sources.of_the_suite(),
             "effort": self.effort.value,
             "seed": self.seed,
             "complete": self.complete,
             "took_s": self.took_s,
             "figures": self.figures(),
             "unseen": list(self.unseen),
-            "trials": [trial.as_json() for trial in self.trials],
+            "trials": [trial.as_json() | {"sources": sources.of(trial.subject)} for trial in self.trials],
         }
 
     def to_ship(self) -> dict[str, Any]:

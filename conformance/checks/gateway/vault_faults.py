@@ -157,7 +157,7 @@ def _behind_a_door(world: World, case: DoorFault) -> Iterator[tuple[Seclusion, s
 def _struck(due: Due, case: DoorFault, answer: Exchange, visits: int) -> None:
     """Counts who came. Nobody can at a door that is shut: but whoever could refresh has not met it."""
     refreshed = bool(due.refreshes())
-    if case.over_tls and any(entry.status == 200 for entry in due.refreshes()):
+    if visits and case.over_tls and any(entry.status == 200 for entry in due.refreshes()):
         raise LeftOut("the gateway went past that certificate, so there was no trouble to get over")
     if case.over_tls and not visits and not refreshed:
         raise LeftOut("the gateway did not come to the token endpoint when the merchant token was due")

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from conformance.run import sources
 from conformance.run.scope import Effort
 from conformance.run.subjects import Subject, subjects
-from conformance.run.unfinished import NotTheSame, sources, trials_of
+from conformance.run.unfinished import NotTheSame, trials_of
 
 SUBJECTS = subjects("gateway", ["exp-as-a-string", "keys-share-a-kid"])
 
@@ -18,11 +19,12 @@ SUBJECTS = subjects("gateway", ["exp-as-a-string", "keys-share-a-kid"])
 def trial(subject: Subject, **other: Any) -> dict[str, Any]:
     failed = [f"{subject.rules[0]}/check"]
     said = {"kind": subject.kind, "name": subject.name, "failed": list(subject.rules[:1])}
+    said["sources"] = sources.of(subject)
     return {**said, "failed_checks": failed, "fault": "", "duration_s": 1.5, **other}
 
 
 def stored(folder: Path, *trials: dict[str, Any], **other: Any) -> Path:
-    said = {"role": "gateway", "effort": "full", "seed": 7, "sources": sources(), "took_s": 30.0}
+    said = {"role": "gateway", "effort": "full", "seed": 7, "sources": sources.of_the_suite(), "took_s": 30.0}
     path = folder / "prove.json"
     path.write_text(json.dumps({**said, "trials": list(trials), **other}))
     return path
@@ -45,6 +47,21 @@ def test_what_was_at_fault_is_not_tried_until_it_is_not(tmp_path: Path) -> None:
 
     with pytest.raises(NotTheSame, match=f"does not hold .{first.name}: not caught by CLAIM-05.: begin anew"):
         resumed(stored(tmp_path, trial(first, fault="not caught by CLAIM-05"), trial(second)))
+
+
+def test_what_is_another_by_now_is_tried_again(tmp_path: Path) -> None:
+    first, second = SUBJECTS
+    before = trial(first, fault="not caught by CLAIM-05", sources="0" * 64)
+
+    assert resumed(stored(tmp_path, before, trial(second)))[0] == [second.name]
+
+
+def test_subjects_are_made_of_their_own_files_and_those_that_these_take_from() -> None:
+    """One of another file has other sources; what both stand on is in both."""
+    exp, kid = SUBJECTS
+    (variant,) = subjects("gateway", ["redirects-by-303"])
+
+    assert len({sources.of(exp), sources.of(kid), sources.of(variant)}) == 3
 
 
 def test_what_was_declared_since_is_not_tried_again(tmp_path: Path) -> None:
