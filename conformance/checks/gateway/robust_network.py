@@ -124,7 +124,7 @@ def large_body_is_never_taken_for_requests(gateway: Gateway, world: World) -> No
 
 @check("ROBUST-03", needs=["faults"], alone=True, cases=SLOW)
 def slow_connections_hold_up_nobody_else(gateway: Gateway, world: World, case: Client) -> None:
-    """While clients hold connections open and get nowhere, the normal flow goes through in the usual time."""
+    """While clients hold connections open and get nowhere, the normal flow goes through."""
     works_before(world)
 
     with _at_both_endpoints(gateway, case) as reached:

@@ -82,7 +82,7 @@ def large_body_of_an_operation_is_never_taken_for_requests(service: Service, wor
 
 @check("ROBUST-03", needs=["faults"], cases=SLOW)
 def slow_agents_hold_up_nobody_else(service: Service, world: ServiceWorld, case: Client) -> None:
-    """While clients hold connections open and get nowhere, the operation goes through in the usual time."""
+    """While clients hold connections open and get nowhere, the operation goes through."""
     works(service, world)
     _works_for_the_other(service, world)
 
