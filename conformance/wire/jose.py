@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,7 @@ _ALGORITHMS = {
     "EC": ("ES256", "ES384", "ES512", "ES256K"),
     "OKP": ("EdDSA", "Ed25519", "Ed448"),
 }
+_COMPACT = re.compile(r"[\w-]+\.[\w-]+\.[\w-]+", re.ASCII)
 # A verifier that takes no algorithm but those of its keys' types; "none" and HMAC are not among them.
 _VERIFIER = PyJWS(algorithms=[name for names in _ALGORITHMS.values() for name in names])
 # The fully specified names of RFC 9864, which the library does not know yet.
@@ -42,6 +44,11 @@ def read(token: str) -> Jwt | None:
     if header is None or claims is None or "alg" not in header:
         return None
     return Jwt(header=header, claims=claims)
+
+
+def is_compact(token: str) -> bool:
+    """Three parts in base64url without padding (RFC 7515 section 2): some verifiers take no other."""
+    return _COMPACT.fullmatch(token) is not None
 
 
 def keys_of(document: Any) -> list[dict[str, Any]]:

@@ -103,7 +103,8 @@ class Hoard:
                 for piece in (part[:_ENDS], part[-_ENDS:]) if len(part) > 2 * _ENDS else (part,):
                     self._add(each, piece, "")
                 self._add(each, part[:_ENDS][::-1], "backwards")
-            if not each.parts and is_distinct(each.value):
+            wordy = any(_WORDS.search(part) for part in each.parts)
+            if (wordy or not each.parts) and is_distinct(each.value):
                 self._wholes.append((each, each.value.lower(), _whole(each)))
 
     def search(self, text: str) -> list[Found]:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import jwt
+from jwt.algorithms import get_default_algorithms
 
 from reference.defects.defect import Defect, defect, lacking
+from reference.defects.meddling import Answered, Asked, meddling
+from reference.gateway.gateway import Gateway
 from reference.gateway.ids import Ids
 from reference.gateway.keys import SigningKey
 from reference.gateway.policy.outcomes import JsonObject
@@ -114,6 +119,18 @@ def access_token_twice(facts: TokenFacts, tokens: Tokens) -> JsonObject:
 
 def for_the_api_too(facts: TokenFacts) -> JsonObject:
     return id_token_claims(facts) | {"aud": [facts.agent.id, facts.resource.indicator]}
+
+
+def with_padding(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
+    """Made by hand, with the base64url that the standard library gives, and signed as it stands."""
+    if answered.status != 200 or not asked.path.endswith("/oauth2/token") or b"id_token" not in answered.body:
+        return answered
+    tokens, key = json.loads(answered.body), gateway.store.core_keys.current
+    parts = [part + "=" * (-len(part) % 4) for part in tokens["access_token"].split(".")[:2]]
+    signed = ".".join(parts)
+    signature = get_default_algorithms()[key.algorithm].sign(signed.encode(), key.private)
+    tokens["access_token"] = f"{signed}.{base64.urlsafe_b64encode(signature).decode()}"
+    return replace(answered, body=json.dumps(tokens).encode())
 
 
 def jwt_refresh_token(facts: TokenFacts, ids: Ids) -> str:
@@ -325,6 +342,12 @@ CLAIMS: tuple[Defect, ...] = (
         "The ID token's audience is the gateway itself.",
         "CLAIM-11",
         id_token_claims=lambda facts: id_token_claims(facts) | {"aud": facts.issuer},
+    ),
+    defect(
+        "jwt-with-padding",
+        "The parts of an access token end in the padding of base64.",
+        "CODE-01",
+        around=meddling(with_padding),
     ),
     defect(
         "refresh-token-is-a-jwt",

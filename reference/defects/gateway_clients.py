@@ -9,7 +9,10 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import unquote_plus
 
+from starlette.types import ASGIApp
+
 from reference.defects.defect import Defect, defect, instead, without
+from reference.gateway.gateway import Gateway
 from reference.gateway.ids import Ids, fingerprint
 from reference.gateway.policy import code_exchange as honest
 from reference.gateway.policy import registration
@@ -64,6 +67,27 @@ def anybodys_secret() -> dict[str, Any]:
 def secret_if_there_is_one(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
     given = facts.value("client_secret")
     return AgentCredentials(client_id=facts.value("client_id"), secret=given)
+
+
+def client_by_its_code() -> dict[str, Any]:
+    """Whoever does not say who it is, is whoever the code was given to."""
+    held: list[Gateway] = []
+
+    def around(app: ASGIApp, gateway: Gateway) -> ASGIApp:
+        held[:] = [gateway]
+        return app
+
+    def credentials(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
+        code = held[0].store.codes.get(fingerprint(facts.value("code")))
+        if facts.value("client_id") or facts.authorization is not None or code is None:
+            return honest.agent_credentials(facts)
+        return AgentCredentials(client_id=code.agent_id, secret="")
+
+    return {
+        "around": around,
+        "agent_credentials": credentials,
+        "agent_checks": instead(AGENT_CHECKS, honest.agent_secret_is_right, right_or_missing),
+    }
 
 
 def right_or_missing(facts: AgentFacts) -> Refusal | None:
@@ -121,6 +145,12 @@ CLIENTS: tuple[Defect, ...] = (
         "CODE-07 CODE-09",
         agent_credentials=secret_if_there_is_one,
         agent_checks=instead(AGENT_CHECKS, honest.agent_secret_is_right, right_or_missing),
+    ),
+    defect(
+        "client-by-its-code",
+        "An exchange that names no client is taken for one of the agent that the code was given to.",
+        "CODE-07 CODE-09",
+        **client_by_its_code(),
     ),
     defect(
         "agent-secret-by-its-beginning",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from secrets import token_hex
 from typing import Any
 
 from starlette.types import ASGIApp
@@ -88,6 +90,12 @@ def resources_key_after_a_refresh() -> dict[str, Any]:
     }
 
 
+def named_as_before(core: KeyRing, own: SigningKey) -> SigningKey:
+    """The name of the key comes from a setting that nobody has changed."""
+    key = key_sets.access_token_key(core, own)
+    return replace(key, kid=core.retired[-1].key.kid) if core.retired else key
+
+
 def renewed_with(
     change: Callable[[TokenFacts, JsonObject], JsonObject],
 ) -> Callable[[TokenFacts], JsonObject]:
@@ -144,6 +152,40 @@ LATER_KEYS: tuple[Defect, ...] = (
         "The audience of an access token that came of a refresh is a string.",
         "CLAIM-02",
         access_token_claims=renewed_with(lambda facts, _: {"aud": facts.resource.indicator}),
+    ),
+    defect(
+        "another-sub-after-a-refresh",
+        "The sub in an access token that came of a refresh is another each time.",
+        "CLAIM-03",
+        access_token_claims=renewed_with(lambda *_: {"sub": f"sub_{token_hex(8)}"}),
+    ),
+    defect(
+        "exp-in-milliseconds-after-a-refresh",
+        "The end of an access token that came of a refresh is in milliseconds.",
+        "CLAIM-04",
+        access_token_claims=renewed_with(lambda _, honest: {"exp": honest["exp"] * 1000}),
+    ),
+    defect(
+        "methods-as-text-after-a-refresh",
+        "The methods in an access token that came of a refresh are one string.",
+        "CLAIM-06",
+        access_token_claims=renewed_with(
+            lambda _, honest: {"ext": {**honest["ext"], "amr": " ".join(honest["ext"]["amr"])}}
+        ),
+    ),
+    defect(
+        "agent-by-its-name-alone-after-a-refresh",
+        "An access token that came of a refresh names the agent without its client ID.",
+        "CLAIM-07",
+        access_token_claims=renewed_with(
+            lambda _, honest: {"ext": {**honest["ext"], "agent": {"name": "agent"}}}
+        ),
+    ),
+    defect(
+        "old-kid-after-a-rotation",
+        "After a rotation tokens are signed with the new key, and name the one before.",
+        "KEYS-03",
+        access_token_key=named_as_before,
     ),
     defect(
         "acr-of-level-1-after-a-refresh",

@@ -6,9 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from conformance.claims import beside, expect
-from conformance.parties import Grant, User
+from conformance.documents import keys_in, strings_in
+from conformance.parties import Agent, Grant, User
 from conformance.world import World
 from reports.encodings import embedded
+
+# The last second of the year 9999, which stands for never; in milliseconds, now is far behind it.
+LATEST = 253_402_300_799
 
 
 def claims_of(world: World, grant: Grant) -> Mapping[str, Any]:
@@ -31,6 +35,34 @@ def bound_to(claims: Mapping[str, Any], indicator: str) -> None:
 def of_level_2(acr: object) -> None:
     good = isinstance(acr, str) and acr.endswith(":al2") and len(acr) > len(":al2")
     expect.that(good, "ext.acr", expected="a name, then :al2", got=acr)
+
+
+def in_the_future(exp: object, now: float) -> None:
+    seconds = exp if isinstance(exp, int | float) and not isinstance(exp, bool) else None
+    expect.that(seconds is not None, "exp", expected="a number", got=exp)
+    expect.that((seconds or 0) > now, "exp", expected=f"later than {now:.0f}", got=exp)
+    expect.that((seconds or 0) <= LATEST, "exp", expected=f"seconds, {LATEST} at most", got=exp)
+
+
+def lists_methods(amr: object) -> None:
+    good = isinstance(amr, list) and all(isinstance(method, str) for method in amr)
+    expect.that(good, "ext.amr", expected="an array of strings", got=amr)
+
+
+def agent_in(ext: Mapping[str, Any]) -> Mapping[str, Any]:
+    agent = ext.get("agent")
+    expect.that(isinstance(agent, dict), "ext.agent", expected="an object", got=type(agent).__name__)
+    return agent if isinstance(agent, dict) else {}
+
+
+def names_the_agent(found: Mapping[str, Any], agent: Agent) -> None:
+    """The client ID stands somewhere in it, by whatever name."""
+    expect.that(
+        any(agent.client_id in text for text in strings_in(found)),
+        "ext.agent",
+        expected=f"the client ID {agent.client_id}",
+        got=f"members {', '.join(keys_in(found))}",
+    )
 
 
 def tells_nothing(token: str, user: User, what: str) -> None:

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from conformance.check import check
 from conformance.checks.gateway._renewed import renewed
-from conformance.checks.gateway._tokens import bound_to, claims_of, ext_of, of_level_2
+from conformance.checks.gateway._tokens import (
+    agent_in,
+    bound_to,
+    claims_of,
+    ext_of,
+    in_the_future,
+    lists_methods,
+    names_the_agent,
+    of_level_2,
+)
 from conformance.claims import expect, require
 from conformance.world import World
 
@@ -26,10 +35,41 @@ def renewed_token_is_bound_to_the_resource(world: World) -> None:
     bound_to(claims_of(world, grant), grant.resource.indicator)
 
 
+@check("CLAIM-03")
+def renewed_token_has_the_sub_of_before(world: World) -> None:
+    """`sub` is the user's own after a refresh, too."""
+    grant = renewed(world)
+    usual = require.text(claims_of(world, world.grant(user=grant.user)).get("sub"), "sub")
+
+    expect.equal(claims_of(world, grant).get("sub"), usual, "sub after a refresh")
+
+
+@check("CLAIM-04")
+def renewed_token_ends_in_the_future(world: World) -> None:
+    """`exp` is a number in the future after a refresh, too."""
+    grant = renewed(world)
+
+    in_the_future(claims_of(world, grant).get("exp"), world.target_time(grant.answer))
+
+
 @check("CLAIM-05")
 def renewed_token_has_an_acr_of_level_2(world: World) -> None:
     """`ext.acr` is of assurance level 2 after a refresh, too."""
     of_level_2(ext_of(world, renewed(world)).get("acr"))
+
+
+@check("CLAIM-06")
+def renewed_token_lists_methods(world: World) -> None:
+    """`ext.amr` is an array of strings after a refresh, too."""
+    lists_methods(ext_of(world, renewed(world)).get("amr"))
+
+
+@check("CLAIM-07")
+def renewed_token_names_the_agent(world: World) -> None:
+    """`ext.agent` holds the client ID of the agent after a refresh, too."""
+    grant = renewed(world)
+
+    names_the_agent(agent_in(ext_of(world, grant)), grant.agent)
 
 
 @check("CLAIM-08")

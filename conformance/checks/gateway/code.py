@@ -21,7 +21,7 @@ from conformance.gateway import Gateway
 from conformance.parties import Authorization
 from conformance.wire.agent import JSON_BODY, token_endpoint
 from conformance.wire.exchange import Exchange, Request
-from conformance.wire.jose import read
+from conformance.wire.jose import is_compact, read
 from conformance.world import World
 
 # How long after its use a code comes again; codes should be over after ten minutes (RFC 6749 section 4.1.2).
@@ -271,6 +271,7 @@ def _every_token(answer: Exchange) -> None:
     for name in ("access_token", "id_token"):
         token = expect.text(tokens.get(name), name)
         expect.that(read(token) is not None, name, expected="a JWT", got="something else")
+        expect.that(is_compact(token), name, expected="base64url without padding", got="another form of it")
     expect.text(tokens.get("refresh_token"), "refresh_token")
     expect.text(tokens.get("scope"), "scope")
 

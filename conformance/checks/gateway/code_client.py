@@ -37,6 +37,14 @@ UNKNOWN_CLIENTS: Mapping[str, Callable[[str], str]] = {
     "longer": longer,
 }
 
+# Nobody says who it is; with the code and its verifier alone, anybody could come who found them.
+NO_CLIENT: Mapping[str, Mapping[str, str | None]] = {
+    "neither-of-both": {"client_id": None, "client_secret": None},
+    "no-id": {"client_id": None},
+    "empty-id": {"client_id": ""},
+    "both-empty": {"client_id": "", "client_secret": ""},
+}
+
 # How the credentials go into the header, and which of them stand in the form as well, right or wrong.
 BASIC: Mapping[str, tuple[Callable[[str, str], tuple[str, str]], Mapping[str, str | None]]] = {
     "basic": (basic, {"client_id": None, "client_secret": None}),
@@ -88,6 +96,14 @@ def unknown_client_gets_no_tokens(world: World, case: Callable[[str], str]) -> N
 
     answer = world.gateway.exchange(authorization, client_id=case(authorization.agent.client_id))
     no_tokens(answer, "an unknown client_id")
+
+
+@check("CODE-07", cases=NO_CLIENT)
+def nobody_gets_no_tokens(world: World, case: Mapping[str, str | None]) -> None:
+    """A code and its verifier get no tokens where no client is named, whatever the code tells of it."""
+    world, authorization = proven(world)
+
+    no_tokens(world.gateway.exchange(authorization, **case), "no client_id")
 
 
 @check("CODE-08", cases=("agent", "agent-with-a-verifier-of-its-own", "proxy-client"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from conformance.check import check
@@ -89,10 +89,9 @@ def rsa_keys_have_2048_bits(world: World, case: str) -> None:
 
 @check("KEYS-03")
 def kid_of_a_token_matches_one_key(world: World) -> None:
-    """A token that names its key names exactly one."""
+    """A token that names its key names exactly one, and that one signed it."""
     grant = world.grant()
-    kid = world.jwt(grant.access_token, "gateway access token").header.get("kid")
-    matching = [key for key in world.core_keys(grant.resource) if key.get("kid") == kid]
+    kid, matching = _named(world, grant)
 
     expect.that(
         kid is None or len(matching) == 1,
@@ -100,15 +99,15 @@ def kid_of_a_token_matches_one_key(world: World) -> None:
         expected="exactly one key of the core key set",
         got=f"{len(matching)} keys",
     )
+    _signed_by(grant, matching)
 
 
 @check("KEYS-03", needs=["control:rotate_keys"])
 def kid_of_a_token_matches_no_two_keys_after_a_rotation(world: World) -> None:
-    """A token under a new key names that one, and not the one that signed before as well."""
+    """A token under a new key names that one, and neither the one that signed before nor both."""
     world.rotate_keys()
     grant = world.grant()
-    kid = world.jwt(grant.access_token, "gateway access token").header.get("kid")
-    matching = [key for key in world.core_keys(grant.resource) if key.get("kid") == kid]
+    kid, matching = _named(world, grant)
 
     # That the key set has the new key at all is for KEYS-04 to say.
     expect.that(
@@ -117,6 +116,7 @@ def kid_of_a_token_matches_no_two_keys_after_a_rotation(world: World) -> None:
         expected="one key of the core key set, and no other",
         got=f"{len(matching)} keys",
     )
+    _signed_by(grant, matching)
 
 
 @check("KEYS-04")
@@ -228,6 +228,22 @@ def _keys(world: World, which: str) -> list[dict[str, Any]]:
     if which == "core":
         return world.core_keys(resource)
     return world.key_set(resource.jwks_uri, "key set of the Resource")
+
+
+def _named(world: World, grant: Grant) -> tuple[object, list[dict[str, Any]]]:
+    """The `kid` in the token's header, and the keys of the core key set that have it."""
+    kid = world.jwt(grant.access_token, "gateway access token").header.get("kid")
+    return kid, [key for key in world.core_keys(grant.resource) if kid is not None and key.get("kid") == kid]
+
+
+def _signed_by(grant: Grant, named: Sequence[Mapping[str, Any]]) -> None:
+    """Whoever looks a key up by its name has to find the one that signed."""
+    expect.that(
+        not named or bool(verifying(grant.access_token.reveal(), named)),
+        "kid in the token's header",
+        expected="the name of the key that signed the token",
+        got="that of a key which does not verify it",
+    )
 
 
 def _verifies(world: World, grant: Grant) -> None:

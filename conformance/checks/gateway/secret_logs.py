@@ -238,7 +238,7 @@ def _tokens(gateway: Gateway, kind: str) -> list[leaks.Canary]:
     """JWTs: whole, by their signatures, and of an ID token the claims, which are about a person."""
     found = []
     for value in gateway.keyring.values(kind):
-        found.append(leaks.canary(kind, value))
+        found.append(leaks.canary(kind, value, public=gateway.keyring.names))
         if kind == "id_token" and value.count(".") == 2:
             found.append(leaks.Canary(kind=kind, value=value.split(".")[1]))
     return found
