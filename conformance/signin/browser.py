@@ -18,10 +18,12 @@ from conformance.wire.exchange import Request
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conformance.signin.page import Button, Form
+    from conformance.signin.page import Button, Form, Refresh
     from conformance.wire.exchange import Answer, Exchange
 
 MOST_REDIRECTS = 20
+# How long pages are waited for in a row, and such as were waited for in vain; and how long one at most.
+LONGEST_S, KNOWN_S, LONGEST_PAUSE_S, AGAIN_AFTER_S = 35.0, 3.0, 10.0, 0.5
 _ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 
 
@@ -48,14 +50,40 @@ class Lost:
 View = Page | Away | Lost
 
 
+class Waiting:
+    """How long a page without a form is waited for that leads on by itself, or shows itself again.
+
+    What a sign-in waits for is over after thirty seconds. A page that was waited for in vain, as one may be
+    that tells an agent is Pending, is not given as long the next time.
+    """
+
+    def __init__(self) -> None:
+        self._in_vain: set[str] = set()
+
+    def is_over(self, page: Page, waited_s: float) -> bool:
+        """Whether this page is not waited for that long, for itself and for those before it."""
+        if page.forms or page.status >= 400:
+            return True
+        over = waited_s > (KNOWN_S if page.text in self._in_vain else LONGEST_S)
+        if over:
+            self._in_vain.add(page.text)
+        return over
+
+
 class Browser:
     """One browser with cookies of its own; it goes nowhere that `may_visit` does not allow."""
 
     def __init__(
-        self, *, send: Send, may_visit: Callable[[str], bool], now: Callable[[], float] = time.time
+        self,
+        *,
+        send: Send,
+        may_visit: Callable[[str], bool],
+        now: Callable[[], float] = time.time,
+        waiting: Waiting | None = None,
     ) -> None:
         self._send = send
         self._may_visit = may_visit
+        self._waiting = waiting or Waiting()
         self.cookies = Jar(now)
         self.hops: list[str] = []
 
@@ -75,9 +103,10 @@ class Browser:
         return ""
 
     def _navigate(self, going: Submission, source: Page | None) -> View:
-        """Follows redirects, and refreshes that wait for nothing, to a page or to the way out."""
-        crossed = False
-        for _ in range(MOST_REDIRECTS):
+        """Follows redirects and refreshes to a page or to the way out; some refreshes take a while."""
+        crossed, waited_s, shown = False, 0.0, 0
+        while shown < MOST_REDIRECTS:
+            shown += 1
             if not is_web(going.url) or not self._may_visit(going.url):
                 return Away(url=going.url)
             exchange = self._send(self._request(going, source, crossed=crossed))
@@ -91,7 +120,13 @@ class Browser:
                 page = read_page(going.url, answer)
                 if page.refresh is None:
                     return page
-                after, source = Submission(method="GET", url=page.refresh), page
+                pause_s = _pause_s(page.url, page.refresh)
+                if pause_s:
+                    waited_s, shown = waited_s + pause_s, 0
+                    if pause_s > LONGEST_PAUSE_S or self._waiting.is_over(page, waited_s):
+                        return page
+                    time.sleep(pause_s)
+                after, source = Submission(method="GET", url=page.refresh.url), page
             crossed = crossed or not same_origin(going.url, after.url)
             going = after
         return Lost(reason=f"more than {MOST_REDIRECTS} redirects in a row")
@@ -112,6 +147,11 @@ class Browser:
         if cookie is not None:
             headers.append(("Cookie", cookie))
         return Request(method=going.method, url=url, headers=tuple(headers), body=going.body)
+
+
+def _pause_s(url: str, refresh: Refresh) -> float:
+    """How long a browser shows the page first; one that shows itself again does not do so at once."""
+    return max(refresh.after_s, AGAIN_AFTER_S) if refresh.url == url else refresh.after_s
 
 
 def _redirect(going: Submission, answer: Answer) -> Submission | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,12 +16,23 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
 FORM_URLENCODED = "application/x-www-form-urlencoded"
+_UNSEEN = re.compile(r"\bdisplay\s*:\s*none\b|\bvisibility\s*:\s*hidden\b", re.IGNORECASE)
 ENCTYPES = {FORM_URLENCODED, "multipart/form-data", "text/plain"}
 
 
 def action_of(value: str | None, url: str, base: str) -> str:
     """Where a form is sent; without a word on it, to the page's own address."""
     return resolve(base, value) if value and value.strip() else url
+
+
+def is_unseen(node: LexborNode) -> bool:
+    """True where the page itself says that nobody sees it: by the attribute, or by a style of its own."""
+    return any("hidden" in each.attributes or _hides(each) for each in (node, *ancestors(node)))
+
+
+def _hides(node: LexborNode) -> bool:
+    style = node.attributes.get("style")
+    return style is not None and _UNSEEN.search(style) is not None
 
 
 def read_control(node: LexborNode, labels: Mapping[str, str], url: str, base: str) -> Field | Button | None:
@@ -35,7 +47,8 @@ def read_control(node: LexborNode, labels: Mapping[str, str], url: str, base: st
             if node.tag == "button"
             else attributes.get("value") or attributes.get("alt") or "Submit"
         )
-        return _button(attributes, "image" if kind == "image" else "submit", text, url, base)
+        button = _button(attributes, "image" if kind == "image" else "submit", text, url, base)
+        return replace(button, unseen=is_unseen(node))
     label = labels.get(attributes["id"], "") if attributes.get("id") else ""
     around = next((words_of(parent) for parent in ancestors(node) if parent.tag == "label"), "")
     hints = (label, around, attributes.get("placeholder", ""), attributes.get("aria-label", ""))
@@ -47,6 +60,7 @@ def read_control(node: LexborNode, labels: Mapping[str, str], url: str, base: st
         required="required" in attributes,
         readonly="readonly" in attributes,
         autocomplete=attributes.get("autocomplete", "").lower(),
+        unseen=is_unseen(node),
         label=" ".join(hint for hint in hints if hint),
     )
     return _with_state(field, node, attributes)

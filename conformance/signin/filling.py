@@ -7,11 +7,13 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
+from conformance.signin.page import LINK, Button, Form
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from conformance.parties import User
-    from conformance.signin.page import Button, Field, Form, Page
+    from conformance.signin.page import Field, Page
 
 Reading = Literal["approve", "deny", "go", ""]
 
@@ -20,8 +22,13 @@ _UNTYPED = {"hidden", "password", "checkbox", "radio", "select", "textarea", "fi
 _USER = re.compile(
     r"user|log.?(?:in|on)|e.?mail|account|ident|handle|sign.?in|\bname\b|\buid\b|\bid\b", re.IGNORECASE
 )
-_DENY = re.compile(r"deny|decline|cancel|no|reject|refuse|disallow|disagree|abort|dont|never|not")
-_APPROVE = re.compile(r"approve|allow|accept|authori[sz]e|yes|grant|agree|confirm")
+_DENY = re.compile(
+    r"deny|decline|cancel|no|reject|refuse|disallow|disagree|abort|dont|never|not"
+    r"|forbid|block|back|close|dismiss|exit"
+)
+_APPROVE = re.compile(
+    r"approve|allow|accept|authori[sz]e|yes|grant|agree|confirm|permit|connect|link|consent|trust|enable"
+)
 _GO = re.compile(r"continue|next|proceed|ok|okay|submit|signin|login|logon|enter|go|send")
 
 
@@ -51,6 +58,7 @@ def asks_password(form: Form) -> bool:
 def user_field(form: Form) -> Field | None:
     """The input that wants the user's name: by what it is called, or as the last one before a password."""
     typed = [field for field in form.fields if _is_typed(field) and not field.readonly]
+    typed = [field for field in typed if not field.unseen] or typed
     for hint in (_by_autocomplete, _by_name, _by_label):
         found = next((field for field in typed if hint(field)), None)
         if found is not None:
@@ -81,21 +89,59 @@ def choose_button(form: Form, *, approve: bool) -> Button | None:
 def choose_form(page: Page, *, approve: bool) -> tuple[Form, Button | None] | None:
     """The first form of the page with what is pressed there; another one where only that says what is meant.
 
-    Approve and deny are two forms on many pages. None where the page offers nothing that this user would do.
+    Approve and deny are two forms on many pages, and many have a form for something else in their head. None
+    where the page offers nothing that this user would do.
     """
     if not page.forms:
         return None
+    wanted: Reading = "approve" if approve else "deny"
     first = page.forms[0]
+    if not asks_who(first):
+        said = _saying(page, wanted)
+        first = said[0] if said is not None else _first_that_matters(page)
+        if said is not None and first is not page.forms[0]:
+            return said
     if not first.buttons:
         return first, None
-    wanted: Reading = "approve" if approve else "deny"
-    if not asks_who(first) and not any(reading_of(button, first) == wanted for button in first.buttons):
-        for form in page.forms[1:]:
-            for button in form.buttons:
-                if not asks_who(form) and reading_of(button, form) == wanted:
-                    return form, button
     pressed = choose_button(first, approve=approve)
     return None if pressed is None else (first, pressed)
+
+
+def _saying(page: Page, wanted: Reading) -> tuple[Form, Button] | None:
+    """The first button that says just this, in a form that asks for nobody's name."""
+    said = ((form, button) for form in page.forms if not asks_who(form) for button in form.buttons)
+    return next(((form, button) for form, button in said if reading_of(button, form) == wanted), None)
+
+
+def _first_that_matters(page: Page) -> Form:
+    """Where no button says what is meant: the form that asks who somebody is, or one that leads on."""
+    first = page.forms[0]
+    asking = next((form for form in page.forms if asks_password(form)), None)
+    if asking is not None or _leads_on(first):
+        return asking or first
+    wanted = (asks_who, _leads_on, lambda form: bool(form.buttons))
+    found = (next(filter(fits, page.forms), None) for fits in wanted)
+    return next((form for form in found if form is not None), first)
+
+
+def _leads_on(form: Form) -> bool:
+    return any(reading_of(button, form) == "go" for button in form.buttons)
+
+
+def link_forms(page: Page, *, approve: bool, leads_on: bool) -> tuple[Form, ...]:
+    """The link that says what this user means, as a form with one button; on a first page, that `leads_on`.
+
+    None where there are several: a page without forms may have links to anywhere.
+    """
+    readings = ("approve" if approve else "deny", *(("go",) if leads_on else ()))
+    for wanted in readings:
+        meant = {link.url: link for link in page.links if _read(link.text) == wanted}
+        if len(meant) == 1:
+            return tuple(
+                Form(action=link.url, method=LINK, controls=(Button(text=link.text),))
+                for link in meant.values()
+            )
+    return ()
 
 
 def reading_of(button: Button, form: Form) -> Reading:
@@ -111,15 +157,14 @@ def reading_of(button: Button, form: Form) -> Reading:
 def _read(text: str) -> Reading:
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text).lower().replace("'", "").replace("\u2019", "")
     words = re.findall(r"[a-z]+", spaced)
-    known = [*words, *(one + other for one, other in pairwise(words))]
-    readings: tuple[tuple[Reading, re.Pattern[str]], ...] = (
-        ("deny", _DENY),
-        ("approve", _APPROVE),
-        ("go", _GO),
-    )
-    return next(
-        (reading for reading, pattern in readings if any(pattern.fullmatch(word) for word in known)), ""
-    )
+    pairs = [one + other for one, other in pairwise(words)]
+    # What is said first counts: "Approve (you can cancel at any time)", and "Do not allow".
+    for word in words:
+        if _DENY.fullmatch(word):
+            return "deny"
+        if _APPROVE.fullmatch(word):
+            return "approve"
+    return "go" if any(_GO.fullmatch(word) for word in (*words, *pairs)) else ""
 
 
 def _is_typed(field: Field) -> bool:

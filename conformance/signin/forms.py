@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from conformance.signin.addresses import lands_on
-from conformance.signin.browser import Browser, Send
+from conformance.signin.browser import Browser, Send, Waiting
 from conformance.signin.walking import MOST_PAGES, PageSignIn
 
 if TYPE_CHECKING:
@@ -28,11 +28,14 @@ class FormsSignIn(PageSignIn):
         steps: tuple[Step, ...] = (),
         now: Callable[[], float] = time.time,
     ) -> None:
+        waiting = Waiting()
+
         def open_browser(redirect_uri: str) -> Browser:
             return Browser(
                 send=send,
                 may_visit=lambda url: not lands_on(redirect_uri, url) and may_visit(url),
                 now=now,
+                waiting=waiting,
             )
 
         super().__init__(open_browser, steps=steps)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from selectolax.lexbor import LexborHTMLParser
 
 from conformance.signin.addresses import resolve
-from conformance.signin.controls import ENCTYPES, FORM_URLENCODED, action_of, read_control
+from conformance.signin.controls import ENCTYPES, FORM_URLENCODED, action_of, is_unseen, read_control
 from conformance.signin.numbering import ancestors, attributes_of, in_order, numbered, unnumbered, words_of
-from conformance.signin.page import Button, Field, Form, Page
+from conformance.signin.page import Button, Field, Form, Link, Page, Refresh
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,7 +31,7 @@ def read_page(url: str, answer: Answer) -> Page:
     refresh = answer.header("Refresh")
     if not _is_html(answer):
         shown = " ".join(source[:_LONGEST_TEXT].split())
-        return Page(url=url, status=answer.status, text=shown, refresh=_target(refresh, url))
+        return Page(url=url, status=answer.status, text=shown, refresh=_refresh(refresh, url, url))
     tree = LexborHTMLParser(numbered(source))
     base_node = tree.css_first("base[href]")
     base = resolve(url, attributes_of(base_node)["href"]) if base_node is not None else url
@@ -42,6 +42,7 @@ def read_page(url: str, answer: Answer) -> Page:
         if attributes.get("name", "").lower() == "referrer":
             policy = attributes.get("content", "").strip().lower()
     forms = _forms(tree, url, base, charset)
+    links = _links(tree, base)
     scripted = tree.css_first("script") is not None
     title = tree.css_first("title")
     return Page(
@@ -50,7 +51,8 @@ def read_page(url: str, answer: Answer) -> Page:
         title="" if title is None else words_of(title),
         text=_visible_text(tree),
         forms=forms,
-        refresh=_target(refresh, base),
+        refresh=_refresh(refresh, url, base),
+        links=links,
         referrer_policy=policy,
         scripted=scripted,
     )
@@ -97,11 +99,24 @@ def _visible_text(tree: LexborHTMLParser) -> str:
     )
 
 
-def _target(refresh: str | None, base: str) -> str | None:
-    """Where a refresh that waits for nothing leads."""
-    delay_and_url = r"\s*0*(?:\.\d*)?\s*[;,\s]\s*(?:url\s*=\s*)?(.+)"
-    match = re.fullmatch(delay_and_url, refresh or "", re.IGNORECASE | re.DOTALL)
-    return resolve(base, match[1].strip().strip("\"'")) if match else None
+def _refresh(said: str | None, url: str, base: str) -> Refresh | None:
+    """When a refresh leads where: one that names no address shows the page again."""
+    delay_and_url = r"\s*(\d*(?:\.\d*)?)\s*(?:[;,\s]\s*(?:url\s*=\s*)?(.*))?"
+    match = re.fullmatch(delay_and_url, said or "", re.IGNORECASE | re.DOTALL)
+    if match is None or not match[1]:
+        return None
+    address = (match[2] or "").strip().strip("\"'")
+    after_s = float(match[1]) if match[1] != "." else 0.0
+    return Refresh(resolve(base, address) if address else url, after_s)
+
+
+def _links(tree: LexborHTMLParser, base: str) -> tuple[Link, ...]:
+    found = ((attributes_of(node), node) for node in tree.css("a[href]") if not is_unseen(node))
+    return tuple(
+        Link(words_of(node) or given.get("aria-label", ""), resolve(base, given["href"]))
+        for given, node in found
+        if given["href"].strip() and not given["href"].lstrip().lower().startswith(("#", "javascript:"))
+    )
 
 
 def _forms(tree: LexborHTMLParser, url: str, base: str, charset: str) -> tuple[Form, ...]:
@@ -164,6 +179,9 @@ def _form(node: LexborNode, controls: list[Field | Button], url: str, base: str,
     method = attributes.get("method", "").lower()
     if method == "dialog" or not controls:
         return None
+    if any(isinstance(control, Button) and not control.unseen for control in controls):
+        # Whoever sees one button presses no other.
+        controls = [control for control in controls if isinstance(control, Field) or not control.unseen]
     enctype = attributes.get("enctype", "").lower()
     return Form(
         action=action_of(attributes.get("action"), url, base),

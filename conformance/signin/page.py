@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+# The method of a form that stands for a link: its address is asked for as it is.
+LINK = "link"
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Field:
@@ -24,6 +27,8 @@ class Field:
     autocomplete: str = ""
     label: str = ""
     number: int | None = None
+    # Sent like any other, and filled in by nobody who sees another.
+    unseen: bool = False
 
     def values(self) -> tuple[str, ...]:
         """What it sends under its name: nothing for a box that is not ticked."""
@@ -45,11 +50,12 @@ class Button:
     method: str | None = None
     enctype: str | None = None
     number: int | None = None
+    unseen: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Form:
-    """A form with its controls in the order of the page."""
+    """A form with its controls in the order of the page; a link stands for one that is sent as it is."""
 
     action: str
     method: str = "get"
@@ -71,6 +77,22 @@ class Form:
         return replace(self, controls=tuple(new if control is old else control for control in self.controls))
 
 
+@dataclass(frozen=True, slots=True)
+class Refresh:
+    """Where a page leads by itself, and how long after it is shown."""
+
+    url: str
+    after_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What a link says, and where it leads."""
+
+    text: str
+    url: str
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Page:
     """What the browser shows after a navigation has ended.
@@ -83,6 +105,7 @@ class Page:
     title: str = ""
     text: str = ""
     forms: tuple[Form, ...] = ()
-    refresh: str | None = None
+    refresh: Refresh | None = None
+    links: tuple[Link, ...] = ()
     referrer_policy: str = ""
     scripted: bool = False

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from conformance.signin.page import Field
+from conformance.signin.page import LINK, Field
 
 if TYPE_CHECKING:
     from conformance.signin.page import Button, Form
@@ -31,6 +31,8 @@ def submit(form: Form, pressed: Button | None) -> Submission:
     method = (pressed and pressed.method) or form.method
     enctype = (pressed and pressed.enctype) or form.enctype
     url = ((pressed and pressed.action) or form.action).partition("#")[0]
+    if method == LINK:
+        return Submission(method="GET", url=url)
     entries = _entries(form, pressed)
     pairs = [(name, value) for name, value, _ in entries]
     if method == "get":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from conformance.signin.addresses import lands_on, without_query
 from conformance.signin.browser import Away, Lost, View
-from conformance.signin.filling import asks_password, asks_who, choose_form, fill, reading_of
+from conformance.signin.filling import asks_password, asks_who, choose_form, fill, link_forms, reading_of
 from conformance.signin.hints import apply_hints
 from conformance.signin.landing import Landing, SignInRequest
 from conformance.signin.page import Page
@@ -152,6 +152,8 @@ class PageSignIn:
 
     def _act(self, page: Page, request: SignInRequest, acts: _Acts) -> tuple[Form, Button | None] | str:
         """The form as the user sends it, or why the user does nothing more here."""
+        if not page.forms and page.status == 200:
+            page = replace(page, forms=link_forms(page, approve=request.approve, leads_on=not acts.count))
         if not page.forms:
             none = "there is no form on the page"
             return f"{none}, {SCRIPTED}" if page.scripted and page.status == 200 else none

@@ -3,8 +3,9 @@
 import pytest
 
 from conformance.parties import User
-from conformance.signin.filling import choose_button, choose_form, fill, reading_of
+from conformance.signin.filling import choose_button, choose_form, fill, link_forms, reading_of
 from conformance.signin.markup import read_page
+from conformance.signin.submission import submit
 from conformance.wire.exchange import Answer
 from conformance.wire.secret import Secret
 
@@ -75,6 +76,10 @@ def test_what_is_required_is_given():
         ("<button>Not now</button>", "deny"),
         ("<button>Cancel</button>", "deny"),
         ("<button>I do not agree</button>", "deny"),
+        ("<button>Approve <small>You can cancel at any time</small></button>", "approve"),
+        ("<button>Cancel, and allow nothing</button>", "deny"),
+        ("<button>Connect</button>", "approve"),
+        ("<button>Back</button>", "deny"),
         ("<button>Continue</button>", "go"),
         ("<button>Sign in</button>", "go"),
         ("<button>Log-in</button>", "go"),
@@ -126,6 +131,37 @@ def test_the_first_form_is_submitted():
     shown = page("<form><button>Go</button></form><form><input name=user><button>Sign in</button></form>")
 
     assert choose_form(shown, approve=True)[0] is shown.forms[0]
+
+
+@pytest.mark.parametrize(
+    ("header", "main", "pressed"),
+    [
+        ("<button>Sign out</button>", "<button>Continue</button><button>Cancel</button>", "Continue"),
+        ("<input type=search name=q><button>Search</button>", "<input name=user><button>Next", "Next"),
+        ("<button>Go</button>", "<input name=u><input type=password name=p><button>Sign in", "Sign in"),
+        ("<select name=lang><option>en</select>", "<button>Allow</button>", "Allow"),
+        ("<select name=lang><option>en</select>", "<button>Weiter</button>", "Weiter"),
+    ],
+)
+def test_a_form_in_the_head_of_a_page_is_not_what_it_is_about(header, main, pressed):
+    shown = page(f"<form>{header}</form><form>{main}</form>")
+
+    form, button = choose_form(shown, approve=True)
+    assert (form, button.text) == (shown.forms[1], pressed)
+
+
+def test_a_link_stands_for_a_form_where_it_alone_says_what_is_meant():
+    shown = page("<a href='/in?txn=1'>Sign in with the merchant</a><a href=/help>Help</a>")
+    (form,) = link_forms(shown, approve=True, leads_on=True)
+
+    assert submit(form, form.buttons[0]).url == "https://gw.example/in?txn=1"
+    assert link_forms(shown, approve=True, leads_on=False) == ()
+    answers = page("<a href=/yes>Approve</a><a href=/no>Deny</a>")
+    assert [link_forms(answers, approve=yes, leads_on=False)[0].action for yes in (True, False)] == [
+        "https://gw.example/yes",
+        "https://gw.example/no",
+    ]
+    assert link_forms(page("<a href=/1>Allow</a><a href=/2>Allow</a>"), approve=True, leads_on=True) == ()
 
 
 def test_approve_and_deny_may_be_two_forms():

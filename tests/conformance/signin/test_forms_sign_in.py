@@ -5,6 +5,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from conformance.parties import User
+from conformance.signin import browser
 from conformance.signin.browser import MOST_REDIRECTS, Away, Browser, Lost
 from conformance.signin.forms import MOST_PAGES, FormsSignIn
 from conformance.signin.landing import SignInRequest
@@ -162,6 +163,53 @@ def test_a_refresh_that_waits_for_nothing_is_followed(site, sign_in):
     }
 
     assert sign_in().redirected_to == f"{CALLBACK}?code=c"
+
+
+def test_a_page_that_shows_itself_again_is_waited_for_until_it_leads_on(site, sign_in, monkeypatch):
+    pauses = []
+    monkeypatch.setattr(browser.time, "sleep", pauses.append)
+    waiting = html("<meta http-equiv=refresh content=1><p>Connecting your account")
+    done = html(f"<meta http-equiv=refresh content='2;url={CALLBACK}?code=c'><p>Back to the agent")
+    shown = iter([waiting, waiting, done])
+    site.routes = {f"{GATEWAY}/res/oauth2/auth": lambda _: next(shown)}
+
+    assert sign_in().redirected_to == f"{CALLBACK}?code=c"
+    assert pauses == [1, 1, 2]
+
+
+def test_a_page_that_shows_itself_for_ever_is_where_it_ends(site, monkeypatch):
+    pauses = []
+    monkeypatch.setattr(browser.time, "sleep", pauses.append)
+    site.routes = {f"{GATEWAY}/res/oauth2/auth": html("<meta http-equiv=refresh content=0><p>Pending")}
+
+    way = FormsSignIn(send=site.send, may_visit=allowed)
+    request = SignInRequest(authorization_url=START, redirect_uri=CALLBACK, user=ALICE, approve=True)
+
+    for waited_s in (browser.LONGEST_S, browser.KNOWN_S):
+        assert way.sign_in(request).excerpt == "Pending"
+        assert sum(pauses) == waited_s
+        pauses.clear()
+
+
+@pytest.mark.parametrize("status", [200, 403])
+def test_an_error_and_a_form_are_not_waited_at(site, sign_in, monkeypatch, status):
+    monkeypatch.setattr(browser.time, "sleep", pytest.fail)
+    body = "<meta http-equiv=refresh content=1><p>x" + ("<form><button>Deny" if status == 200 else "")
+    site.routes = {f"{GATEWAY}/res/oauth2/auth": html(body, status=status)}
+
+    assert sign_in().status == status
+
+
+def test_links_lead_to_the_sign_in_and_back(site, sign_in):
+    site.routes = {
+        f"{GATEWAY}/res/oauth2/auth": html("<a href='/federate?txn=1'>Sign in with the merchant</a>"),
+        f"{GATEWAY}/federate": html(LOGIN),
+        f"{GATEWAY}/login": html(f"<a href='{CALLBACK}?code=c'>Approve</a><a href=/no>Deny</a>"),
+    }
+
+    landing = sign_in()
+    assert (landing.redirected_to, landing.acts) == (f"{CALLBACK}?code=c", 3)
+    assert site.requests[1].url == f"{GATEWAY}/federate?txn=1"
 
 
 @pytest.mark.parametrize(

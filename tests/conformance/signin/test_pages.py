@@ -3,6 +3,7 @@
 import pytest
 
 from conformance.signin.markup import read_page
+from conformance.signin.page import Refresh
 from conformance.signin.submission import submit
 from conformance.wire.exchange import Answer
 
@@ -193,20 +194,45 @@ def test_forms_are_sent_in_the_encoding_of_their_page():
 @pytest.mark.parametrize(
     ("html", "target"),
     [
-        ("<meta http-equiv=refresh content='0;url=/next'>", "https://gw.example/next"),
-        ("<META HTTP-EQUIV=Refresh CONTENT=\"0; URL='next'\">", "https://gw.example/a/next"),
-        ("<noscript><meta http-equiv=refresh content='0.0, /next'></noscript>", "https://gw.example/next"),
-        ("<meta http-equiv=refresh content='5;url=/next'>", None),
-        ("<meta http-equiv=refresh content='0'>", None),
+        ("<meta http-equiv=refresh content='0;url=/next'>", ("https://gw.example/next", 0)),
+        ("<META HTTP-EQUIV=Refresh CONTENT=\"0; URL='next'\">", ("https://gw.example/a/next", 0)),
+        (
+            "<noscript><meta http-equiv=refresh content='0.0, /next'></noscript>",
+            ("https://gw.example/next", 0),
+        ),
+        ("<meta http-equiv=refresh content='5;url=/next'>", ("https://gw.example/next", 5)),
+        ("<meta http-equiv=refresh content='1.5'>", ("https://gw.example/a/login?x=1#frag", 1.5)),
+        ("<meta http-equiv=refresh content='soon;url=/next'>", None),
         ("<!--<meta http-equiv=refresh content='0;url=/next'>-->", None),
     ],
 )
-def test_a_refresh_that_waits_for_nothing_leads_on(html, target):
-    assert page(html).refresh == target
+def test_a_refresh_says_where_it_leads_and_when(html, target):
+    refresh = page(html).refresh
+
+    assert (refresh and (refresh.url, refresh.after_s)) == target
 
 
 def test_a_refresh_header_counts():
-    assert page("x", ("Refresh", "0; url=/next")).refresh == "https://gw.example/next"
+    assert page("x", ("Refresh", "0; url=/next")).refresh == Refresh("https://gw.example/next")
+
+
+def test_what_the_page_hides_is_no_button_and_no_field_to_fill_in():
+    (form,) = page(
+        "<form><input name=email style='display: none'><p hidden><input name=q></p>"
+        "<input name=login><button hidden>Continue</button><button>Sign in</button></form>"
+    ).forms
+
+    assert [field.name for field in form.fields if field.unseen] == ["email", "q"]
+    assert [button.text for button in form.buttons] == ["Sign in"]
+
+
+def test_links_are_read_but_those_that_lead_nowhere():
+    links = page(
+        "<a href='go?a=1'>Sign in</a><a href='#top'>Top</a><a href='javascript:x()'>X</a><a>None</a>"
+        "<div hidden><a href=/trap>Approve</a></div>"
+    ).links
+
+    assert [(link.text, link.url) for link in links] == [("Sign in", "https://gw.example/a/go?a=1")]
 
 
 def test_what_is_no_html_has_no_forms():
