@@ -35,8 +35,12 @@ def most_bits(samples: Sequence[str]) -> float:
 
 
 def _columns(samples: Sequence[str]) -> list[set[str]]:
-    """The letters that were seen in each position that all samples have."""
-    return [{sample[position] for sample in samples} for position in range(min(map(len, samples)))]
+    """The letters that were seen in each position that at least half of the samples have.
+
+    A number that is written out is a digit shorter now and then, and has no fewer bits for that.
+    """
+    length = sorted(map(len, samples))[len(samples) // 2]
+    return [{sample[place] for sample in samples if place < len(sample)} for place in range(length)]
 
 
 def _alphabet(columns: Sequence[set[str]]) -> int:

@@ -40,11 +40,21 @@ def base32(generator: random.Random) -> str:
     return b32encode(generator.randbytes(16)).decode().rstrip("=")
 
 
+def base36(generator: random.Random) -> str:
+    """As JavaScript writes numbers: one that is small has a digit less."""
+    number, digits = generator.getrandbits(128), ""
+    while number:
+        number, digit = divmod(number, 36)
+        digits = "0123456789abcdefghijklmnopqrstuvwxyz"[digit] + digits
+    return digits
+
+
 # Seeded generators of no more than 128 bits, and of a few bits less.
 TIGHT: dict[str, Callable[[random.Random], str]] = {
     "hex": lambda generator: generator.randbytes(16).hex(),
     "base64url": lambda generator: urlsafe_b64encode(generator.randbytes(16)).decode().rstrip("="),
     "base32": base32,
+    "base36": base36,
     "decimal": lambda generator: f"{generator.randrange(10**39):039}",
 }
 SHORT: dict[str, Callable[[random.Random], str]] = {

@@ -11,7 +11,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 
-from conformance.wire.jose import keys_of, read, verifying
+from conformance.wire.jose import is_compact, keys_of, read, verifying
 
 EC_KEY = ec.generate_private_key(ec.SECP256R1())
 P384_KEY = ec.generate_private_key(ec.SECP384R1())
@@ -87,3 +87,11 @@ def test_key_set_of_any_shape_is_read() -> None:
     assert keys_of({"keys": [{"kty": "EC"}, "x", None]}) == [{"kty": "EC"}]
     for document in (None, [], {}, {"keys": {}}, {"keys": None}, json.loads("3")):
         assert keys_of(document) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["e30=.e30=.YQ==", "e30.e30.a+b", "e30.e30", "e30.e30.", " e30.e30.YQ", "e30.e30.\u0661"]
+)
+def test_other_forms_of_a_jwt_are_not_compact(text: str) -> None:
+    assert is_compact("e30.e30.YQ")
+    assert not is_compact(text)

@@ -86,6 +86,21 @@ def test_words_are_not_taken_for_secrets() -> None:
     assert hoard.search('{"token_endpoint_auth_method": "client_secret_post"}') == []
 
 
+@pytest.mark.parametrize(
+    "secret", ["my-proxy-client-secret", "proxy-secret-1234", "something.of.some.length"]
+)
+def test_secret_that_is_made_of_words_is_found_whole(secret: str) -> None:
+    hoard = Hoard([canary("proxy_client_secret", secret)])
+    for text in (
+        f'{{"sent": "{secret}"}}',
+        f"id=a&client_secret={secret}",
+        f"proxy_1:{secret}",
+        base64.b64encode(secret.encode()).decode(),
+    ):
+        assert [found.value for found in hoard.search(text)] == [secret]
+    assert hoard.search(secret.replace("-", " ").replace(".", " ")) == []
+
+
 def test_short_secret_is_found_where_it_is_a_value() -> None:
     hoard = Hoard([canary("proxy_client_secret", "secret1")])
     for text in ('{"a": {"b": "secret1"}}', "id=a&secret=secret1", "X-Debug: secret1", "proxy_1:secret1"):
