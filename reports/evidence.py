@@ -91,6 +91,11 @@ class EvidenceWriter:
         self._write([*exchanges, (Kind.CHECK, values)])
         self._checks.append(result)
 
+    def missing(self) -> int:
+        """How many of the planned checks have no line yet."""
+        planned = sum(len(rule.checks) for rule in self._header.planned) if self._header is not None else 0
+        return planned - len({check.id for check in self._checks})
+
     def footer(self, *, duration_s: float, cut_short: str = "") -> Footer:
         """Writes the last line: a run that was interrupted or that broke must not get here."""
         if self._header is None:

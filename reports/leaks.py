@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
 from collections.abc import Collection, Iterator
 
@@ -11,13 +9,12 @@ from reports import parts
 from reports.chain import texts
 from reports.exchanges import Shown
 from reports.record import Record
-from reports.redaction import Redactor
+from reports.redaction import BASIC, Redactor, is_a_pair
 
 # The header of a JWT is JSON: base64url of an opening brace begins in one of these ways.
 _JWT = re.compile(r"(?<![\w-])e[yw][A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*")
 _PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY")
 _PRIVATE_JWK = re.compile(r'\\?"d\\?"\s*:\s*\\?"[A-Za-z0-9_-]{40,}')
-_BASIC = re.compile(r"\bbasic\s+([A-Za-z0-9+/_-]{8,}={0,2})", re.IGNORECASE)
 _BEARER = re.compile(r"\bbearer\s+([\w\-.~+/]{16,})", re.IGNORECASE)
 
 
@@ -29,7 +26,7 @@ def looks(text: str) -> str | None:
         return "private key in a JWK"
     if _JWT.search(text):
         return "JWT"
-    if any(_is_a_pair(found[1]) for found in _BASIC.finditer(text)):
+    if any(is_a_pair(found[2]) for found in BASIC.finditer(text)):
         return "basic credential"
     if any(_masked(found[1], ()) for found in _BEARER.finditer(text)):
         return "bearer token"
@@ -77,11 +74,3 @@ def _places(number: int, said: object, public: Collection[str]) -> Iterator[tupl
 
 def _masked(text: str, public: Collection[str]) -> bool:
     return Redactor(secrets={}, public=public).text(text) != text
-
-
-def _is_a_pair(encoded: str) -> bool:
-    """True for what RFC 7617 makes of a name and a password, false for a word that follows `basic`."""
-    try:
-        return b":" in base64.b64decode(encoded.replace("-", "+").replace("_", "/") + "==")
-    except (ValueError, binascii.Error):
-        return False

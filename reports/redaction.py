@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
 from collections.abc import Collection, Iterable, Mapping
 from urllib.parse import unquote_plus
@@ -18,6 +20,27 @@ _SHORTEST = 16
 _SAFE = 6
 _JWT = re.compile(r"[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*")
 _LABEL = re.compile(r"⟨[^⟩]*⟩")
+_PRIVATE_KEY = re.compile(
+    r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?:-----)?(?:[\s\S]{0,8000}?-----END [A-Z0-9 ]*PRIVATE KEY(?:-----)?)?"
+)
+BASIC = re.compile(r"(\bbasic\s+)([A-Za-z0-9+/_-]{8,}={0,2})", re.IGNORECASE)
+
+
+def is_a_pair(encoded: str) -> bool:
+    """True for what RFC 7617 makes of a name and a password, false for a word that follows `basic`."""
+    try:
+        return b":" in base64.b64decode(encoded.replace("-", "+").replace("_", "/") + "==")
+    except (ValueError, binascii.Error):
+        return False
+
+
+def _without_plain_secrets(text: str) -> str:
+    """What says of itself that it is a private key, or a name and a password, however short it is."""
+    if "PRIVATE KEY" in text:
+        text = _PRIVATE_KEY.sub("⟨private key⟩", text)
+    return BASIC.sub(
+        lambda found: found[0] if not is_a_pair(found[2]) else f"{found[1]}⟨name and password⟩", text
+    )
 
 
 class Redactor:
@@ -49,7 +72,7 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """The text with nothing in it that could be used as a credential."""
-        text = self._labelled(text)
+        text = self._labelled(_without_plain_secrets(text))
         pieces: list[str] = []
         position = 0
         for kept in _LABEL.finditer(text):

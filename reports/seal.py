@@ -9,6 +9,7 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from reports import chain
+from reports.headline import is_partial
 from reports.record import FILE
 from reports.signing import SigningKey, envelope, key_id, public_pem
 from reports.verdicts import RuleResult, RunResult, RunVerdict, Verdict, deciding_levels
@@ -59,7 +60,8 @@ def statements(
 def _test_result(result: RunResult) -> dict[str, Any]:
     """in-toto's own predicate. A warning is whatever a reader must not take for a pass, without deciding.
 
-    A run without a verdict is FAILED: a policy that asks for anything else must not let it through.
+    A run without a verdict is FAILED: a policy that asks for anything else must not let it through. One that
+    asked for a part of the rules is no pass either, whatever came of that part.
     """
     decides = deciding_levels(strict=bool(result.run.get("strict")))
     named: dict[str, list[str]] = {"passedTests": [], "warnedTests": [], "failedTests": []}
@@ -68,7 +70,7 @@ def _test_result(result: RunResult) -> dict[str, Any]:
     if result.verdict is not RunVerdict.CONFORMANT:
         outcome = "FAILED"
     else:
-        outcome = "WARNED" if named["warnedTests"] else "PASSED"
+        outcome = "WARNED" if named["warnedTests"] or is_partial(result) else "PASSED"
     return {"result": outcome, "configuration": _configuration(result), **named}
 
 
@@ -109,6 +111,9 @@ def _verdicts(result: RunResult, projections: Projections, signer: Mapping[str, 
         "verdict": result.verdict.value,
         "reason": result.reason,
         "complete": result.run["complete"],
+        "selection": result.run.get("selection") or {},
+        "strict": bool(result.run.get("strict")),
+        "certify": bool(result.run.get("certify")),
         "counts": result.counts,
         "rules": rules,
         "spec": result.run["spec"],

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import secrets
 import shutil
 import sys
 import textwrap
@@ -14,6 +16,7 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import TextIO
 
+from reports.escaping import visible
 from reports.exchanges import Shown, answer_text, curl, outcome, request_text
 from reports.fault_matrix import faults_in_a_line
 from reports.headline import decides, has_own_ca, is_partial
@@ -29,6 +32,11 @@ _TONES = {
 }
 # The path at which a Resource takes authorization requests.
 _AUTHORIZATION = "/oauth2/auth"
+# What stands for the beginning of our own colours: nobody else can know it. And how a line begins that a CI
+# system takes for a command.
+_OURS = f"\0{secrets.token_hex(6)}"
+_COLOUR = re.compile(f"({_OURS}\\[[0-9;]*m)")
+_COMMAND = re.compile(r"^(\s*)(::|##\[)")
 _MOST_LINES = 24
 _MOST_STEPS = 10
 _LONGEST_LINE = 600
@@ -46,10 +54,10 @@ class Screen:
     def paint(self, text: str, *colours: str) -> str:
         if not self.colour:
             return text
-        return f"\033[{';'.join(_COLOURS[name] for name in colours)}m{text}\033[0m"
+        return f"{_OURS}[{';'.join(_COLOURS[name] for name in colours)}m{text}{_OURS}[0m"
 
     def say(self, text: str = "") -> None:
-        print(text, file=self.out, flush=True)
+        print(_shown(text), file=self.out, flush=True)
 
     def fill(self, text: str, first: str, then: str) -> None:
         """Prose, as wide as the screen is."""
@@ -58,6 +66,13 @@ class Screen:
                 text, self.width, initial_indent=first, subsequent_indent=then, break_on_hyphens=False
             )
         )
+
+
+def _shown(text: str) -> str:
+    """The text with nothing in it that moves the cursor or speaks to a CI system, but for our own colours."""
+    pieces = (piece if _COLOUR.fullmatch(piece) else visible(piece) for piece in _COLOUR.split(text))
+    lines = "".join(pieces).split("\n")
+    return "\n".join(_COMMAND.sub("\\1\u200b\\2", line) for line in lines).replace(_OURS, "\033")
 
 
 def screen(given: TextIO | None = None, *, no_color: bool = False) -> Screen:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
@@ -10,7 +11,9 @@ from conformance import __version__
 from conformance.cli import doctor, explain, init, prove, replay, report, rules_list, run, serve
 
 COMMANDS = (run, replay, report, prove, serve, init, doctor, rules_list, explain)
-WRONG_USAGE = 2
+WRONG_USAGE, NO_VERDICT = 2, 3
+# Commands that tell something, and decide nothing: whoever hung up on another has no verdict.
+TELLING = ("list", "explain", "init")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -26,7 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # The reader of a pipe has seen enough; a second complaint at exit would help nobody.
         sys.stderr.close()
-        return 0
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0 if options.command in TELLING else NO_VERDICT
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
@@ -39,7 +43,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog="gateproof COMMAND --help says more.",
     )
     parser.add_argument("--version", action="version", version=f"gateproof {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command")
     for command in COMMANDS:
         command.add_parser(commands)
     return parser

@@ -32,6 +32,13 @@ def write_all(
     return written
 
 
+def forget(folder: Path) -> None:
+    """Takes away what an earlier run left; its record goes when the next one begins."""
+    write_reports({}, folder)
+    for name in seal.FILES:
+        (folder / name).unlink(missing_ok=True)
+
+
 def tell_job(projections_in: Path, environment: Mapping[str, str] = os.environ) -> None:
     """Appends the summary to the CI job's own, where there is one."""
     place = environment.get("GITHUB_STEP_SUMMARY", "")

@@ -159,6 +159,7 @@ def join(arguments: argparse.Namespace) -> int:
 def check(arguments: argparse.Namespace) -> int:
     """Exit 0 when everything holds, else 1 with the first thing that is wrong."""
     from reports.signing import KeyProblem  # noqa: PLC0415
+    from reports.terminal import partial  # noqa: PLC0415
     from reports.verify import verify  # noqa: PLC0415
 
     try:
@@ -173,7 +174,9 @@ def check(arguments: argparse.Namespace) -> int:
         return 1
     print(f"verified: {verified.signer}")
     if verified.result is not None:
-        print(f"{verified.result.verdict.value}: {verified.result.reason}")
+        target, begun = verified.result.target, verified.result.run.get("started", "")
+        print(f"{target.get('name', '')} {target.get('version', '')}, {begun}".replace("\n", " "))
+        print(f"{verified.result.verdict.value}: {verified.result.reason}{partial(verified.result)}")
     return 0
 
 

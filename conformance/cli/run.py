@@ -114,7 +114,7 @@ def handle(arguments: argparse.Namespace) -> int:
     from conformance.run.embedded import embedded_reference  # noqa: PLC0415
     from conformance.target.errors import TargetError  # noqa: PLC0415
     from reports.baseline import BaselineError  # noqa: PLC0415
-    from reports.signing import KeyProblem, signing_key  # noqa: PLC0415
+    from reports.signing import VARIABLE, KeyProblem, signing_key  # noqa: PLC0415
 
     try:
         target = _target(arguments)
@@ -125,6 +125,8 @@ def handle(arguments: argparse.Namespace) -> int:
         formats = formats_of(arguments.format)
         options = _options(arguments, role, target)
         key = signing_key(arguments.sign_key, os.environ)
+        # Whoever is put to the test inherits the environment, and has no business with this.
+        os.environ.pop(VARIABLE, None)
         _writable(arguments.out)
     except (TargetError, BaselineError, KeyProblem, ValueError) as wrong:
         print(f"gateproof: {wrong}", file=sys.stderr)
@@ -141,7 +143,7 @@ def _run(
     formats: Sequence[str],
     key: SigningKey,
 ) -> int:
-    from conformance.cli.outputs import Leak, tell_job, write_all  # noqa: PLC0415
+    from conformance.cli.outputs import Leak, forget, tell_job, write_all  # noqa: PLC0415
     from conformance.run.garbage import collect_seldom  # noqa: PLC0415
     from conformance.run.session import carry_out, planned  # noqa: PLC0415
     from reports.terminal import Counting, failures, partial, screen, summary, undecided  # noqa: PLC0415
@@ -157,6 +159,8 @@ def _run(
     def ended(check: CheckResult) -> None:
         counting.add(check.rule, failed=check.verdict in {Verdict.FAILED, Verdict.ERROR})
 
+    # Whatever stops this run, nobody is to find the outputs of the one before in its place.
+    forget(arguments.out)
     result = carry_out(target, selected, options, ended, arguments.out)
     counting.end()
     try:

@@ -166,7 +166,7 @@ def started(
                     stack,
                     ca_file=_trusted_by_target(target, authority),
                     urls=[url for url in urls if url is not None],
-                    ready=any_answers([url for url in (urls[2], _some_discovery(target)) if url is not None]),
+                    ready=any_answers([url for url in (urls[2], some_discovery(target)) if url is not None]),
                 )
             break
         except LaunchFailed as failure:
@@ -248,7 +248,7 @@ def _reach(target: GatewayTarget) -> tuple[Exchange, str]:
     wire = Wire((target_place(target),), timeout_s=target.limits.request_timeout_s, record=lambda _: None)
     try:
         urls = {
-            "base_url": _some_discovery(target),
+            "base_url": some_discovery(target),
             "core_url": agent_wire.token_endpoint(target.core_url),
         }
         exchanges = {key: wire.send("first contact", agent_wire.get(url)) for key, url in urls.items()}
@@ -270,7 +270,8 @@ def _reach(target: GatewayTarget) -> tuple[Exchange, str]:
         wire.close()
 
 
-def _some_discovery(target: GatewayTarget) -> str:
+def some_discovery(target: GatewayTarget) -> str:
+    """An address that any gateway has an answer for."""
     known = next((resource.id for project in target.projects for resource in project.resources), "gateproof")
     return agent_wire.discovery_url(target.base_url, known)
 

@@ -17,6 +17,7 @@ from conformance.rules import Rule
 from conformance.run.contexts import AnyPrepared, Context
 from conformance.run.embedded import Embedded
 from conformance.run.identity import header_of
+from conformance.run.last_contact import silence
 from conformance.run.options import RunOptions
 from conformance.run.plan import Plan
 from conformance.run.prepare import CannotRun, Distrusted, Stage, prepare
@@ -26,9 +27,9 @@ from conformance.run.stopping import terminated_as_interrupted
 from conformance.target.model import AgentTarget, ServiceTarget, Target
 from conformance.wire.pace import Pace
 from reports import leaks
-from reports.evidence import EvidenceWriter
+from reports.evidence import EvidenceWriter, LeakFound
 from reports.record import FILE, read, result_of
-from reports.verdicts import CheckResult, RunResult, Verdict, deciding_levels
+from reports.verdicts import CheckResult, RunResult, Verdict, deciding_levels, many
 
 Sink = Callable[[CheckResult], None]
 # What can be tested of a target whose certificate is refused.
@@ -63,7 +64,13 @@ def carry_out(
     with EvidenceWriter(folder / FILE, scan=leaks.looks) as writer, suppress(KeyboardInterrupt):
         with terminated_as_interrupted():
             cut_short = run.into(writer)
-        writer.footer(duration_s=round(time.monotonic() - run.clock, 3), cut_short=cut_short)
+        if not cut_short and (missing := writer.missing()):
+            cut_short = f"{many(missing, 'planned check')} never ran"
+        took_s = round(time.monotonic() - run.clock, 3)
+        try:
+            writer.footer(duration_s=took_s, cut_short=cut_short)
+        except LeakFound as found:
+            writer.footer(duration_s=took_s, cut_short=f"what cut the run short is withheld: {_held(found)}")
     return result_of(read(folder / FILE))
 
 
@@ -111,7 +118,8 @@ class _Run:
                 self._phases(context, writer, _OF_CERTIFICATES if distrust else self._levels)
             except CutShort as reason:
                 return str(reason)
-        return distrust
+            # A proof looks at single checks, and at gateways that break.
+            return distrust or ("" if self._options.chosen is not None else silence(context))
 
     def _prepared(self, target: Target | Embedded, folder: Path, stack: ExitStack) -> AnyPrepared:
         role, seed = self._options.role, self._options.seed
@@ -154,7 +162,11 @@ class _Run:
         from conformance.run.received import Survey  # noqa: PLC0415
 
         def note(result: CheckResult) -> None:
-            writer.check(result)
+            try:
+                writer.check(result)
+            except LeakFound as found:
+                result = _withheld(result, found)
+                writer.check(result)
             if result.verdict is Verdict.FAILED:
                 self._failed.add(result.rule)
             self._sink(result)
@@ -186,6 +198,23 @@ class _Run:
                 raise CutShort("--fail-fast stopped the run at the first failure")
         for result in conclude(context, asked, survey, options.chosen):
             note(result)
+
+
+def _withheld(result: CheckResult, found: LeakFound) -> CheckResult:
+    """The verdict without all that was seen: something in it must stand in no record."""
+    return CheckResult(
+        id=result.id,
+        rule=result.rule,
+        verdict=result.verdict,
+        reason=result.reason,
+        message=f"what was seen is withheld: {_held(found)}",
+        blocking=result.blocking,
+        duration_s=result.duration_s,
+    )
+
+
+def _held(found: LeakFound) -> str:
+    return f"a {found.kind} stood in it that nothing hides"
 
 
 @contextmanager
