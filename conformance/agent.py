@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,6 +28,7 @@ STORY = (
     "a run after the tokens have expired",
     "a run after the next ones have expired as well",
 )
+_HERE = ("127.0.0.1", "localhost", "::1")
 _CA_VARIABLES = ("GATEPROOF_CA_FILE", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
 
 
@@ -80,7 +82,11 @@ class Install:
     def environment(self) -> Mapping[str, str]:
         """What the agent finds in its environment."""
         certificate, key = self.certificate
+        # Many clients send what is for this machine to a proxy as well, unless they are told not to.
+        direct = ",".join(dict.fromkeys([os.environ.get("NO_PROXY", ""), *_HERE])).lstrip(",")
         return {
+            "NO_PROXY": direct,
+            "no_proxy": direct,
             **dict.fromkeys(_CA_VARIABLES, str(self.ca_file)),
             "GATEPROOF_SERVICE_URL": self.world.service.url,
             "GATEPROOF_STATE_DIR": str(self.folder / "state"),

@@ -25,8 +25,8 @@ _OPENS_ITSELF_WITHIN_S = 1.5
 _PAGE_S = 10.0
 _POLL_S = 0.01
 _ANSWERS_WITHIN_S = 1.0
-# What ends an address in a line of text.
-_ADDRESS = r"[^\s\"'<>`\x1b]*"
+# What ends an address in a line of text, also such as a terminal does not show: links there are made with it.
+_ADDRESS = r"[^\s\"'<>`\x00-\x1f\x7f\u200b-\u200f\u2060\ufeff]*"
 Deliver = Callable[["Visit", str, Courier], None]
 How = Literal["opened", "printed"]
 

@@ -175,6 +175,8 @@ class Desk:
             "code_challenge_methods_supported": ["S256"],
             "token_endpoint_auth_methods_supported": ["client_secret_post"],
             "scopes_supported": ["openid", *self.scopes],
+            # Who says in a redirect who it is, says here that it does (RFC 9207 section 2.3).
+            **({"authorization_response_iss_parameter_supported": True} if "iss" in self.beside_code else {}),
         }
         return Replied(status=200, document=document)
 

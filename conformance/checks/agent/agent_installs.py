@@ -44,6 +44,7 @@ def trouble_makes_no_new_client(agents: Agents, case: str) -> None:
     """What goes wrong after the registration is no reason for another one, in that run or in the next."""
     works(agents.normal())
     played = TROUBLES[case](agents)
+    all_in_time(played[:1])
     runs = in_time(played)
     calls = [each for run in runs for each in run.calls(Endpoint.REGISTRATION)]
     require.that(bool(calls), runs[0].what, expected="a registration", got="none")

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import parse_qs, quote, urlsplit
 
-from conformance.agent import Agents, carried_out, end_tokens, ended, exchanged_with, works
+from conformance.agent import Agents, end_tokens, ended, exchanged_with, works
 from conformance.check import check
 from conformance.claims import LeftOut, expect, observe, require
 from conformance.run.agent_browser import Courier
@@ -146,7 +146,8 @@ def code_that_comes_twice_is_exchanged_once(agents: Agents) -> None:
             got=f"{len(sent)} times",
             exchange=sent[-1].exchange() if sent else None,
         )
-    carried_out(run)
+    # Whoever has used its state up may end at a redirect that then is nobody's.
+    observe(carried_out=run.done)
 
 
 @check("AGENT-10", cases=tuple(DOUBLED))

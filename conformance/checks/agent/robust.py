@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.agent import Agents, carried_out, ended, works
+from conformance.agent import Agents, all_in_time, carried_out, ended, works
 from conformance.check import check
 from conformance.checks.agent._scenes import FAULTS, SERVICE_FORBIDS, recovered
 from conformance.claims import fired, observe, require
@@ -19,7 +19,7 @@ def run_after_a_fault_works(agents: Agents, case: str) -> None:
     works(agents.normal())
     endpoint, answer = FAULTS[case]
     run, after = recovered(agents, case).runs
-    ended(run)
+    all_in_time([run])
     struck = sum(answer.whose in each.call.text() for each in run.calls(endpoint))
     require.that(struck > 0, run.what, expected="an agent that comes by", got="none that does")
     fired(_fault(case, endpoint), struck)
