@@ -158,6 +158,7 @@ def join(arguments: argparse.Namespace) -> int:
 
 def check(arguments: argparse.Namespace) -> int:
     """Exit 0 when everything holds, else 1 with the first thing that is wrong."""
+    from reports.escaping import one_line  # noqa: PLC0415
     from reports.signing import KeyProblem  # noqa: PLC0415
     from reports.terminal import partial  # noqa: PLC0415
     from reports.verify import verify  # noqa: PLC0415
@@ -174,8 +175,9 @@ def check(arguments: argparse.Namespace) -> int:
         return 1
     print(f"verified: {verified.signer}")
     if verified.result is not None:
-        target, begun = verified.result.target, verified.result.run.get("started", "")
-        print(f"{target.get('name', '')} {target.get('version', '')}, {begun}".replace("\n", " "))
+        target, begun = verified.result.target, verified.result.run["started"]
+        named = " ".join(str(target[key]) for key in ("name", "version") if target.get(key))
+        print(one_line(f"{named}, run at {begun}"))
         print(f"{verified.result.verdict.value}: {verified.result.reason}{partial(verified.result)}")
     return 0
 
