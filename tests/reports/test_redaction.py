@@ -11,10 +11,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reports import parts
+from reports import leaks, parts
 from reports.redaction import Redactor
 
 SECRET = "s3cr3t/Value+with=odd&chars"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "-----BEGIN PRIVATE KEY-----",
+        "it said -----BEGIN EC PRIVATE KEY-----\nMHcCAQ\n-----END EC PRIVATE KEY----- and more",
+        "Authorization: Basic dXNlcjpwYXNz",
+        "use basic dTpwYXNzd28= here",
+    ],
+)
+def test_what_says_of_itself_that_it_is_a_secret_is_masked_however_short(text: str) -> None:
+    shown = Redactor(secrets={}, public=()).text(text)
+
+    assert leaks.looks(text) is not None
+    assert leaks.looks(shown) is None
+    assert Redactor(secrets={}, public=()).text(shown) == shown
+    assert Redactor(secrets={}, public=()).text("a basic question") == "a basic question"
 
 
 def redactor(*public: str) -> Redactor:

@@ -182,6 +182,17 @@ def test_record_does_not_follow_a_link(kit: Any, tmp_path: Path) -> None:
     assert elsewhere.read_text() == "mine"
 
 
+def test_planned_checks_without_a_line_are_counted(kit: Any, tmp_path: Path) -> None:
+    with EvidenceWriter(tmp_path / FILE, scan=lambda _: None) as writer:
+        assert writer.missing() == 0
+        writer.header(kit.header())
+        missing = writer.missing()
+        for check in kit.checks():
+            writer.check(check)
+            writer.check(check)
+        assert (missing, writer.missing()) == (len({each.id for each in kit.checks()}), 0)
+
+
 def test_line_with_a_secret_is_not_written(kit: Any, tmp_path: Path) -> None:
     def scan(text: str) -> str | None:
         return "merchant token" if "hush" in text else None

@@ -90,6 +90,7 @@ def test_test_result_lists_every_rule_once_and_nothing_untested_as_passed(kit: A
         ((("A-01", "spec", PASSED), ("A-02", "spec", ERROR)), {}, "FAILED"),
         ((("A-01", "spec", UNTESTED),), {}, "FAILED"),
         ((("A-01", "spec", PASSED),), {"ended": False}, "FAILED"),
+        ((("A-01", "spec", PASSED),), {"only": ("A-*",)}, "WARNED"),
     ],
 )
 def test_result_for_a_policy_is_passed_only_where_everything_passed(
