@@ -106,6 +106,8 @@ def draw_again(arguments: argparse.Namespace) -> int:
         folder = arguments.out or arguments.folder
         # A seal that is there stays: outputs that were drawn later still follow from the record under it.
         resealed = arguments.sign_key is not None or not (folder / seal.VERDICTS).exists()
+        if resealed:
+            _refuse_altered(arguments.folder)
         key = signing_key(arguments.sign_key, os.environ) if resealed else None
         if arguments.out is not None:
             folder.mkdir(parents=True, exist_ok=True)
@@ -143,6 +145,8 @@ def join(arguments: argparse.Namespace) -> int:
     from reports.terminal import partial  # noqa: PLC0415
 
     try:
+        for folder in arguments.folders:
+            _refuse_altered(folder)
         parts = [(str(folder), _read(folder)[0]) for folder in arguments.folders]
         formats = formats_of(arguments.format)
         key = signing_key(arguments.sign_key, os.environ)
@@ -180,6 +184,20 @@ def check(arguments: argparse.Namespace) -> int:
         print(one_line(f"{named}, run at {begun}"))
         print(f"{verified.result.verdict.value}: {verified.result.reason}{partial(verified.result)}")
     return 0
+
+
+def _refuse_altered(folder: Path) -> None:
+    """What contradicts its own seal is not put under another one."""
+    from reports import seal  # noqa: PLC0415
+    from reports.findings import Concern  # noqa: PLC0415
+    from reports.verify import verify  # noqa: PLC0415
+
+    if not (folder / seal.VERDICTS).exists():
+        return
+    altered = {Concern.SIGNATURE, Concern.RECORD, Concern.SEAL}
+    found = next((each for each in verify(folder).findings if each.concern in altered), None)
+    if found is not None:
+        raise ValueError(f"{folder}: {found.sentence}; nothing is signed that was altered")
 
 
 def _read(folder: Path) -> tuple[Record, RunResult]:

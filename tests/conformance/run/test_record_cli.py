@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from reports.chain import START, encode, link
+
 SOME = ("--only", "DISC-*", "--only", "CLAIM-0[1-4]", "--seed", "3")
 
 
@@ -91,3 +93,31 @@ def test_killed_run_tells_what_it_saw(tmp_path: Path) -> None:
     checked = gateproof(tmp_path, "verify", "killed")
     assert checked.returncode == 1
     assert "incomplete" in checked.stdout
+
+
+def test_part_that_contradicts_its_seal_is_not_signed_again(tmp_path: Path) -> None:
+    gateproof(tmp_path, "run", "--only", "DISC-01", "--out", "part")
+    record = tmp_path / "part" / "evidence.jsonl"
+    lines = record.read_bytes().splitlines()
+    # The chain is made good again, as anybody can who may write there.
+    said = [json.loads(line) for line in lines]
+    said[0]["target"]["name"] = "another"
+    record.write_bytes(rechained(said))
+
+    for command in (
+        ("merge", "part", "--out", "joined"),
+        ("report", "part", "--sign-key", str(tmp_path / "no.pem")),
+    ):
+        done = gateproof(tmp_path, *command)
+        assert done.returncode == 2
+        assert "nothing is signed that was altered" in done.stderr
+    assert not (tmp_path / "joined").exists()
+
+
+def rechained(said: list[dict[str, Any]]) -> bytes:
+    written, prev = [], START
+    for values in said:
+        line = encode({**values, "prev": prev})
+        written.append(line)
+        prev = link(line)
+    return b"".join(written)
