@@ -1,0 +1,19 @@
+"""A merchant that will have nothing to do with the gateway itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from conformance.claims import LeftOut, Unmet
+from conformance.seclusion import Seclusion
+
+# `invalid_client` with the challenge that HTTP asks for, and `access_denied`.
+STATUSES: Mapping[str, int] = {"invalid-client": 401, "access-denied": 403}
+
+
+def met(alone: Seclusion) -> None:
+    """The gateway asked for a token of this user's, and was turned away."""
+    try:
+        alone.require_outcome("turn_away")
+    except Unmet as unmet:
+        raise LeftOut("the gateway gets merchant tokens by the grant that signs users in") from unmet

@@ -1,0 +1,25 @@
+"""A merchant that does not deal with the gateway: its users sign in all the same."""
+
+from __future__ import annotations
+
+from conformance.check import check
+from conformance.checks.gateway._turned_away import STATUSES, met
+from conformance.checks.gateway._visits import code_came
+from conformance.gateway import Gateway
+from conformance.seclusion import secluded
+from conformance.world import World
+
+
+@check("AUTHZ-10", cases=STATUSES)
+def sign_in_outlives_a_merchant_that_turns_the_gateway_away(
+    gateway: Gateway, world: World, case: int
+) -> None:
+    """The agent gets its code, and gets one when the merchant is friendly again."""
+    place = secluded(world)
+    place.script(provisioning={"outcome": "turn_away", "status": case})
+    visit = gateway.visit(world.attempt(resource=place.resource, user=place.user))
+    met(place)
+    place.script()
+    world.authorization(resource=place.resource, user=place.user)
+
+    code_came(visit, f"sign-in while the merchant answers {case} to the gateway")

@@ -1,0 +1,28 @@
+"""A merchant that does not deal with the gateway: there is nothing of its users to redeem."""
+
+from __future__ import annotations
+
+from conformance.check import check
+from conformance.checks.gateway._turned_away import STATUSES, met
+from conformance.claims import expect, require
+from conformance.gateway import Gateway
+from conformance.seclusion import secluded
+from conformance.world import World
+
+
+@check("REDEEM-10", cases=STATUSES)
+def merchant_that_turns_the_gateway_away_leaves_nothing_to_redeem(
+    gateway: Gateway, world: World, case: int
+) -> None:
+    """Redemption answers 404, as where the merchant did not vouch for the user; later it works."""
+    alone = secluded(world)
+    alone.script(provisioning={"outcome": "turn_away", "status": case})
+    agent, proxy_token = world.agent(), alone.proxy_token()
+    grant = alone.grant(agent)
+    met(alone)
+
+    answer = gateway.redeem(grant.access_token, proxy_token, grant.resource.indicator)
+
+    alone.script()
+    require(world.redeem(alone.grant(agent), proxy_token, not_yet=(404, 410))).status(200)
+    expect(answer).status(404)
