@@ -72,7 +72,7 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """The text with nothing in it that could be used as a credential."""
-        text = self._labelled(_without_plain_secrets(text))
+        text = _without_plain_secrets(self._labelled(text))
         pieces: list[str] = []
         position = 0
         for kept in _LABEL.finditer(text):

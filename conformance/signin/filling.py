@@ -117,11 +117,16 @@ def _first_that_matters(page: Page) -> Form:
     """Where no button says what is meant: the form that asks who somebody is, or one that leads on."""
     first = page.forms[0]
     asking = next((form for form in page.forms if asks_password(form)), None)
-    if asking is not None or _leads_on(first):
+    if asking is not None or _leads_on(first) or _is_sent_by_itself(first):
         return asking or first
     wanted = (asks_who, _leads_on, lambda form: bool(form.buttons))
     found = (next(filter(fits, page.forms), None) for fits in wanted)
     return next((form for form in found if form is not None), first)
+
+
+def _is_sent_by_itself(form: Form) -> bool:
+    """Nothing in it is for people: a script would send it."""
+    return not form.buttons and all(field.kind == "hidden" for field in form.fields)
 
 
 def _leads_on(form: Form) -> bool:

@@ -40,8 +40,6 @@ UNKNOWN_CLIENTS: Mapping[str, Callable[[str], str]] = {
 # Nobody says who it is; with the code and its verifier alone, anybody could come who found them.
 NO_CLIENT: Mapping[str, Mapping[str, str | None]] = {
     "neither-of-both": {"client_id": None, "client_secret": None},
-    "no-id": {"client_id": None},
-    "empty-id": {"client_id": ""},
     "both-empty": {"client_id": "", "client_secret": ""},
 }
 

@@ -179,6 +179,12 @@ def test_a_form_without_a_button_is_submitted_as_it_is():
     assert choose_form(shown, approve=False) == (shown.forms[0], None)
 
 
+def test_a_form_that_a_script_would_send_goes_before_a_button_for_something_else():
+    shown = page("<form><input type=hidden name=x></form><form><button>Sign out</button></form>")
+
+    assert choose_form(shown, approve=True) == (shown.forms[0], None)
+
+
 def test_nobody_approves_who_means_to_decline():
     assert choose_form(page("<form><button>Approve</button></form>"), approve=False) is None
     assert choose_form(page("no form"), approve=True) is None
