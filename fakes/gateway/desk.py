@@ -49,10 +49,11 @@ class Asked:
 
 @dataclass(kw_only=True, slots=True)
 class Token:
-    """An access token, or a refresh token, that is good until somebody ends it."""
+    """An access token, or a refresh token, that is good until somebody ends it; what `scope` was granted."""
 
     value: str = field(repr=False)
     client_id: str
+    scope: str
     dead: bool = False
 
 
@@ -250,7 +251,7 @@ class Desk:
             case "authorization_code":
                 return self._exchanged(client, form.get("code", ""))
             case "refresh_token":
-                return self._refreshed(client, form.get("refresh_token", ""))
+                return self._refreshed(client, form.get("refresh_token", ""), form.get("scope", ""))
             case _:
                 return Replied(status=400, document={"error": "unsupported_grant_type"})
 
@@ -277,16 +278,20 @@ class Desk:
         }
         return self._issued(client, asked.scope, sign_in)
 
-    def _refreshed(self, client: AgentClient, value: str) -> Replied:
+    def _refreshed(self, client: AgentClient, value: str, narrowed: str) -> Replied:
         token = self.refresh_tokens.get(value)
         if token is None or token.dead or token.client_id != client.client_id:
             return INVALID_GRANT
         token.dead = True
-        return self._issued(client, " ".join(("openid", *self.scopes)), {})
+        kept = " ".join(scope for scope in token.scope.split() if scope in narrowed.split())
+        return self._issued(client, kept or token.scope, {}, refreshable=token.scope)
 
-    def _issued(self, client: AgentClient, scope: str, sign_in: Mapping[str, Any]) -> Replied:
+    def _issued(
+        self, client: AgentClient, scope: str, sign_in: Mapping[str, Any], refreshable: str | None = None
+    ) -> Replied:
         now = int(time.time())
         both = {"iss": self.issuer, "sub": "sub_alice", "iat": now, "exp": now + ACCESS_TOKEN_S}
+        # What redemption wants is in the token; whoever did not ask for it is not told that it was granted.
         granted = " ".join(dict.fromkeys((*scope.split(), REDEMPTION_SCOPE)))
         agent = {"client_id": client.client_id, "domain": "agent.example", "name": "", "verifications": []}
         ext = {"acr": "urn:gateway:acr:al2", "amr": ["mfa", "kba"], "agent": agent, "project_id": "prj_1"}
@@ -295,16 +300,17 @@ class Desk:
         person = {"aud": [client.client_id], "email": "alice@merchant.example", "jti": secrets.token_hex(8)}
         identity = signed({**both, **person, **sign_in}, self._identity_key)
         refresh = f"rt_{secrets.token_urlsafe(36)}"
-        self.access_tokens[access] = Token(value=access, client_id=client.client_id)
-        self.refresh_tokens[refresh] = Token(value=refresh, client_id=client.client_id)
+        client_id, lasting = client.client_id, scope if refreshable is None else refreshable
+        self.access_tokens[access] = Token(value=access, client_id=client_id, scope=scope)
+        self.refresh_tokens[refresh] = Token(value=refresh, client_id=client_id, scope=lasting)
         self.id_tokens.append(identity)
         document = {
             "access_token": access,
             "id_token": identity,
             "refresh_token": refresh,
-            "scope": granted,
             "token_type": "Bearer",
             "expires_in": ACCESS_TOKEN_S,
+            **({"scope": scope} if scope else {}),
         }
         return Replied(status=200, document=document)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from reference.variants.agent_asking import ASKING
 from reference.variants.agent_keeping import KEEPING
 from reference.variants.agent_running import RUNNING
+from reference.variants.agent_scopes import SCOPES
 from reference.variants.variant import Variant
 
-FAMILIES = (ASKING, RUNNING, KEEPING)
+FAMILIES = (ASKING, RUNNING, KEEPING, SCOPES)
 VARIANTS: dict[str, Variant] = {variant.name: variant for family in FAMILIES for variant in family}

@@ -158,6 +158,25 @@ def test_refresh_token_is_rotated_and_can_be_ended(desk: Desk) -> None:
     assert desk.token(ended).status == 400
 
 
+def test_answer_grants_what_was_asked_for_and_no_more(desk: Desk) -> None:
+    client = registered(desk)
+
+    def refreshed(tokens: dict[str, Any], **more: str) -> dict[str, Any]:
+        kept = tokens["refresh_token"]
+        document = desk.token(form(grant_type="refresh_token", refresh_token=kept, **more, **client)).document
+        return dict(document)
+
+    code = code_of(consented(desk, client["client_id"], scope="openid orders:read profile"))
+    first = desk.token(form(grant_type="authorization_code", code=code, **client)).document
+    narrowed = refreshed(first, scope="openid orders:write")
+
+    assert first["scope"] == "openid orders:read profile"
+    claims = jwt.decode(first["access_token"], options={"verify_signature": False})
+    assert claims["scope"] == "openid orders:read profile ext_token:read"
+    assert narrowed["scope"] == "openid"
+    assert refreshed(narrowed)["scope"] == "openid orders:read profile"
+
+
 def test_gateway_that_takes_anybody_knows_every_client(desk: Desk) -> None:
     desk.takes_anybody = True
     code = code_of(consented(desk, "a stranger's client"))

@@ -1,0 +1,59 @@
+"""Legal ways for an agent to go by the scopes that it asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from reference.agent.policy import authorization, exchange
+from reference.agent.policy.authorization import Attempt
+from reference.agent.policy.discovery import Endpoints
+from reference.agent.policy.operation import Ask, Tokens
+from reference.agent.policy.registration import Client
+from reference.agent.policy.renewal import refreshed
+from reference.agent.settings import Settings
+from reference.agent.wire import Answer, Failed
+from reference.variants.variant import variant
+
+
+def _as_granted(tokens: Mapping[str, Any], asked: str) -> None:
+    """An answer that is silent grants what was asked for (RFC 6749 section 5.1)."""
+    if not set(tokens.get("scope", asked).split()) <= set(asked.split()):
+        raise Failed("the gateway grants scopes that nobody asked for")
+
+
+def _no_more_than(scopes: Callable[[Settings], Sequence[str]]) -> dict[str, Any]:
+    """Whoever asked for these takes no tokens that can do more, as strict libraries have it."""
+    asked: list[str] = []
+
+    def parameters(settings: Settings, client: Client, attempt: Attempt) -> dict[str, str]:
+        asked[:] = [" ".join(("openid", *scopes(settings)))]
+        return authorization.authorization_parameters(settings, client, attempt) | {"scope": asked[0]}
+
+    def tokens_in(answer: Answer) -> dict[str, Any] | None:
+        tokens = exchange.tokens_in(answer)
+        if tokens is not None:
+            _as_granted(tokens, asked[0])
+        return tokens
+
+    def renewed(ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens) -> dict[str, Any] | None:
+        tokens = refreshed(ask, endpoints, client, kept)
+        if tokens is not None:
+            _as_granted(tokens, kept.get("scope", ""))
+        return tokens
+
+    return {
+        "authorization_parameters": parameters,
+        "tokens_in": tokens_in,
+        "renewed": renewed,
+        "worth_keeping": dict,
+    }
+
+
+SCOPES = (
+    variant(
+        "refuses-scopes-unasked",
+        "an answer that grants a scope which it did not ask for is none",
+        **_no_more_than(lambda settings: settings.scopes),
+    ),
+)
