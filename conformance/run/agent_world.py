@@ -27,7 +27,8 @@ from fakes.orders_service import OrdersService
 from fakes.serving import Listener, listen, server_tls
 
 INDICATOR = "https://api.merchant.example/v1/orders"
-SCOPES = ("orders:read",)
+# Two of them: what an agent writes between scopes shows between those that it was given, too.
+SCOPES = ("orders:read", "orders:list")
 # The parties that an agent meets, and those that it must not trust.
 SERVICE, METADATA, GATEWAY, CORE = "service", "metadata host", "gateway", "core"
 THIEF, CLEAR, SECOND, SECOND_CORE = "thief", "plain HTTP", "second gateway", "second core"

@@ -6,10 +6,10 @@ import base64
 import hashlib
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote_plus, urlencode
 
 from reference.agent.policy import authorization
 from reference.agent.policy.authorization import Attempt, Octets, Query
@@ -41,6 +41,17 @@ def having(**members: Any) -> dict[str, Any]:
 
 def with_plus(endpoints: Endpoints, parameters: Mapping[str, str]) -> str:
     return f"{endpoints.authorization}?{urlencode(parameters)}"
+
+
+def given_scopes_as(written: Callable[[str], str]) -> dict[str, Any]:
+    """Behind `openid` and %20 stand the scopes that were given, written in a way of their own."""
+
+    def url(endpoints: Endpoints, parameters: Mapping[str, str]) -> str:
+        openid, _, given = parameters["scope"].partition(" ")
+        others = {name: value for name, value in parameters.items() if name != "scope"}
+        return f"{authorization.authorization_url(endpoints, others)}&scope={openid}%20{written(given)}"
+
+    return {"authorization_url": url}
 
 
 def attempt_by(make: Any) -> dict[str, Any]:
@@ -80,6 +91,18 @@ def there_and_wrong(query: Query, attempt: Attempt) -> bool:
 
 AUTHORIZATION: tuple[AgentDefect, ...] = (
     defect("plus-for-spaces", "Spaces are written as plus signs.", "AGENT-03", authorization_url=with_plus),
+    defect(
+        "plus-between-given-scopes",
+        "The scopes are joined to openid by %20, and to each other by plus signs.",
+        "AGENT-03",
+        **given_scopes_as(quote_plus),
+    ),
+    defect(
+        "blank-between-given-scopes",
+        "The scopes are joined to openid by %20, and to each other by a blank.",
+        "AGENT-03",
+        **given_scopes_as(lambda given: given),
+    ),
     defect(
         "openid-left-out",
         "The scope lacks openid.",

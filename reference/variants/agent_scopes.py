@@ -56,4 +56,9 @@ SCOPES = (
         "an answer that grants a scope which it did not ask for is none",
         **_no_more_than(lambda settings: settings.scopes),
     ),
+    variant(
+        "asks-for-one-scope",
+        "of the Resource's scopes it asks for the first, and takes no others",
+        **_no_more_than(lambda settings: settings.scopes[:1]),
+    ),
 )
