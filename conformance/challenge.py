@@ -11,6 +11,8 @@ _PARAMETER = re.compile(rf'\s*({_TOKEN})\s*=\s*(?:"((?:[^"\\]|\\.)*)"|({_TOKEN}[
 _SCHEME = re.compile(rf"\s*({_TOKEN})(?=\s|,|$)")
 _TOKEN68 = re.compile(r" +([A-Za-z0-9\-._~+/]+=*)\s*(?=,|$)")
 _COMMAS = re.compile(r"[\s,]*")
+# What agents pick out of a header in which a quote inside a quoted text was not escaped.
+_PICKED = re.compile(rf'(?<=[\s,])({_TOKEN})=(?:"([^"]*)"|([^\s,"]+))')
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,6 +27,7 @@ def challenges(value: str) -> list[Challenge]:
     """The challenges in their order, up to where the header can no longer be read.
 
     An unquoted value may hold what only a quoted one should, such as the colon of a URL: agents read it.
+    Where the grammar ends, parameters that stand by themselves belong to the last challenge: agents find them.
     """
     return list(_challenges(value))
 
@@ -44,8 +47,11 @@ def _challenges(value: str) -> Iterator[Challenge]:
             name, quoted, bare = found.groups()
             parameters.setdefault(name.lower(), bare if quoted is None else re.sub(r"\\(.)", r"\1", quoted))
             place = found.end()
-        yield Challenge(scheme=scheme[1], parameters=parameters)
         place = _next(value, place)
+        if place < len(value) and _SCHEME.match(value, place) is None:
+            for name, quoted, bare in _PICKED.findall(value, place):
+                parameters.setdefault(name.lower(), quoted or bare)
+        yield Challenge(scheme=scheme[1], parameters=parameters)
 
 
 def _next(value: str, place: int) -> int:

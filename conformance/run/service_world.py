@@ -41,9 +41,13 @@ FIRST_PROXY_TOKENS_S = 90
 
 @dataclass(kw_only=True, slots=True)
 class Standing:
-    """Whether the service was once waited for in vain, after all was well around it."""
+    """Whether the service was once waited for in vain, after all was well around it.
+
+    One that `renews_far_ahead` has asked for another Proxy token while that of before was still to live.
+    """
 
     given_up: bool = False
+    renews_far_ahead: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,12 +15,13 @@ from itertools import count
 from typing import Any
 from urllib.parse import unquote
 
+from fakes.gateway import proxy_tokens
 from fakes.gateway.journal import Call, Journal
 from fakes.gateway.keys import SigningKey, key_set, new_key, signed
+from fakes.gateway.proxy_tokens import PROXY_TOKEN_S, ProxyToken
 from fakes.gateway.script import Script
 
 ACCESS_TOKEN_S = 3600
-PROXY_TOKEN_S = 3599
 MERCHANT_TOKEN_S = 1800
 REDEMPTION_SCOPE = "ext_token:read"
 
@@ -56,19 +57,6 @@ class Setup:
     scopes: tuple[str, ...]
     proxy_client_id: str
     proxy_client_secret: str = field(repr=False)
-
-
-@dataclass(kw_only=True, slots=True)
-class ProxyToken:
-    """A Proxy token that was handed out; one that was revoked is refused from then on.
-
-    It is good for an hour, also where it was said to live for less: a short life is ended by revoking it.
-    """
-
-    value: str = field(repr=False)
-    life_s: float
-    expires_at: float
-    revoked: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -108,6 +96,8 @@ class ScriptedGateway:
         self.merchant_tokens: dict[str, str] = {}
         self.proxy_token_life_s = PROXY_TOKEN_S
         self._beside = _beside_a_merchant_token()
+        # A service that outlives a run keeps merchant tokens by the subject, and those of a run end with it.
+        self._run = secrets.token_hex(4)
         self._redeemable: dict[str, str] = {}
         self._issued: list[str] = []
         self._orders: dict[str, list[dict[str, str]]] = {}
@@ -150,7 +140,7 @@ class ScriptedGateway:
         claims: dict[str, Any] = {
             "iss": self.issuer,
             "aud": [self.setup.indicator],
-            "sub": f"sub_{user}",
+            "sub": f"sub_{user}_{self._run}",
             "iat": now,
             "exp": now + ACCESS_TOKEN_S,
             "jti": secrets.token_urlsafe(12),
@@ -246,11 +236,9 @@ class ScriptedGateway:
             return Replied(status=401, document={"error": "invalid_client"})
         if call.form().get("grant_type") != "client_credentials":
             return Replied(status=400, document={"error": "unsupported_grant_type"})
-        life_s = self.proxy_token_life_s
-        value, expires_at = f"pt_{secrets.token_urlsafe(30)}", time.monotonic() + max(PROXY_TOKEN_S, life_s)
-        token = ProxyToken(value=value, life_s=life_s, expires_at=expires_at)
+        token = proxy_tokens.issued(self.setup.proxy_client_secret, self.proxy_token_life_s)
         self.proxy_tokens.append(token)
-        document = {"access_token": token.value, "token_type": "Bearer", "expires_in": life_s}
+        document = {"access_token": token.value, "token_type": "Bearer", "expires_in": token.life_s}
         return Replied(status=200, document=document)
 
     def redemption(self, call: Call) -> Replied:
@@ -282,11 +270,13 @@ class ScriptedGateway:
         return Replied(status=200, document={"orders": self.orders_of(user)})
 
     def _is_alive(self, value: str) -> bool:
-        now = time.monotonic()
-        return any(
-            token.value == value and not token.revoked and now < token.expires_at
-            for token in self.proxy_tokens
-        )
+        known = next((token for token in self.proxy_tokens if token.value == value), None)
+        if known is None:
+            known = proxy_tokens.issued_before(self.setup.proxy_client_secret, value)
+            if known is None:
+                return False
+            self.proxy_tokens.append(known)
+        return not known.revoked and time.monotonic() < known.expires_at
 
     def _is_the_proxy_client(self, call: Call) -> bool:
         scheme, _, encoded = (call.header("authorization") or "").partition(" ")

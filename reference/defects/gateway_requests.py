@@ -237,7 +237,7 @@ WRONG_VALUES: tuple[Defect, ...] = (
     defect(
         "unknown-client-is-told-by-redirect",
         "An unknown client's redirect URI is sent the error.",
-        "AUTHZ-11",
+        "AUTHZ-11 ROBUST-01",
         page_checks=(
             lambda facts: honest.redirect_uri_is_registered(facts) if facts.agent is not None else None,
         ),

@@ -314,6 +314,12 @@ INTRODUCTION: tuple[ServiceDefect, ...] = (
         challenges=pointing(lambda facts: re.sub(r":\d+/", ":9/", facts.metadata_url)),
     ),
     defect(
+        "pointer-lost-for-bad-tokens",
+        "The challenge for a bad token is put together elsewhere, where the address is not known.",
+        "CHAL-02",
+        challenges=pointing(lambda facts: "undefined" if facts.given else facts.metadata_url),
+    ),
+    defect(
         "pointer-is-a-path",
         "The challenge has the path of the metadata, without scheme and host.",
         "CHAL-02",

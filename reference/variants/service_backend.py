@@ -135,6 +135,12 @@ BACKEND = (
         mends=lambda _answer: False,
     ),
     variant(
+        "proxy-token-renewed-well-ahead-by-its-lifetime-alone",
+        "the Proxy token is renewed five minutes before it ends, and a refused one is used until then",
+        proxy_token_kept=_well_ahead,
+        mends=lambda _answer: False,
+    ),
+    variant(
         "four-workers",
         "four workers have a Proxy token each",
         proxy_slot=itertools.cycle(range(4)).__next__,

@@ -112,6 +112,15 @@ INTRODUCTION = (
         ),
     ),
     variant(
+        "quotes-inside-quotes",
+        "the challenge for a bad token quotes a message with quotes in it, as it comes",
+        challenges=lambda facts: (
+            f'Bearer error="invalid_token", error_description="unexpected "aud" claim", {_quoted(facts)}'
+            if facts.given
+            else f"Bearer {_quoted(facts)}",
+        ),
+    ),
+    variant(
         "no-error-ever",
         "the challenge is the same for everybody",
         challenges=lambda facts: (f"Bearer {_quoted(facts)}",),

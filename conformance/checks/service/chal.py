@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping
 from urllib.parse import urlsplit
 
 from conformance.check import check
-from conformance.checks.service._spoilt import good_token
+from conformance.checks.service._spoilt import expired, good_token
 from conformance.claims import expect, observe, require
 from conformance.documents import holds_url
 from conformance.run.service_world import USERS, ServiceWorld
 from conformance.service import POINTER, Service, challenged, challenges_of, document, turned_away
 from conformance.wire.exchange import Exchange
+from fakes.gateway.keys import new_key, signed
 
 # Authorization headers that hold no gateway access token; the good one stands for what is taken apart.
 NO_TOKENS: dict[str, Callable[[str], str]] = {
@@ -40,6 +41,14 @@ NO_TOKENS: dict[str, Callable[[str], str]] = {
     "quoted": lambda good: f'Bearer "{good}"',
     "as-a-parameter": lambda good: f'Bearer token="{good}"',
     "punctuation": lambda _: "!!!",
+}
+BAD_TOKENS: dict[str, Callable[[ServiceWorld], str]] = {
+    "no-jwt": lambda _: "garbage",
+    "expired": expired,
+    "for-somebody-else": lambda world: world.gateway.access_token(USERS[0], aud=["https://api.example"]),
+    "under-a-foreign-key": lambda world: signed(
+        world.gateway.claims(USERS[0]), new_key(world.gateway.algorithm)
+    ),
 }
 
 
@@ -83,6 +92,33 @@ def challenge_points_to_the_metadata(service: Service, world: ServiceWorld) -> N
         expected=f"authorization_servers with {wanted}",
         got=servers,
     )
+
+
+@check("CHAL-02", cases=BAD_TOKENS)
+def challenge_for_a_bad_token_points_there_too(
+    service: Service, world: ServiceWorld, case: Callable[[ServiceWorld], str]
+) -> None:
+    """Whoever sent a bad token is led to the same document as whoever sent none."""
+    pointer = challenged(service.operate()).parameters[POINTER]
+    here = require(require(service.fetch(pointer, "metadata by the challenge")).status(200)).json_object()
+    answer = service.serve(case(world))
+    there = challenged(answer).parameters[POINTER]
+    if there == pointer:
+        expect.equal(there, pointer, POINTER)
+        return
+    parts = urlsplit(there)
+    expect.that(
+        parts.scheme in ("http", "https") and bool(parts.netloc),
+        f"{POINTER} for a bad token",
+        expected="a URL",
+        got=there,
+        exchange=answer,
+    )
+
+    found = document(service.fetch(there, "metadata by the challenge for a bad token"))
+    for name in ("resource", "authorization_servers"):
+        same = found.get(name) == here.get(name)
+        expect.that(same, name, expected="the same as without a token", got="another")
 
 
 @check("CHAL-02")

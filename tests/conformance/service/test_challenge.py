@@ -20,6 +20,8 @@ URL = "https://orders.example/.well-known/oauth-protected-resource"
         f'Bearer error_description="say \\"please\\", then go", resource_metadata="{URL}"',
         f'Negotiate YWJj==, Bearer scope="a b", RESOURCE_METADATA="{URL}"',
         f', ,Bearer resource_metadata="{URL}", DPoP algs="ES256"',
+        f'Bearer error_description="unexpected "aud" claim value", resource_metadata="{URL}"',
+        f'Bearer error_description="unexpected "aud" claim", resource_metadata={URL}, scope="a"',
     ],
 )
 def test_pointer_is_found_wherever_it_stands(value: str) -> None:

@@ -8,7 +8,7 @@ import secrets
 import shutil
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +85,7 @@ REFERENCE = Stranger(
     program=Path("-m"),
     operation='kind = "mcp"\npath = "/mcp"\ntool = "list_orders"',
 )
+KEEPING = replace(REFERENCE, program=HERE / "keeping_service.py")
 
 
 def judged(target: Target | Embedded, folder: Path, *only: str) -> RunResult:
@@ -218,6 +219,15 @@ def test_world_of_a_service_that_is_configured_by_hand_is_kept(set_up: SetUp) ->
     assert second.verdict.value == "conformant", verdicts(second)
     assert verdicts(first)["SECRET-05"][0] == "not-testable"
     assert "[logs]" in verdicts(first)["SECRET-05"][1]
+
+
+def test_service_that_keeps_its_tokens_meets_a_second_run(set_up: SetUp) -> None:
+    by_hand = set_up(KEEPING)
+
+    with running(KEEPING, by_hand, "--exit-with-stdin"):
+        for number in ("first", "second"):
+            result = judged(load(by_hand.file), by_hand.file.parent / number, "SERVE-01", "BACK-0[45]")
+            assert result.verdict.value == "conformant", verdicts(result)
 
 
 def test_service_that_is_not_there_has_no_verdict(set_up: SetUp) -> None:

@@ -1,0 +1,32 @@
+"""What a service tells its agents is searched for every kind of secret, whichever comes first."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+
+from conformance.run.authority import Authority
+from conformance.run.embedded import embedded_reference, embedded_service
+from conformance.run.service_received import MERCHANT_TOKEN, MOST_OF_A_KIND, PROXY_SECRET, ServiceReceived
+from conformance.run.service_world import set_up
+from conformance.wire.exchange import Answer, Exchange, Request
+
+
+def shown(text: str) -> Exchange:
+    request = Request(method="POST", url="https://127.0.0.1:1/orders")
+    return Exchange(step="operation", request=request, answer=Answer(status=200, body=text.encode()))
+
+
+def test_many_leaks_of_one_kind_do_not_hide_a_later_one_of_another(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    with ExitStack() as stack:
+        world = set_up(embedded_service(embedded_reference("service"), authority, tmp_path), authority, stack)
+    received = ServiceReceived(world)
+    received.begin("any check")
+    for _ in range(MOST_OF_A_KIND + 5):
+        received.note(shown(world.gateway.merchant_token("alice")))
+    received.note(shown(world.gateway.setup.proxy_client_secret))
+
+    found = [leak.kind for leak in received.survey().leaks]
+    assert found.count(MERCHANT_TOKEN) == MOST_OF_A_KIND
+    assert found.count(PROXY_SECRET) == 1

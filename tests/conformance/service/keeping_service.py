@@ -1,0 +1,23 @@
+"""`python keeping_service.py …` serves the reference as a service that keeps what it is given, to its end.
+
+A refused Proxy token is used until its time is over, and so is a user's merchant token.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Hashable
+from dataclasses import replace
+
+from reference.service.command import main as serve_service
+from reference.service.policies import Policies
+from reference.service.policy.redemption import CallFacts
+
+
+def by_user(facts: CallFacts) -> Hashable:
+    return facts.claims["sub"]
+
+
+if __name__ == "__main__":
+    kept = {"kept_under": by_user, "kept_until": lambda _document, now: now + 600}
+    sys.exit(serve_service(sys.argv[1:], replace(Policies(), mends=lambda _: False, **kept)))
