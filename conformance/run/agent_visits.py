@@ -11,6 +11,7 @@ from typing import Literal
 from urllib.parse import parse_qs, urlsplit
 
 from conformance.parties import User
+from conformance.run.agent_addresses import is_masked
 from conformance.run.agent_browser import Courier, is_here
 from conformance.run.agent_world import CLEAR, AgentWorld
 from conformance.signin.forms import FormsSignIn
@@ -139,6 +140,7 @@ class Visits:
         """The user's patience with printed addresses ends; what comes back is on its way to them.
 
         Where the agent opens the browser, nobody types: what is printed may be cut off, or lack its secrets.
+        Where it does not, the address that is whole is typed, and not the same without its secrets.
         """
         now = time.monotonic()
         with self._lock:
@@ -146,6 +148,7 @@ class Visits:
                 return []
             due = [url for url, at in self._printed.items() if at <= now]
             self._printed |= dict.fromkeys(due, float("inf"))
+            due = [url for url in due if not is_masked(url, self._printed)]
             self._opened_for.update(due)
         going = [(url, "printed", Courier(self.over)) for url in due]
         threads = [threading.Thread(target=self._go, args=each, daemon=True) for each in going]

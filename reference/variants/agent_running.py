@@ -27,13 +27,25 @@ def _printed_and_opened(command: str | None, url: str, say: Callable[[str], None
     return open_browser(command, url, say)
 
 
+def _masked(url: str, mask: str) -> str:
+    endpoint, _, query = url.partition("?")
+    shown = (f"{name}={mask if name in _SECRET else quote(value)}" for name, value in parse_qsl(query))
+    return f"{endpoint}?{'&'.join(shown)}"
+
+
+def _printed_and_logged(_command: str | None, url: str, say: Callable[[str], None]) -> Callable[[], bool]:
+    """The user is shown the address, and the log has it without its secrets, before that and after it."""
+    say(f"DEBUG authorizing at {_masked(url, '***')}")
+    done = open_browser(None, url, say)
+    say(f"DEBUG waiting for {_masked(url, '[hidden]')}")
+    return done
+
+
 def _logged_and_opened(command: str | None, url: str, say: Callable[[str], None]) -> Callable[[], bool]:
     """The log has the address twice, without its parameters and without its secrets; the browser has it."""
-    endpoint, _, query = url.partition("?")
-    shown = (f"{name}={'[hidden]' if name in _SECRET else quote(value)}" for name, value in parse_qsl(query))
-    say(f'{{"authorization_endpoint": "{endpoint}"}}')
+    say(f'{{"authorization_endpoint": "{url.partition("?")[0]}"}}')
     done = open_browser(command, url, say)
-    say(f"opened {endpoint}?{'&'.join(shown)}")
+    say(f"opened {_masked(url, '[hidden]')}")
     time.sleep(_LOOKED_AT_S)
     return done
 
@@ -75,6 +87,11 @@ RUNNING = (
     variant("starts-over-once", "it gives up when a second code is refused", exchanges_refused=2),
     variant("asks-twice-for-a-code", "without a code it asks once more", authorizations_without_code=2),
     variant("address-printed", "it opens no browser and prints the address", open_browser=_printed),
+    variant(
+        "address-printed-and-logged",
+        "it prints the address, and logs it without its secrets",
+        open_browser=_printed_and_logged,
+    ),
     variant("address-printed-in-a-prompt", "the address is in a prompt", open_browser=_without_end_of_line),
     variant("address-printed-and-opened", "it does both", open_browser=_printed_and_opened),
     variant("address-logged-and-opened", "it logs the address cut down", open_browser=_logged_and_opened),

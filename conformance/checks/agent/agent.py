@@ -7,7 +7,6 @@ How it authorizes is looked at in those after a refusal and an approval as well.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
@@ -16,6 +15,7 @@ from conformance.agent import Agents, carried_out, ended, exchanges, s256, works
 from conformance.check import check
 from conformance.checks.agent._scenes import all_ways
 from conformance.claims import LeftOut, expect, observe, require
+from conformance.run.agent_addresses import CHALLENGE
 from conformance.run.agent_visits import Visit
 from conformance.run.agent_world import SCOPES, Heard
 from conformance.wire.exchange import Exchange
@@ -23,7 +23,6 @@ from fakes.gateway.application import asks_for_gzip
 from fakes.gateway.script import Answer, Endpoint
 from fakes.orders_service import AMONG_OTHERS, UNQUOTED
 
-_CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
 _REQUIRED = (
     "response_type",
     "client_id",
@@ -39,7 +38,7 @@ _VALUES: Mapping[str, tuple[Callable[[str], bool], str]] = {
     "code_challenge_method": (lambda value: value == "S256", "S256"),
     "state": (bool, "a value"),
     "code_challenge": (
-        lambda value: _CHALLENGE.fullmatch(value) is not None,
+        lambda value: CHALLENGE.fullmatch(value) is not None,
         "the 43 characters of a SHA-256 in base64url",
     ),
 }

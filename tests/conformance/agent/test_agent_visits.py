@@ -70,6 +70,41 @@ def test_nobody_types_what_an_agent_logs_that_opens_the_browser(world: AgentWorl
     assert [visit.how for visit in visits.made] == ["opened"]
 
 
+WHOLE = {"state": "h5Vn7Wq0RkX2c9sZt1yB3A", "code_challenge": "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"}
+MASKED = [
+    {"state": "***", "code_challenge": "***"},
+    {"state": "*" * 22, "code_challenge": "*" * 43},
+    {"state": "<redacted>", "code_challenge": "<redacted>"},
+    {"state": WHOLE["state"], "code_challenge": "E9Me"},
+    {},
+]
+
+
+@pytest.mark.parametrize("shown", MASKED, ids=str)
+def test_whole_address_is_typed_and_not_the_same_without_its_secrets(
+    world: AgentWorld, visits: Visits, shown: dict[str, str]
+) -> None:
+    whole, masked = asking(world, **WHOLE), asking(world, **shown)
+
+    assert typed(visits, f"log: {masked}\nopen {whole}\nlog: {masked}\n") == [whole]
+    assert typed(visits, f"log: {masked}&prompt=consent\n") == []
+
+
+@pytest.mark.parametrize(
+    "shown", [*MASKED, {"state": "Zt1yB3Ah5Vn7Wq0RkX2c9s", "code_challenge": "cut"}], ids=str
+)
+def test_address_of_a_broken_agent_is_typed_in(
+    world: AgentWorld, visits: Visits, shown: dict[str, str]
+) -> None:
+    broken = asking(world, **shown)
+
+    assert typed(visits, f"open {broken}") == [broken]
+    # As in a second authorization, with a state of its own.
+    assert typed(visits, f"open {asking(world, **WHOLE)}") == [asking(world, **WHOLE)]
+    another = asking(world, state="q0RkX2c9sZt1yB3Ah5Vn7W", code_challenge="bad")
+    assert typed(visits, f"open {another}") == [another]
+
+
 @pytest.mark.parametrize("times", [0, 1, 2])
 def test_browser_is_done_with_whatever_page_it_shows(
     world: AgentWorld, visits: Visits, monkeypatch: pytest.MonkeyPatch, times: int

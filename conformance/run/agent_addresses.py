@@ -1,0 +1,36 @@
+"""Which of the addresses that an agent prints are for its user, and which are the same for its log."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from urllib.parse import parse_qs, urlsplit
+
+# A SHA-256 in base64url.
+CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
+# What stands in a log for a state is shorter than any that cannot be guessed, or the same few letters.
+_SHORT, _FEW_LETTERS = 16, 10
+
+
+def is_masked(url: str, printed: Iterable[str]) -> bool:
+    """True where its secrets are left out or painted over, and one of the others has them.
+
+    Nothing tells it from what a broken agent asks for, unless there is that other one.
+    """
+    if CHALLENGE.fullmatch(_value(url, "code_challenge")):
+        return False
+    state = _value(url, "state")
+    hidden = len(state) < _SHORT or len(set(state)) < _FEW_LETTERS
+    return any(
+        CHALLENGE.fullmatch(_value(other, "code_challenge")) and (hidden or _value(other, "state") == state)
+        for other in printed
+        if _who_asks(other) == _who_asks(url)
+    )
+
+
+def _who_asks(url: str) -> tuple[str, str, str]:
+    return url.partition("?")[0], _value(url, "client_id"), _value(url, "redirect_uri")
+
+
+def _value(url: str, name: str) -> str:
+    return parse_qs(urlsplit(url).query).get(name, [""])[0]
