@@ -33,6 +33,17 @@ def taken_from_the_shelf() -> dict[str, Any]:
     return {"is_ours": is_ours, "waits_for_ours": True}
 
 
+def never_emptied() -> dict[str, Any]:
+    """What was asked in this run stays on the list of what may be answered."""
+    asked: list[str] = []
+
+    def is_ours(query: Query, attempt: Attempt) -> bool:
+        asked.append(attempt.state)
+        return said(query) in asked
+
+    return {"is_ours": is_ours}
+
+
 STATES: tuple[AgentDefect, ...] = (
     defect(
         "later-state-may-be-missing", "A later run takes no state, too.", "AGENT-05", is_ours=missing_later
@@ -48,6 +59,12 @@ STATES: tuple[AgentDefect, ...] = (
         "After a state that is not its own, none is as good as its own.",
         "AGENT-05",
         **taken_from_the_shelf(),
+    ),
+    defect(
+        "state-of-an-answered-request",
+        "A state that was answered in this run may be answered again.",
+        "AGENT-05",
+        **never_emptied(),
     ),
     defect(
         "iss-in-place-of-the-state",

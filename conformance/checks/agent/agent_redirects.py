@@ -20,7 +20,7 @@ from fakes.gateway.desk import Desk
 _TEMPTED_S = 1.5
 _STATE = re.compile(r"(?<=[?&])state=[^&#]*")
 _BASE64URL = f"{string.ascii_uppercase}{string.ascii_lowercase}{string.digits}-_"
-EARLIER = "of an earlier run"
+EARLIER, FIRST = "of an earlier run", "of the first authorization of the run"
 OTHER_CASE = "its own in the other case"
 # What stands in the query in place of the state, which is given as it was sent.
 Change = Callable[[str], str]
@@ -31,13 +31,15 @@ class Tampered:
     """Redirects that come before the right one, and at which authorization of the run they do.
 
     A `later` run is one of an install that has had tokens, which are worth nothing any more; before a second
-    authorization the first code was refused. `says_issuer` stands for `iss` in every redirect (RFC 9207).
+    authorization the first code was refused. `says_issuer` stands for `iss` in every redirect (RFC 9207), and
+    with `of_first` what is changed is the state of the run's first authorization, and not of this one.
     """
 
     redirects: tuple[Change, ...]
     number: int = 1
     later: bool = False
     says_issuer: bool = False
+    of_first: bool = False
 
 
 def _another_letter(state: str) -> str:
@@ -60,6 +62,10 @@ def _another(state: str) -> str:
 
 def _none(_state: str) -> str:
     return ""
+
+
+def _as_it_was(state: str) -> str:
+    return f"state={quote(state)}"
 
 
 def _once(change: Change) -> Tampered:
@@ -85,6 +91,7 @@ TAMPERED: dict[str, Tampered] = {
     "another, after a refused code": Tampered(redirects=(_another,), number=2),
     "missing, in a later run": Tampered(redirects=(_none,), later=True),
     EARLIER: Tampered(redirects=(_another,), later=True),
+    FIRST: Tampered(redirects=(_as_it_was,), number=2, of_first=True),
 }
 # What is said twice is wrong by RFC 6749 section 3.1; which of two an agent looks at, nobody says.
 DOUBLED: dict[str, Change] = {
@@ -117,6 +124,8 @@ def code_with_a_wrong_state_is_not_exchanged(agents: Agents, case: str) -> None:
     if 0 < len(run.visits) < tampered.number:
         raise LeftOut("the agent does not authorize anew in a run whose code was refused")
     _taken(run.visits[tampered.number - 1 :])
+    if case == FIRST and run.visits[0].value("state") == run.visits[1].value("state"):
+        raise LeftOut("the agent's state is the same at both authorizations, as another rule says of it")
 
     if case == OTHER_CASE and not _is_mixed(run.visits[0].value("state") or ""):
         raise LeftOut("the agent's states have letters of one case only, and may be read in either")
@@ -179,26 +188,34 @@ def _is_mixed(state: str) -> bool:
     return state.upper() != state != state.lower()
 
 
-def _with_state(redirect: str, change: Change) -> str:
-    state = parse_qs(urlsplit(redirect).query).get("state", [""])[0]
-    return re.sub(r"(&)&|&$", r"\1", _STATE.sub(lambda _: change(state), redirect))
+def _state_in(redirect: str) -> str:
+    return parse_qs(urlsplit(redirect).query).get("state", [""])[0]
+
+
+def _with_state(redirect: str, said: str) -> str:
+    """The redirect with this in place of its state; where that is nothing, there is no parameter of it."""
+    return re.sub(r"(&)&|&$", r"\1", _STATE.sub(lambda _: said, redirect))
 
 
 def _doubling(change: Change) -> Deliver:
     def deliver(visit: Visit, redirect: str, courier: Courier) -> None:
-        bring(visit, _with_state(redirect, change), courier)
+        bring(visit, _with_state(redirect, change(_state_in(redirect))), courier)
         bring(visit, redirect, courier)
 
     return deliver
 
 
 def _tampering(desk: Desk, tampered: Tampered, stolen: list[str]) -> Deliver:
+    first: list[str] = []
+
     def deliver(visit: Visit, redirect: str, courier: Courier) -> None:
+        first.append(_state_in(redirect))
         if visit.number == tampered.number:
             own = codes_in(redirect)[0]
             for change in tampered.redirects:
                 stolen.append(desk.new_code(desk.codes[own]))
-                tampered_with = _with_state(redirect, change).replace(own, stolen[-1])
+                said = change(first[0] if tampered.of_first else _state_in(redirect))
+                tampered_with = _with_state(redirect, said).replace(own, stolen[-1])
                 bring(visit, tampered_with, courier)
             courier.wait(_TEMPTED_S, until=lambda: not desk.used_codes.isdisjoint(stolen))
         bring(visit, redirect, courier)
