@@ -27,7 +27,7 @@ def challenges(value: str) -> list[Challenge]:
     """The challenges in their order, up to where the header can no longer be read.
 
     An unquoted value may hold what only a quoted one should, such as the colon of a URL: agents read it.
-    Where the grammar ends, parameters that stand by themselves belong to the last challenge: agents find them.
+    Where the grammar ends, parameters that stand by themselves belong to the last challenge: agents see them.
     """
     return list(_challenges(value))
 

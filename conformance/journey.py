@@ -95,12 +95,10 @@ def _let_provisioning_end(gateway: Gateway, world: World, token: Secret, resourc
 
 
 def _registration_endpoint(gateway: Gateway, discovery: dict[str, object]) -> str:
-    """The announced registration endpoint; its field's name is open, so its value is looked for."""
+    """The announced registration endpoint; its field's name is open, so its value is looked for first."""
     usual = agent_wire.registration_endpoint(gateway.base_url)
-    named = discovery.get("registration_endpoint")
-    announced = (
-        named
-        if isinstance(named, str)
-        else next((text for text in strings_in(discovery) if same_url(text, usual)), None)
+    announced = next(
+        (text for text in strings_in(discovery) if same_url(text, usual)),
+        discovery.get("registration_endpoint"),
     )
     return require.text(announced, "registration endpoint in the discovery document")

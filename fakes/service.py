@@ -16,8 +16,10 @@ import jwt
 METADATA_PATH = "/.well-known/oauth-protected-resource"
 # Signatures that a public key can verify: neither "none" nor a shared secret is among them.
 ALGORITHMS = frozenset(
-    {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
+    {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES256K", "ES384", "ES512", "EdDSA"}
 )
+# What RFC 9864 calls by the name of the curve.
+BY_CURVE = frozenset({"Ed25519", "Ed448"})
 Headers = Mapping[str, str]
 # Method, URL, headers and body of a request; status and body of the answer, status 0 when none came.
 Ask = Callable[[str, str, Headers, bytes], tuple[int, bytes]]
@@ -102,13 +104,14 @@ class OperatorService:
             algorithm = jwt.get_unverified_header(token).get("alg")
         except jwt.PyJWTError:
             raise Refused from None
-        if algorithm not in ALGORITHMS:
+        if algorithm not in ALGORITHMS | BY_CURVE:
             raise Refused
+        family = "EdDSA" if algorithm in BY_CURVE else algorithm
         for key in keys:
             try:
                 jwt.decode(
                     token,
-                    jwt.PyJWK(key, algorithm=algorithm),
+                    jwt.PyJWK(key, algorithm=family),
                     algorithms=[algorithm],
                     audience=self._surroundings.indicator,
                     issuer=str(discovery.get("issuer")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import select
 import socket
 import ssl
@@ -22,6 +23,8 @@ _DRIP_S = 0.2
 _MOST_DRIPS = 3000
 # What was sent is left a moment to be read: a reset takes along what the target has not read yet.
 _MOMENT_S = 0.2
+_STATUS = re.compile(rb"HTTP/1\.[01] (\d{3})\b")
+_LONGEST_STATUS_LINE = 1024
 _LINGER_ZERO = struct.pack("ii", 1, 0)
 
 
@@ -56,15 +59,17 @@ def sent_and_left(place: Place, request: Request, *, number: int) -> Iterator[in
         yield sum(_sent(line, octets) for line in lines)
 
 
-def answer_lost(place: Place, request: Request, *, timeout_s: float) -> bool:
-    """The connection is reset as soon as the answer begins to come; False where none came."""
+def answer_lost(place: Place, request: Request, *, timeout_s: float) -> int | None:
+    """The connection is reset as soon as the answer's status has come; None where none came."""
     with ExitStack() as stack, suppress(OSError, ssl.SSLError):
         line = _opened(place, request.url, stack)
         if line is not None:
             line.settimeout(timeout_s)
             line.sendall(octets_of(request, place))
-            return line.recv(1) != b""
-    return False
+            with line.makefile("rb") as answer:
+                said = _STATUS.match(answer.readline(_LONGEST_STATUS_LINE))
+                return int(said[1]) if said else None
+    return None
 
 
 def _opened(place: Place, url: str, stack: ExitStack, *, handshake: bool = True) -> socket.socket | None:

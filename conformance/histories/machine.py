@@ -172,8 +172,10 @@ def _begin(world: World, setting: Setting, patience_s: float) -> Play:
         asks_always=setting.asks_always,
     )
     ground = Ground(hears=ear is not None, life_s=setting.life_s)
-    # What one history put the merchant through, the next one may still meet: its host is the same.
-    troubled = time.monotonic() < world.standing.troubled_at + SPARING_S
+    # What one history put the merchant through, the next one may still meet, and others beside it: its host
+    # is the same.
+    standing = world.standing
+    troubled = standing.in_company or time.monotonic() < standing.troubled_at + SPARING_S
     return Play(player=player, state=State(ground=ground, troubled=troubled), standing=world.standing)
 
 

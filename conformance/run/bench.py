@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -40,6 +41,8 @@ from reports.redaction import Redactor
 
 # A sign-in may wait for provisioning as long as any answer may take, and its page then takes a moment more.
 PROVISIONING_S = 5.0
+# Set in a process that is one of several workers.
+_WORKER = "PYTEST_XDIST_WORKER"
 
 
 class Bench:
@@ -66,7 +69,7 @@ class Bench:
             else None
         )
         self._clock = Clock(offset_s=context.clock_offset_s)
-        self._standing = Standing()
+        self._standing = Standing(in_company=_WORKER in os.environ)
         self._spelling = Spelling()
         self._estate = self._make_estate()
         self._sign_in = make_sign_in(

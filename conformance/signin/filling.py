@@ -29,6 +29,8 @@ _DENY = re.compile(
 _APPROVE = re.compile(
     r"approve|allow|accept|authori[sz]e|yes|grant|agree|confirm|permit|connect|link|consent|trust|enable"
 )
+# A link may say no to anything: "Not you?", "No account yet?".
+_REFUSING = re.compile(r"\W*(?:cancel|deny|decline|reject|refuse|abort)\b", re.IGNORECASE)
 _GO = re.compile(r"continue|next|proceed|ok|okay|submit|signin|login|logon|enter|go|send")
 
 
@@ -94,6 +96,8 @@ def choose_form(page: Page, *, approve: bool) -> tuple[Form, Button | None] | No
     """
     if not page.forms:
         return None
+    if not approve and (refusal := _refusal_beside(page)) is not None:
+        return refusal, refusal.buttons[0]
     wanted: Reading = "approve" if approve else "deny"
     first = page.forms[0]
     if not asks_who(first):
@@ -105,6 +109,15 @@ def choose_form(page: Page, *, approve: bool) -> tuple[Form, Button | None] | No
         return first, None
     pressed = choose_button(first, approve=approve)
     return None if pressed is None else (first, pressed)
+
+
+def _refusal_beside(page: Page) -> Form | None:
+    """The link that refuses, beside a question to which every button says yes."""
+    read = {reading_of(button, form) for form in page.forms for button in form.buttons}
+    if any(asks_who(form) for form in page.forms) or "approve" not in read or "deny" in read:
+        return None
+    plain = replace(page, links=tuple(link for link in page.links if _REFUSING.match(link.text)))
+    return next(iter(link_forms(plain, approve=False, leads_on=False)), None)
 
 
 def _saying(page: Page, wanted: Reading) -> tuple[Form, Button] | None:

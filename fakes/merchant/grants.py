@@ -189,7 +189,8 @@ class Grants:
             "iss": self._shape.endpoints.issuer,
             "aud": [client_id] if self._shape.audience_as_list else client_id,
             "iat": now,
-            "auth_time": now,
+            # Who asks for a fresh sign-in goes by its own clock, which may have been moved.
+            "auth_time": int(self._clock.target()),
             "exp": int(self._clock.target()) + ID_TOKEN_LIFETIME_S,
             "jti": self._minter.random_text(24),
             "at_hash": left_half_hash(hashlib.sha256(access_token.encode()).digest()),

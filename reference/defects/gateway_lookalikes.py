@@ -69,6 +69,10 @@ def current_and_last(core: KeyRing, now: float) -> tuple[SigningKey, ...]:
     return live_core_keys(replace(core, retired=core.retired[-1:]), now)
 
 
+def current_and_fresh(core: KeyRing, now: float) -> tuple[SigningKey, ...]:
+    return core.current, *(old.key for old in core.retired if now < old.retired_at + 300)
+
+
 def namesake(ids: Ids) -> SigningKey:
     return replace(new_key(ids), kid="key_of_the_core")
 
@@ -104,6 +108,13 @@ LOOKALIKES: tuple[Defect, ...] = (
         "KEYS-04",
         core_keys_shown=lambda core, now, _own: current_and_last(core, now),
         live_core_keys=current_and_last,
+    ),
+    defect(
+        "old-key-for-five-minutes",
+        "A key that was rotated out leaves the key set five minutes later, before its tokens end.",
+        "KEYS-04",
+        core_keys_shown=lambda core, now, _own: current_and_fresh(core, now),
+        live_core_keys=current_and_fresh,
     ),
     defect(
         "new-key-under-the-old-name",

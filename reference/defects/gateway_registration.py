@@ -105,6 +105,12 @@ def id_is_the_secret(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent
     return replace(new, agent=replace(new.agent, id=new.secret))
 
 
+def plus_in_the_secret(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent:
+    new = new_agent(facts, ids, now)
+    secret = f"{new.secret}+"
+    return replace(new, secret=secret, agent=replace(new.agent, secret=fingerprint(secret)))
+
+
 def secret_in_the_tokens(facts: TokenFacts, tokens: Tokens) -> JsonObject:
     return token_answer(facts, tokens) | {"client_secret": facts.request.value("client_secret")}
 
@@ -259,6 +265,13 @@ REGISTRATION: tuple[Defect, ...] = (
         "An agent may register with client_secret_basic, and gets its tokens with Basic.",
         "REG-08 CODE-09",
         registration_checks=without(REGISTRATION_CHECKS, registration.auth_method_is_supported),
+        agent_credentials=agent_by_basic_or_form,
+    ),
+    defect(
+        "basic-agents-by-encoded-basic",
+        "An agent gets its tokens with Basic, whose parts are decoded; its secret has a plus sign in it.",
+        "CODE-09",
+        new_agent=plus_in_the_secret,
         agent_credentials=agent_by_basic_or_form,
     ),
     defect(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64decode, urlsafe_b64encode
+import re
+from base64 import b64decode, urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
@@ -129,6 +130,17 @@ def _in_the_form_too(
     return proxy.proxy_credentials(facts)
 
 
+def _read_by_the_letter(facts: code_exchange.TokenRequestFacts) -> proxy.ProxyCredentials | Refusal:
+    """The parts of Basic are form-encoded: where they are not, the request is malformed."""
+    read = proxy.proxy_credentials(facts)
+    if isinstance(read, Refusal):
+        return read
+    given = b64decode((facts.authorization or "").partition(" ")[2].strip())
+    if not re.search(rb"%(?![0-9A-Fa-f]{2})", given):
+        return read
+    return Refusal(status=400, error="invalid_request", description="the Basic credentials are malformed")
+
+
 def _five_minutes_early(entry: VaultEntry, now: float) -> Step:
     """Near is five minutes before the end, as cautious clients have it."""
     early = entry.expires_at is not None and now >= entry.expires_at - 300
@@ -226,6 +238,11 @@ VARIANTS: tuple[Variant, ...] = (
         "proxy-credentials-in-the-form",
         "Proxy clients may authenticate in the form",
         proxy_credentials=_in_the_form_too,
+    ),
+    variant(
+        "proxy-credentials-read-by-the-letter",
+        "Basic credentials of a Proxy client that are not form-encoded are a malformed request",
+        proxy_credentials=_read_by_the_letter,
     ),
     variant(
         "provisioned-in-the-background", "the code comes before the merchant token", provisioning_delay_s=0.4

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from conformance.check import check
 from conformance.checks.gateway._exchanges import TOKENS, no_tokens, proven, works
@@ -133,16 +133,29 @@ def code_of_one_agent_gets_another_client_no_tokens(world: World, case: str) -> 
 def agent_credentials_in_a_header_are_refused(
     world: World, case: tuple[Callable[[str, str], tuple[str, str]], Mapping[str, str | None]]
 ) -> None:
-    """An agent that sends its credentials by HTTP Basic gets no tokens, right as they are."""
+    """An agent that sends its credentials by HTTP Basic gets no tokens, right as they are.
+
+    Nor does it where it encodes them first, if that makes a difference.
+    """
     header, instead = case
     world, authorization = proven(world)
     agent = authorization.agent
+    pair = (agent.client_id, agent.client_secret.reveal())
+    plain, *encoded = dict.fromkeys((header(*pair), header(*(quote(part, safe="") for part in pair))))
+    _refused_in_a_header(world, authorization, plain, instead)
+    for other in encoded:
+        _refused_in_a_header(world, world.authorization(agent=agent), other, instead)
+
+
+def _refused_in_a_header(
+    world: World,
+    authorization: Authorization,
+    header: tuple[str, str],
+    instead: Mapping[str, str | None],
+) -> None:
     fields = {**world.gateway.exchange_fields(authorization), **instead}
     form = [(name, value) for name, value in fields.items() if value is not None]
-
-    answer = world.gateway.token_request(form, header(agent.client_id, agent.client_secret.reveal()))
-
-    no_tokens(answer, "the agent's credentials in a Basic header")
+    no_tokens(world.gateway.token_request(form, header), "the agent's credentials in a Basic header")
 
 
 @check("CODE-15")

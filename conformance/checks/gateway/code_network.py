@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.check import check
 from conformance.checks.gateway._exchanges import invalid_grant
-from conformance.claims import fired, require
+from conformance.claims import LeftOut, fired, require
 from conformance.faults.agent_side import LOST_ANSWER
 from conformance.faults.misbehaving import answer_lost
 from conformance.gateway import Gateway
@@ -25,7 +25,10 @@ def code_whose_answer_was_lost_is_spent(gateway: Gateway, world: World) -> None:
     place = gateway.wire.place_of(url)
     require.that(place is not None, "token endpoint", expected="an address of the target", got=url)
     assert place is not None  # noqa: S101 - required above
-    fired(LOST_ANSWER, answer_lost(place, request, timeout_s=gateway.wire.timeout_s))
+    status = answer_lost(place, request, timeout_s=gateway.wire.timeout_s)
+    fired(LOST_ANSWER, status is not None)
+    if status != 200:
+        raise LeftOut(f"the exchange whose answer was to get lost was answered {status}")
 
     again = gateway.exchange(authorization)
 

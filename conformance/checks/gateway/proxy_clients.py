@@ -30,7 +30,6 @@ WRONG_CREDENTIALS: dict[str, Callable[[str, str], tuple[str, str | None]]] = {
     "made-up-id": lambda own, secret: (f"{own[:3]}{secrets.token_hex(12)}", secret),
     "id-cut-short": lambda own, secret: (cut_short(own), secret),
     "id-and-more": lambda own, secret: (longer(own), secret),
-    "wildcard-as-id": lambda _, secret: ("%", secret),
 }
 
 
@@ -45,6 +44,9 @@ MALFORMED: dict[str, Callable[[str, str], tuple[tuple[str, str], ...]]] = {
     "empty-id": lambda _, secret: (_basic(f":{secret}"),),
     "both-empty": lambda _own, _secret: (_basic(":"),),
     "no-colon": lambda own, _: (_basic(own),),
+    # Whoever decodes the parts of the pair (RFC 6749 section 2.3.1) cannot read the first of these two.
+    "wildcard-as-id": lambda _, secret: (_basic(f"%:{secret}"),),
+    "wildcard-as-id-encoded": lambda _, secret: (_basic(f"%25:{secret}"),),
     "swapped": lambda own, secret: (_basic(f"{secret}:{own}"),),
     "id-twice": lambda own, _: (_basic(f"{own}:{own}"),),
     "not-base64": lambda own, _: (("Authorization", f"Basic {own}!"),),

@@ -36,7 +36,7 @@ MODULES = (code_network, reg_network, robust_network, vault_intercepted, vault_n
 def main() -> None:
     if sys.argv[1:] == ["inert"]:
         misbehaving._sent = lambda *_: False
-        code_network.answer_lost = lambda *_, **__: False  # type: ignore[attr-defined]
+        code_network.answer_lost = lambda *_, **__: None  # type: ignore[attr-defined]
         line._send = _whole
         armed = ByteProxy._set
         ByteProxy._set = lambda proxy, *_: armed(proxy, (), ())  # type: ignore[method-assign]

@@ -164,6 +164,21 @@ def test_a_link_stands_for_a_form_where_it_alone_says_what_is_meant():
     assert link_forms(page("<a href=/1>Allow</a><a href=/2>Allow</a>"), approve=True, leads_on=True) == ()
 
 
+@pytest.mark.parametrize(
+    ("link", "pressed"),
+    [
+        ("<a href=/no>[ Cancel ]</a>", "[ Cancel ]"),
+        ("<a href=/other>Not you?</a>", "Allow"),
+        ("<a href=/no>Cancel</a><a href=/help>Reject</a>", "Allow"),
+    ],
+)
+def test_a_link_beside_the_question_may_be_how_to_refuse(link, pressed):
+    shown = page(f"<form><button>Allow</button></form>{link}")
+
+    assert choose_form(shown, approve=True)[1].text == "Allow"
+    assert choose_form(shown, approve=False) is None or choose_form(shown, approve=False)[1].text == pressed
+
+
 def test_approve_and_deny_may_be_two_forms():
     shown = page("<form><button>Approve</button></form><form><button>Deny</button></form>")
     other = page("<form><button>Deny</button></form><form><button>Approve</button></form>")
