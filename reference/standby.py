@@ -139,6 +139,9 @@ def _become(call: Call, *, close: Sequence[socket.socket]) -> None:
     try:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        # Who started the standby may pass over signals that are for it; these are for the module.
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         os.setsid()
         for unused in close:
             unused.close()

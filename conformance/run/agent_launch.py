@@ -81,6 +81,11 @@ class Run:
         return f"a run that was stopped {self.ended.value} of {self.limit_s:g} s"
 
     @property
+    def killed(self) -> bool:
+        """It did not end, though it was asked to, in as much time as it may take."""
+        return self.ended is Ended.ASKED_TO and self.exit_code == -signal.SIGKILL
+
+    @property
     def done(self) -> bool:
         """The operation was carried out, and the agent ended by itself and said so."""
         return self.ended is Ended.BY_ITSELF and self.exit_code == 0 and self.served
@@ -158,7 +163,7 @@ def run_once(
     return Run(
         what=what,
         ended=ended,
-        exit_code=running.exit_code() if ended is Ended.BY_ITSELF else None,
+        exit_code=running.exit_code() if ended in {Ended.BY_ITSELF, Ended.ASKED_TO} else None,
         took_s=round(took_s, 3),
         limit_s=spec.timeout_s,
         heard=tuple(world.heard(since=before)),

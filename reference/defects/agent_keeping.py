@@ -39,6 +39,19 @@ def once_failed(run: Callable[[], int]) -> int:
     return code
 
 
+def until_its_end(run: Callable[[], int]) -> int:
+    """A lock is given back at the end, whatever came of the run; of a signal nobody has thought."""
+    lock = marker("lock")
+    if lock.exists():
+        print("another run is under way")
+        return 1
+    lock.touch()
+    try:
+        return run()
+    finally:
+        lock.unlink()
+
+
 def never_again(step: str, facts: Mapping[str, Any]) -> None:
     """An agent that got no code once believes for ever that it will get none."""
     refused = marker("refused")
@@ -97,6 +110,12 @@ KEEPING: tuple[AgentDefect, ...] = (
     defect("never-again-after-pending", "It never asks for a code again.", "AGENT-08", told=never_again),
     defect(
         "useless-client-kept", "A registration that failed is kept.", "ROBUST-02", registered=whatever_came
+    ),
+    defect(
+        "lock-kept-by-a-signal",
+        "A run that is asked to end leaves its lock.",
+        "ROBUST-02",
+        around=until_its_end,
     ),
     defect("lock-left-behind", "A run that fails leaves its lock.", "ROBUST-02 AGENT-08", around=once_failed),
 )

@@ -135,7 +135,7 @@ def recovered(agents: Agents, case: str) -> Install:
 
 
 def interrupted(agents: Agents) -> Install:
-    """A run that is asked to end while it waits for the orders, with a token in its hands."""
+    """A run that is asked to end while it waits for the orders, with a token in its hands, and one more."""
 
     def play(install: Install) -> None:
         script, journal = install.world.service.script, install.world.service.journal
@@ -145,6 +145,7 @@ def interrupted(agents: Agents) -> Install:
             until=lambda: any(_AUTHORIZED in call.text() for call in journal.since()),
         )
         script.clear()
+        install.launch("the run after one that was asked to end")
 
     return agents.scene("asked to end", play)
 

@@ -1,16 +1,25 @@
-"""What is left of a fault: once it is over, the next run of the same install works."""
+"""What is left of a run that could not do its work: the next one of the same install works."""
 
 from __future__ import annotations
 
 from conformance.agent import Agents, all_in_time, carried_out, ended, works
 from conformance.check import check
-from conformance.checks.agent._scenes import FAULTS, SERVICE_FORBIDS, recovered
-from conformance.claims import fired, observe, require
+from conformance.checks.agent._scenes import FAULTS, SERVICE_FORBIDS, interrupted, recovered
+from conformance.claims import LeftOut, fired, observe, require
 from conformance.faults.fault import Fault, Hop, Layer
+from conformance.run.agent_launch import Ended
 from fakes.gateway.script import Endpoint
 
 # A user whom the service forbids something may be told so again: that is an answer, and no fault.
 _PASSING = tuple(case for case in FAULTS if case != SERVICE_FORBIDS)
+_HOLDS = "the next run of the same install ends with the orders"
+_ASKED_TO_END = Fault(
+    name="it is asked to end",
+    layer=Layer.CLIENT,
+    hop=Hop.AGENT_TO_SERVICE,
+    does="SIGTERM comes while the agent waits for the orders",
+    holds=_HOLDS,
+)
 
 
 @check("ROBUST-02", needs=["faults"], cases=_PASSING)
@@ -28,6 +37,30 @@ def run_after_a_fault_works(agents: Agents, case: str) -> None:
     carried_out(ended(after))
 
 
+@check("ROBUST-02", needs=["faults"])
+def run_after_one_that_was_asked_to_end_works(agents: Agents) -> None:
+    """What a run has begun that was asked to end does not stand in the way of the next.
+
+    Who does not end is killed, as by a machine that goes down, and may leave behind what he likes.
+    """
+    works(agents.normal())
+    run, after = interrupted(agents).runs
+    all_in_time([run])
+    require.that(
+        run.ended is Ended.ASKED_TO,
+        run.what,
+        expected="an agent that waits for the orders",
+        got=run.said(),
+        exchange=run.last(),
+    )
+    fired(_ASKED_TO_END, 1)
+    if run.killed:
+        raise LeftOut("the agent does not end when it is asked to, and had to be killed")
+    observe(exit_code=run.exit_code)
+
+    carried_out(ended(after))
+
+
 def _fault(case: str, endpoint: Endpoint) -> Fault:
     to_service = endpoint in {Endpoint.OPERATION, Endpoint.METADATA}
     return Fault(
@@ -35,5 +68,5 @@ def _fault(case: str, endpoint: Endpoint) -> Fault:
         layer=Layer.HTTP,
         hop=Hop.AGENT_TO_SERVICE if to_service else Hop.AGENT_TO_GATEWAY,
         does=f"throughout a run of the agent, {case}",
-        holds="the next run of the same install ends with the orders",
+        holds=_HOLDS,
     )

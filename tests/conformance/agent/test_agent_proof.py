@@ -94,7 +94,7 @@ def test_agent_in_another_language_is_conformant(program: str, file: str, tmp_pa
 
 def test_proof_of_agents_is_a_command(tmp_path: Path) -> None:
     done = subprocess.run(
-        [*COMMAND, "--quick", "--only", "openid-left-out"],
+        [*COMMAND, "--quick", "--only", "openid-left-out", "--only", "lock-kept-by-a-signal"],
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -105,7 +105,7 @@ def test_proof_of_agents_is_a_command(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     kept = json.loads((tmp_path / "gateproof-proof" / "prove.json").read_text())
     assert kept["role"] == "agent"
-    assert kept["figures"]["caught"] == kept["figures"]["defects"] == 1
+    assert kept["figures"]["caught"] == kept["figures"]["defects"] == 2
 
 
 def test_variants_of_agents_go_together() -> None:
