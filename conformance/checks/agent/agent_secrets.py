@@ -87,6 +87,7 @@ def other_tokens_do_not_go_to_the_service_either(agents: Agents, case: str) -> N
     _with_tokens(agents)
     install = WORTHLESS[case](agents)
     known = {kind: install.world.secrets()[kind] for kind in OTHER_TOKENS}
+    all_in_time(install.runs[:1])
     runs = in_time(install.runs)
     calls = [each for run in runs for each in run.calls() if each.party in {SERVICE, METADATA}]
     found = [each for each in calls if printed(each.call.text().encode(), known)]
@@ -133,6 +134,7 @@ def token_that_does_not_help_is_not_printed(agents: Agents, case: str) -> None:
     """A call with a token is answered with an error: what was asked is not shown to whoever wonders why."""
     _with_tokens(agents)
     install = HELPLESS[case](agents)
+    all_in_time(install.runs[:1])
     runs = in_time(install.runs)
     # What fails does so in the first run, but for a token that expires after it.
     tried = runs if case == EXPIRED else runs[:1]
