@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import html
+import math
 import secrets
 import time
 from collections.abc import Mapping
@@ -49,11 +50,13 @@ class Asked:
 
 @dataclass(kw_only=True, slots=True)
 class Token:
-    """An access token, or a refresh token, that is good until somebody ends it; what `scope` was granted."""
+    """An access token, or a refresh token, that is good until somebody ends it, or the clock does."""
 
     value: str = field(repr=False)
     client_id: str
+    # What was granted with it.
     scope: str
+    expires_at: float = math.inf
     dead: bool = False
 
 
@@ -92,6 +95,8 @@ class Desk:
         self.refusals = 0
         # Any client is taken for one of ours, as somebody does who collects what clients bring.
         self.takes_anybody = False
+        # For how long access tokens are good from now on.
+        self.lifetime_s = ACCESS_TOKEN_S
         # What the redirect carries beside code and state.
         self.beside_code: Mapping[str, str] = {}
         self._key = key
@@ -139,7 +144,11 @@ class Desk:
 
     def accepts(self, access_token: str) -> bool:
         token = self.access_tokens.get(access_token)
-        return token is not None and not token.dead
+        return token is not None and not token.dead and time.time() < token.expires_at
+
+    def all_expired_at(self) -> float:
+        """When every access token so far has expired, also to whoever counts from its arrival."""
+        return max((token.expires_at for token in self.access_tokens.values()), default=0.0) + 1.0
 
     def secrets(self) -> dict[str, list[str]]:
         """All that was given out so far, by kind."""
@@ -291,17 +300,20 @@ class Desk:
     ) -> Replied:
         now = int(time.time())
         both = {"iss": self.issuer, "sub": "sub_alice", "iat": now, "exp": now + ACCESS_TOKEN_S}
+        expires_at = now + self.lifetime_s
         # What redemption wants is in the token; whoever did not ask for it is not told that it was granted.
         granted = " ".join(dict.fromkeys((*scope.split(), REDEMPTION_SCOPE)))
         agent = {"client_id": client.client_id, "domain": "agent.example", "name": "", "verifications": []}
         ext = {"acr": "urn:gateway:acr:al2", "amr": ["mfa", "kba"], "agent": agent, "project_id": "prj_1"}
         unique: dict[str, Any] = {"jti": secrets.token_urlsafe(12), "aud": [self.indicator]}
-        access = signed({**both, **unique, "scope": granted, "ext": ext}, self._key)
+        access = signed({**both, "exp": expires_at, **unique, "scope": granted, "ext": ext}, self._key)
         person = {"aud": [client.client_id], "email": "alice@merchant.example", "jti": secrets.token_hex(8)}
         identity = signed({**both, **person, **sign_in}, self._identity_key)
         refresh = f"rt_{secrets.token_urlsafe(36)}"
         client_id, lasting = client.client_id, scope if refreshable is None else refreshable
-        self.access_tokens[access] = Token(value=access, client_id=client_id, scope=scope)
+        self.access_tokens[access] = Token(
+            value=access, client_id=client_id, scope=scope, expires_at=expires_at
+        )
         self.refresh_tokens[refresh] = Token(value=refresh, client_id=client_id, scope=lasting)
         self.id_tokens.append(identity)
         document = {
@@ -309,7 +321,7 @@ class Desk:
             "id_token": identity,
             "refresh_token": refresh,
             "token_type": "Bearer",
-            "expires_in": ACCESS_TOKEN_S,
+            "expires_in": self.lifetime_s,
             **({"scope": scope} if scope else {}),
         }
         return Replied(status=200, document=document)

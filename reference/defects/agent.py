@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reference.defects.agent_authorization import AUTHORIZATION
+from reference.defects.agent_clock import CLOCK
 from reference.defects.agent_defect import AgentDefect
 from reference.defects.agent_exchange import EXCHANGE
 from reference.defects.agent_keeping import KEEPING
@@ -29,5 +30,6 @@ FAMILIES = (
     SECOND_TIME,
     STATES,
     STRANGERS,
+    CLOCK,
 )
 DEFECTS: dict[str, AgentDefect] = {defect.name: defect for family in FAMILIES for defect in family}

@@ -177,6 +177,20 @@ def test_answer_grants_what_was_asked_for_and_no_more(desk: Desk) -> None:
     assert refreshed(narrowed)["scope"] == "openid orders:read profile"
 
 
+def test_short_lived_token_is_good_until_it_expires(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = registered(desk)
+    desk.lifetime_s = 3
+    code = code_of(consented(desk, client["client_id"]))
+    tokens = desk.token(form(grant_type="authorization_code", code=code, **client)).document
+    claims = jwt.decode(tokens["access_token"], options={"verify_signature": False})
+
+    assert (tokens["expires_in"], claims["exp"] - claims["iat"]) == (3, 3)
+    assert desk.accepts(tokens["access_token"])
+    assert claims["exp"] < desk.all_expired_at() <= claims["exp"] + 1
+    monkeypatch.setattr("fakes.gateway.desk.time.time", lambda: claims["exp"])
+    assert not desk.accepts(tokens["access_token"])
+
+
 def test_gateway_that_takes_anybody_knows_every_client(desk: Desk) -> None:
     desk.takes_anybody = True
     code = code_of(consented(desk, "a stranger's client"))

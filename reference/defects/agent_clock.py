@@ -1,0 +1,67 @@
+"""Agents that go by their own clock where a token is concerned, and come to no good."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from reference.agent.policy import operation
+from reference.agent.policy.operation import Tokens
+from reference.agent.wire import Failed
+from reference.defects.agent_defect import AgentDefect, defect
+
+AHEAD_S = 60
+_LONG_S = 3600
+_PRESENTED = 3
+
+
+def with_its_end(tokens: Tokens) -> dict[str, Any]:
+    """What is kept of a token, and when it will have expired."""
+    return {
+        "access_token": tokens["access_token"],
+        "expires_at": time.time() + tokens.get("expires_in", _LONG_S),
+    }
+
+
+def is_over(tokens: Tokens) -> bool:
+    """A kept token that has expired, or is about to."""
+    now = time.time()
+    return now > float(tokens.get("expires_at", now + _LONG_S)) - AHEAD_S
+
+
+def told_to_come_back(tokens: Tokens | None) -> dict[str, str]:
+    if tokens and is_over(tokens):
+        raise Failed("the sign-in has expired: log in again")
+    return operation.bearer(tokens)
+
+
+def never_short() -> dict[str, Any]:
+    """A token that is good for less than a minute is replaced; only those that were presented are counted."""
+    presented: list[Tokens] = []
+
+    def bearer(tokens: Tokens | None) -> dict[str, str]:
+        if tokens and tokens.get("expires_in", _LONG_S) < AHEAD_S:
+            return {}
+        presented.extend([tokens] if tokens else [])
+        if len(presented) > _PRESENTED:
+            raise Failed("the service refuses fresh tokens")
+        return operation.bearer(tokens)
+
+    return {"bearer": bearer, "fresh_tokens": 1_000_000}
+
+
+CLOCK: tuple[AgentDefect, ...] = (
+    defect(
+        "expired-by-its-clock-is-the-end",
+        "A kept token that has expired by its own clock ends the run.",
+        "AGENT-09",
+        bearer=told_to_come_back,
+        worth_keeping=with_its_end,
+    ),
+    defect(
+        "short-lived-token-replaced-without-end",
+        "A token that is good for less than a minute is replaced, and so is the next one.",
+        "AGENT-09",
+        **never_short(),
+    ),
+)
