@@ -98,7 +98,7 @@ SECRETS: tuple[Defect, ...] = (
     defect(
         "merchant-token-in-a-comment",
         "A page of the sign-in holds the merchant token compressed in a comment.",
-        "SECRET-02",
+        "SECRET-02 SECRET-06",
         around=access_token_in(lambda _, answered: b"</body>" in answered.body, in_a_comment),
     ),
     defect(
