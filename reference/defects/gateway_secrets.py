@@ -219,7 +219,7 @@ SECRETS: tuple[Defect, ...] = (
     defect(
         "proxy-token-in-the-log",
         "Redemption logs the Proxy token.",
-        "SECRET-08",
+        "SECRET-08 SECRET-05",
         around=logging(lambda asked, _: f"proxy {asked.headers.get('x-proxy-token', '')}", REDEMPTION),
     ),
     defect(
