@@ -87,6 +87,8 @@ class Install:
         return {
             "NO_PROXY": direct,
             "no_proxy": direct,
+            # A user at a terminal sees a line at once; into a pipe, Python prints what fills a buffer.
+            "PYTHONUNBUFFERED": "1",
             **dict.fromkeys(_CA_VARIABLES, str(self.ca_file)),
             "GATEPROOF_SERVICE_URL": self.world.service.url,
             "GATEPROOF_STATE_DIR": str(self.folder / "state"),

@@ -77,6 +77,18 @@ def again(asked, answer):
 sys.exit(main([], Policies(followed=again)))
 """
 
+# The address is in a buffer until the run is over, unless somebody sees to it that nothing is buffered.
+PRINTS_AND_WAITS = """
+import sys
+from reference.agent.command import main
+from reference.agent.policies import Policies
+
+def printed(command, url, say):
+    print("open", url)
+    return lambda: False
+sys.exit(main([], Policies(open_browser=printed, user_patience_s=8)))
+"""
+
 
 def target(folder: Path, program: str, *arguments: str, timeout_s: float = 1.5) -> Target:
     command = json.dumps([sys.executable, "-c", program, *arguments])
@@ -127,6 +139,15 @@ def alive(process: int) -> bool:
 
 def test_agent_that_waits_for_its_browser_before_it_answers_gets_through(tmp_path: Path) -> None:
     result = judged(target(tmp_path, ONE_THREAD, timeout_s=30), tmp_path, "AGENT-01", "AGENT-06")
+
+    assert {rule.verdict.value for rule in result.rules} == {"passed"}
+
+
+def test_address_that_is_printed_and_not_flushed_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+    result = judged(target(tmp_path, PRINTS_AND_WAITS, timeout_s=30), tmp_path, "AGENT-03")
 
     assert {rule.verdict.value for rule in result.rules} == {"passed"}
 
