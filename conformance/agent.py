@@ -36,13 +36,14 @@ _CA_VARIABLES = ("GATEPROOF_CA_FILE", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "NO
 class Attempt:
     """One authorization of one run: what the agent drew for it, where the exchange has shown the verifier.
 
-    Two are alike by what was drawn, whatever the request looked like in which it stood.
+    Two are alike by what was drawn, whatever the request looked like in which it stood, and whose it was.
     """
 
     state: str | None = field(repr=False)
     challenge: str | None = field(repr=False)
     verifier: str | None = field(repr=False)
     request: Exchange | None = field(repr=False, compare=False, default=None)
+    install: str = field(compare=False, default="")
 
 
 @dataclass(kw_only=True)
@@ -195,8 +196,8 @@ def exchanged_with(run: Run, code: str) -> list[Heard]:
     return [each for each in run.calls(Endpoint.TOKEN) if code in unquote_plus(each.call.text())]
 
 
-def attempts_of(run: Run) -> list[Attempt]:
-    """The authorizations of a run, with the verifiers that belong to their codes.
+def attempts_of(run: Run, install: str = "") -> list[Attempt]:
+    """The authorizations of a run of this install, with the verifiers that belong to their codes.
 
     An address that is opened twice, by two ways to open a browser, is one authorization, unless the agent has
     made an exchange of what came of either.
@@ -212,6 +213,7 @@ def attempts_of(run: Run) -> list[Attempt]:
             challenge=visit.value("code_challenge"),
             verifier=next((verifiers[code] for code in visit.codes() if code in verifiers), None),
             request=run.request_of(visit),
+            install=install,
         )
         for visit in sorted((*used, *unused.values()), key=lambda visit: visit.number)
     ]

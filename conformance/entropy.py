@@ -5,10 +5,12 @@ from __future__ import annotations
 import base64
 import math
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 # Alphabets that generators use; what was seen is rounded up to the next, since a sample misses some letters.
 _ALPHABETS = (2, 4, 8, 10, 16, 26, 32, 36, 52, 58, 62, 64)
+# So often a letter has to come again in its place, in each group, before that is no chance.
+_AGAIN = 4
 
 
 def apparent_bits(samples: Sequence[str]) -> float:
@@ -18,10 +20,18 @@ def apparent_bits(samples: Sequence[str]) -> float:
     what was seen of it. A constant prefix counts nothing, and neither do repeats. 32 samples are enough to
     tell the full sixteen letters of hexadecimal from the four of a version nibble.
     """
-    columns = _columns(samples)
-    alphabet = _alphabet(columns)
-    expected = alphabet * (1 - (1 - 1 / alphabet) ** len(samples))
-    return sum(math.log2(alphabet if len(column) >= expected / 2 else len(column)) for column in columns)
+    return _bits(_columns(samples), len(samples))
+
+
+def bits_within(groups: Sequence[Sequence[str]]) -> float | None:
+    """The same without what never varies in any group of samples; None where too few are in company.
+
+    What one install keeps differs from what another one does, and looks random over many of them. It may
+    stand anywhere; places are counted from both ends, since a number between two such parts may get longer.
+    """
+    if sum(len(group) - 1 for group in groups) < _AGAIN:
+        return None
+    return min(_left_in(part) for part in (_trimmed(groups), _trimmed(_reversed(groups))))
 
 
 def most_bits(samples: Sequence[str]) -> float:
@@ -32,6 +42,39 @@ def most_bits(samples: Sequence[str]) -> float:
     """
     columns = _columns(samples)
     return sum(math.log2(_alphabet(columns)) for column in columns if len(column) > 1)
+
+
+def _trimmed(groups: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Without the beginning that all of a group have, as far as each has one, and without such an end."""
+    several = [group for group in groups if len(group) > 1]
+    begins, ends = min(map(_alike, several)), min(map(_alike, _reversed(several)))
+    return [[sample[begins : max(begins, len(sample) - ends)] for sample in group] for group in groups]
+
+
+def _alike(group: Sequence[str]) -> int:
+    """How many letters at the beginning are the same in all of the group."""
+    same = takewhile(lambda letters: len(set(letters)) == 1, zip(*group, strict=False))
+    return sum(1 for _ in same)
+
+
+def _reversed(groups: Sequence[Sequence[str]]) -> list[list[str]]:
+    return [[sample[::-1] for sample in group] for group in groups]
+
+
+def _left_in(groups: Sequence[Sequence[str]]) -> float:
+    samples = [sample for group in groups for sample in group]
+    columns = [
+        column
+        for place, column in enumerate(_columns(samples))
+        if any(len({sample[place : place + 1] for sample in group} - {""}) > 1 for group in groups)
+    ]
+    return _bits(columns, len(samples))
+
+
+def _bits(columns: Sequence[set[str]], count: int) -> float:
+    alphabet = _alphabet(columns)
+    expected = alphabet * (1 - (1 - 1 / alphabet) ** count)
+    return sum(math.log2(alphabet if len(column) >= expected / 2 else len(column)) for column in columns)
 
 
 def _columns(samples: Sequence[str]) -> list[set[str]]:

@@ -156,7 +156,7 @@ class AgentBench:
 
     def _ran(self, install: Install, run: Run) -> None:
         self._looked_at.append((install, run))
-        self._attempts += attempts_of(run)
+        self._attempts += attempts_of(run, install.folder.name)
         secrets = install.world.secrets()
         for kind, values in secrets.items():
             self._secrets.setdefault(kind, set()).update(values)

@@ -6,6 +6,7 @@ from reference.defects.agent_authorization import AUTHORIZATION
 from reference.defects.agent_clock import CLOCK
 from reference.defects.agent_defect import AgentDefect
 from reference.defects.agent_exchange import EXCHANGE
+from reference.defects.agent_installs import INSTALLS
 from reference.defects.agent_keeping import KEEPING
 from reference.defects.agent_later import LATER
 from reference.defects.agent_registration import REGISTRATION
@@ -31,5 +32,6 @@ FAMILIES = (
     STATES,
     STRANGERS,
     CLOCK,
+    INSTALLS,
 )
 DEFECTS: dict[str, AgentDefect] = {defect.name: defect for family in FAMILIES for defect in family}

@@ -10,18 +10,20 @@ import os
 import socket
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from reference.agent.agent import Agent
 from reference.agent.browser import open_browser
 from reference.agent.policy import authorization, operation
-from reference.agent.policy.authorization import Attempt, Query
+from reference.agent.policy.authorization import Attempt, Octets, Query
 from reference.agent.policy.discovery import Endpoints
 from reference.agent.policy.operation import Ask
 from reference.agent.policy.registration import Client
 from reference.agent.settings import Settings
 from reference.agent.wire import Answer, Outgoing
+from reference.defects.agent_installs import kept
 from reference.variants.variant import variant
 
 _TRIES = 3
@@ -111,6 +113,12 @@ def _hinted(settings: Settings, client: Client, attempt: Attempt) -> dict[str, s
     return whole | ({"id_token_hint": tokens["id_token"]} if "id_token" in tokens else {})
 
 
+def _of_this_install(octets: Octets) -> Attempt:
+    """The state begins with what the install has kept for it; what follows is random enough by itself."""
+    drawn = authorization.fresh_attempt(octets)
+    return replace(drawn, state=f"{kept('install', 16)}.{drawn.state}")
+
+
 def _introduces_its_user(step: str, facts: Mapping[str, Any]) -> str | None:
     """Who signed in, all that the ID token says, and marks by which tokens can be told apart."""
     tokens = facts.get("tokens", {})
@@ -158,6 +166,11 @@ KEEPING = (
         worth_keeping=dict,
         # An address with a token in it is for a browser, and not for the output.
         open_browser=open_browser,
+    ),
+    variant(
+        "state-with-its-install",
+        "the state begins with what the install has kept for it",
+        fresh_attempt=_of_this_install,
     ),
     variant("introduces-its-user", "it prints claims and fingerprints", told=_introduces_its_user),
 )

@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from conformance.checks.agent.agent_randomness import STATE_BITS, VERIFIER_BITS
 from conformance.checks.gateway.authz_browser import SAMPLES, SAMPLES_ELSEWHERE
-from conformance.entropy import apparent_bits, most_bits, spelled_out, steady_steps
+from conformance.entropy import apparent_bits, bits_within, most_bits, spelled_out, steady_steps
 
 GOOD: dict[str, Callable[[], str]] = {
     "hex of 16 bytes": lambda: secrets.token_hex(16),
@@ -87,6 +88,64 @@ def test_codes_of_fewer_bits_are_always_caught(
 ) -> None:
     generator = random.Random(12)
     assert all(bits([make(generator) for _ in range(count)]) <= 127 for _ in range(1000))
+
+
+# How many authorizations there are of each install: the fewest that are judged, and about as many as usual.
+INSTALLS = [(6,), (3, 3), (2, 2, 2, 2), (3, 2, 2), (4, 5, 3, 2, 1, 1), (4, 5, 3, 5, *[2] * 12, *[1] * 20)]
+
+
+def drawn(
+    make: Callable[[random.Random], str], generator: random.Random, installs: Sequence[int], kept: int = 0
+) -> list[list[str]]:
+    """Values of several installs, each with so many octets of its own in front, and as many behind."""
+    mine = [generator.randbytes(kept).hex() for _ in installs]
+    return [[f"{own}{make(generator)}{own}" for _ in range(n)] for own, n in zip(mine, installs, strict=True)]
+
+
+@pytest.mark.parametrize("installs", INSTALLS, ids=str)
+@pytest.mark.parametrize("make", TIGHT.values(), ids=TIGHT)
+def test_states_of_128_bits_are_not_blamed_for_what_an_install_keeps(
+    make: Callable[[random.Random], str], installs: tuple[int, ...]
+) -> None:
+    generator = random.Random(12)
+    for kept in (0, 0, 0, 8):
+        for _ in range(120):
+            left = bits_within(drawn(make, generator, installs, kept))
+            assert left is not None
+            assert left >= STATE_BITS
+
+
+@pytest.mark.parametrize("installs", INSTALLS, ids=str)
+def test_verifiers_of_256_bits_are_not_blamed_for_what_an_install_keeps(installs: tuple[int, ...]) -> None:
+    generator = random.Random(12)
+    for make in (
+        lambda g: urlsafe_b64encode(g.randbytes(32)).decode().rstrip("="),
+        lambda g: g.randbytes(32).hex(),
+    ):
+        for kept in (0, 0, 0, 8):
+            for _ in range(120):
+                left = bits_within(drawn(make, generator, installs, kept))
+                assert left is not None
+                assert left >= VERIFIER_BITS
+
+
+@pytest.mark.parametrize("installs", INSTALLS, ids=str)
+def test_what_an_install_keeps_is_known_to_whoever_has_seen_it(installs: tuple[int, ...]) -> None:
+    generator = random.Random(12)
+    for make in (
+        lambda g: f"{1_790_000_000_000 + g.randrange(10**6)}",
+        lambda g: g.randbytes(8).hex(),
+        lambda g: str(g.randrange(10_000)),
+    ):
+        for _ in range(120):
+            left = bits_within(drawn(make, generator, installs, 16))
+            assert left is not None
+            assert left < STATE_BITS
+
+
+@pytest.mark.parametrize("installs", [(1, 1, 1, 1, 1, 1, 1), (2, 2, 2), (4,), (3, 2)], ids=str)
+def test_few_samples_of_an_install_tell_nothing(installs: tuple[int, ...]) -> None:
+    assert bits_within(drawn(TIGHT["hex"], random.Random(12), installs)) is None
 
 
 def test_counter_has_the_bits_of_its_last_digits() -> None:

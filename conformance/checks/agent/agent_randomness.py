@@ -9,8 +9,8 @@ from difflib import SequenceMatcher
 from conformance.agent import Agents, Attempt, Install, works
 from conformance.check import check
 from conformance.checks.agent._scenes import TOKEN_ENDPOINT_FAILS, held, recovered, refused, unloved
-from conformance.claims import expect, observe, require
-from conformance.entropy import apparent_bits, spelled_out, steady_steps
+from conformance.claims import LeftOut, expect, observe, require
+from conformance.entropy import apparent_bits, bits_within, spelled_out, steady_steps
 from conformance.wire.exchange import Exchange
 
 # With so many samples, a position in which nothing varies stands out.
@@ -46,6 +46,22 @@ def state_is_long_and_random(agents: Agents) -> None:
     states = [attempt.state or "" for attempt in attempts]
     observe(shortest=min(map(len, states)))
     _random(states, STATE_BITS, "the state", _one_of(agents, attempts))
+
+
+@check("AGENT-04")
+def verifier_is_random_within_an_install(agents: Agents) -> None:
+    """What an install has kept, and puts into all its verifiers, is no part of those 32 octets."""
+    attempts = _exchanged(agents)
+    verifiers = [attempt.verifier or "" for attempt in attempts]
+    _random_within(agents, attempts, verifiers, VERIFIER_BITS, "the verifier")
+
+
+@check("AGENT-04")
+def state_is_random_within_an_install(agents: Agents) -> None:
+    """What an install has kept, and puts into all its states, is no part of those 16 octets."""
+    attempts = _samples(agents)
+    states = [attempt.state or "" for attempt in attempts]
+    _random_within(agents, attempts, states, STATE_BITS, "the state")
 
 
 @check("AGENT-04")
@@ -136,6 +152,25 @@ def _random(values: Sequence[str], bits: float, what: str, shown: Exchange | Non
         expected=f"about {256 if bits > STATE_BITS else 128} random bits",
         got=f"about {apparent:.0f}" if apparent < bits else "values in steps of one size",
         exchange=shown,
+    )
+
+
+def _random_within(
+    agents: Agents, attempts: Sequence[Attempt], values: Sequence[str], bits: float, what: str
+) -> None:
+    """Whoever has seen one value of an install knows what all of them have in common."""
+    installs: dict[str, list[str]] = {}
+    for attempt, value in zip(attempts, spelled_out(values), strict=True):
+        installs.setdefault(attempt.install, []).append(value)
+    left = bits_within(list(installs.values()))
+    if left is None:
+        raise LeftOut("there are too few authorizations of one and the same install")
+    expect.that(
+        left >= bits,
+        f"what {what} carries beside what is the same in an install, by {len(values)} samples",
+        expected=f"about {256 if bits > STATE_BITS else 128} random bits",
+        got=f"about {left:.0f}",
+        exchange=_one_of(agents, attempts),
     )
 
 

@@ -1,0 +1,53 @@
+"""Agents whose random values are random once for an install, and then are counted on."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from dataclasses import replace
+
+from reference.agent.policy import authorization
+from reference.agent.policy.authorization import Attempt, Octets
+from reference.defects.agent_defect import AgentDefect, defect
+from reference.defects.agent_keeping import marker
+
+
+def kept(name: str, octets: int) -> str:
+    """Drawn once for an install, and the same from then on."""
+    file = marker(name)
+    if not file.exists():
+        file.write_text(secrets.token_hex(octets))
+    return file.read_text()
+
+
+def counted() -> int:
+    """How often an install has asked."""
+    file = marker("count")
+    number = int(file.read_text()) + 1 if file.exists() else 1
+    file.write_text(str(number))
+    return number
+
+
+def with_the_time(octets: Octets) -> Attempt:
+    state = f"{kept('install', 32)}.{time.time_ns() // 1_000_000}"
+    return replace(authorization.fresh_attempt(octets), state=state)
+
+
+def with_the_count(octets: Octets) -> Attempt:
+    return replace(authorization.fresh_attempt(octets), verifier=f"{kept('secret', 60)}{counted():06}")
+
+
+INSTALLS: tuple[AgentDefect, ...] = (
+    defect(
+        "state-of-the-install-and-the-clock",
+        "The state is an identifier of the install and the time.",
+        "AGENT-04",
+        fresh_attempt=with_the_time,
+    ),
+    defect(
+        "verifier-of-a-kept-secret-and-a-count",
+        "The verifier is a secret of the install and a number that goes up.",
+        "AGENT-04",
+        fresh_attempt=with_the_count,
+    ),
+)
