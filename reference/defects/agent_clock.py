@@ -12,7 +12,6 @@ from reference.defects.agent_defect import AgentDefect, defect
 
 AHEAD_S = 60
 _LONG_S = 3600
-_PRESENTED = 3
 
 
 def with_its_end(tokens: Tokens) -> dict[str, Any]:
@@ -35,21 +34,6 @@ def told_to_come_back(tokens: Tokens | None) -> dict[str, str]:
     return operation.bearer(tokens)
 
 
-def never_short() -> dict[str, Any]:
-    """A token that is good for less than a minute is replaced; only those that were presented are counted."""
-    presented: list[Tokens] = []
-
-    def bearer(tokens: Tokens | None) -> dict[str, str]:
-        if tokens and tokens.get("expires_in", _LONG_S) < AHEAD_S:
-            return {}
-        presented.extend([tokens] if tokens else [])
-        if len(presented) > _PRESENTED:
-            raise Failed("the service refuses fresh tokens")
-        return operation.bearer(tokens)
-
-    return {"bearer": bearer, "fresh_tokens": 1_000_000}
-
-
 CLOCK: tuple[AgentDefect, ...] = (
     defect(
         "expired-by-its-clock-is-the-end",
@@ -57,11 +41,5 @@ CLOCK: tuple[AgentDefect, ...] = (
         "AGENT-09",
         bearer=told_to_come_back,
         worth_keeping=with_its_end,
-    ),
-    defect(
-        "short-lived-token-replaced-without-end",
-        "A token that is good for less than a minute is replaced, and so is the next one.",
-        "AGENT-09",
-        **never_short(),
     ),
 )
