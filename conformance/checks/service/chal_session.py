@@ -93,7 +93,7 @@ def session_of_a_good_token_ends_with_it(service: Service, world: ServiceWorld) 
     """A session goes on no longer than the token: once that has expired, leeway granted, it is refused."""
     gateway = world.gateway
     # Long enough to begin a session in, on a slow machine as well.
-    exp = int(time.time()) + 5
+    exp = int(time.time()) + 4
     token = gateway.access_token(USER, exp=exp)
     session = session_of(service, token)
     served(session.call(token), gateway.orders_of(USER))

@@ -12,7 +12,7 @@ from reference.service.settings import Settings
 from reference.service.wire import Outgoing, form
 
 NEAR_EXPIRY_AT_MOST_S = 60
-FORCED_AGAIN_AFTER_S = 0.3
+FORCED_AGAIN_AFTER_S = 0.15
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
