@@ -7,9 +7,10 @@ minute. Until such a gateway asks its merchant again, it has not met that the tr
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from conformance.seclusion import Seclusion
+from conformance.standing import Standing
 from conformance.wire.exchange import Exchange
 
 # For whoever asks the merchant, and for whoever spares it.
@@ -42,6 +43,25 @@ class Recovery:
             entry.ordinal > self.since and entry.grant not in {None, SIGNS_IN}
             for entry in self.alone.journal()
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Sparing:
+    """How long a gateway may still leave the merchant in peace for what another check put it through."""
+
+    standing: Standing
+    begun: float = field(default_factory=time.monotonic)
+
+    def is_over(self, answer: Exchange) -> bool:
+        """True once a gateway that answers like this can have no such reason any more."""
+        standing = self.standing
+        if standing.spared_in_vain or answer.status is None or not _spares(answer.status):
+            return True
+        troubled_at = max(standing.troubled_at, self.begun if standing.in_company else float("-inf"))
+        if self.begun > troubled_at + SPARING_S:
+            return True
+        standing.spared_in_vain = time.monotonic() > troubled_at + SPARING_S
+        return standing.spared_in_vain
 
 
 def mended_now(alone: Seclusion) -> Recovery:

@@ -85,7 +85,12 @@ def attempt(subject: Subject, role: str, effort: Effort, seed: int) -> Trial:
     stage = own.stage() if role == "gateway" else None
     with TemporaryDirectory(prefix="gateproof-proof-") as folder:
         result = carry_out(embedded, rules_of(chosen, role), options, lambda _: None, Path(folder), stage)
-    return trial_of(subject, result, sampled=chosen is not None)
+    trial = trial_of(subject, result, sampled=chosen is not None)
+    if chosen is None:
+        # A whole run leaves hundreds of megabytes in circles, and a proof looks for those too rarely.
+        del result
+        gc.collect()
+    return trial
 
 
 class _Place:
@@ -111,7 +116,6 @@ class _Place:
     def stage(self) -> Stage:
         if self._stage is None or self._used >= _TRIALS_PER_STAGE:
             self._staged.close()
-            # Runs leave circles behind, and a proof looks for those too rarely to stay small.
             gc.collect()
             folder = Path(self._staged.enter_context(TemporaryDirectory(prefix="gateproof-stage-")))
             self._stage, self._used = set_stage(folder, self._seed, self._staged), 0
