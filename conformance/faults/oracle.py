@@ -84,8 +84,8 @@ def soon_due(alone: Seclusion, agent: Agent | None = None) -> Due:
 def _provisioned(alone: Seclusion, agent: Agent, proxy_token: Secret) -> tuple[Grant, Exchange]:
     """A grant whose merchant token is there, with its redemption.
 
-    A gateway that leaves a merchant in peace after trouble may have asked it for nothing at a sign-in. Then the
-    next one brings it, or one before long.
+    A gateway that leaves a merchant in peace after trouble may ask it for nothing at a sign-in: before long the
+    next one brings it.
     """
     sparing = Sparing(alone.world.standing)
     while True:
