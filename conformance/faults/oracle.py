@@ -84,8 +84,8 @@ def soon_due(alone: Seclusion, agent: Agent | None = None) -> Due:
 def _provisioned(alone: Seclusion, agent: Agent, proxy_token: Secret) -> tuple[Grant, Exchange]:
     """A grant whose merchant token is there, with its redemption.
 
-    A gateway that leaves a merchant in peace after trouble may ask it for nothing at a sign-in: before long the
-    next one brings it.
+    A gateway that leaves a merchant in peace after trouble may ask it for nothing at a sign-in; the next one
+    brings it before long.
     """
     sparing = Sparing(alone.world.standing)
     while True:
