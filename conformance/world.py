@@ -15,6 +15,7 @@ from conformance.clock import Clock
 from conformance.estate import SCOPES, Estate
 from conformance.gateway import CALLBACK, Gateway
 from conformance.parties import Agent, Attempt, Authorization, Grant, Project, Resource, User
+from conformance.sparing import Sparing
 from conformance.standing import Standing
 from conformance.target import actions
 from conformance.target.control import ControlPlane, Unsupported
@@ -230,8 +231,22 @@ class World:
                 return answer
             time.sleep(0.25)
 
+    def redeemed(self, grant: Grant, proxy_token: Secret, *, not_yet: Collection[int] = (404,)) -> Exchange:
+        """A redemption to build on.
+
+        A gateway that leaves its merchant in peace for a while may have asked it for nothing at the sign-in:
+        then the user signs in once more.
+        """
+        sparing = Sparing(self.standing)
+        answer = self.redeem(grant, proxy_token, not_yet=not_yet)
+        while answer.status != 200 and not sparing.is_over(answer):
+            time.sleep(1)
+            self.grant(agent=grant.agent, resource=grant.resource, user=grant.user)
+            answer = self.redeem(grant, proxy_token, not_yet=not_yet)
+        return require(answer).status(200)
+
     def merchant_token(self, grant: Grant, proxy_token: Secret) -> Secret:
-        answer = require(self.redeem(grant, proxy_token)).status(200)
+        answer = self.redeemed(grant, proxy_token)
         token = require.text(answer.member("access_token"), "access_token of the redemption")
         return self.gateway.keyring.secret("merchant_access_token", token)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from conformance.claims import LeftOut, expect, fired, require
 from conformance.faults.merchant_answers import MerchantFault
-from conformance.faults.recovery import Sparing, mended_now
+from conformance.faults.recovery import mended_now
 from conformance.parties import Agent, Grant
 from conformance.seclusion import PROVISIONED_S, Seclusion, let_expire, still_good, works
 from conformance.wire import backend as backend_wire
@@ -68,8 +68,8 @@ def soon_due(alone: Seclusion, agent: Agent | None = None) -> Due:
     """A merchant token that was redeemed once and is over at the next expiry."""
     alone.short_lived()
     agent = agent or alone.world.agent()
-    proxy_token = alone.proxy_token()
-    grant, first = _provisioned(alone, agent, proxy_token)
+    grant, proxy_token = alone.grant(agent), alone.proxy_token()
+    first = alone.world.redeemed(grant, proxy_token, not_yet=(404, 410))
     token = require.text(first.member("access_token"), "access_token of the redemption")
     return Due(
         alone=alone,
@@ -79,21 +79,6 @@ def soon_due(alone: Seclusion, agent: Agent | None = None) -> Due:
         expired=token,
         since=last_of(alone),
     )
-
-
-def _provisioned(alone: Seclusion, agent: Agent, proxy_token: Secret) -> tuple[Grant, Exchange]:
-    """A grant whose merchant token is there, with its redemption.
-
-    A gateway that leaves a merchant in peace after trouble may ask it for nothing at a sign-in; the next one
-    brings it before long.
-    """
-    sparing = Sparing(alone.world.standing)
-    while True:
-        grant = alone.grant(agent)
-        answer = alone.world.redeem(grant, proxy_token, not_yet=(404, 410))
-        if answer.status == 200 or sparing.is_over(answer):
-            return grant, require(answer).status(200)
-        time.sleep(1)
 
 
 def expire_under(faults: Sequence[tuple[Due, MerchantFault]]) -> None:

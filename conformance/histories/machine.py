@@ -11,7 +11,6 @@ from typing import Any, get_args
 
 from conformance.claims import Unavailable, expect, observe, repeat_with, require
 from conformance.estate import ControlledEstate
-from conformance.faults.recovery import SPARING_S
 from conformance.generating import Draw
 from conformance.histories.hearing import Ear
 from conformance.histories.offers import Offer, less, narrowed, seeded
@@ -36,6 +35,7 @@ from conformance.histories.steps import (
 from conformance.histories.story import told
 from conformance.parties import User
 from conformance.seclusion import newcomer
+from conformance.sparing import SPARING_S
 from conformance.world import World
 
 KIND = "history"

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from random import Random
 
 from conformance.claims import Unavailable
-from conformance.faults.recovery import SPARING_S
 from conformance.histories import model, planning
 from conformance.histories.model import in_words
 from conformance.histories.offers import Offer
@@ -17,6 +16,7 @@ from conformance.histories.player import Impossible, Player
 from conformance.histories.seen import TROUBLE, Seen
 from conformance.histories.state import State
 from conformance.histories.steps import Approve, Authorize, Exchange, History, Redeem, Step
+from conformance.sparing import SPARING_S
 from conformance.standing import Standing
 from conformance.target.control import Unsupported
 

@@ -18,6 +18,7 @@ from reference.defects.gateway_faults_vault import VAULT_FAULTS
 from reference.defects.gateway_histories import HISTORIES
 from reference.defects.gateway_later_credentials import LATER_CREDENTIALS
 from reference.defects.gateway_later_keys import LATER_KEYS
+from reference.defects.gateway_limits import LIMITS
 from reference.defects.gateway_logs import LOGS
 from reference.defects.gateway_lookalikes import LOOKALIKES
 from reference.defects.gateway_metadata import DISCOVERY, KEYS
@@ -82,5 +83,6 @@ FAMILIES = (
     WARM,
     ELSEWHERE,
     LOOKALIKES,
+    LIMITS,
 )
 DEFECTS: dict[str, Defect] = {defect.name: defect for family in FAMILIES for defect in family}

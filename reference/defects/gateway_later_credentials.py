@@ -131,7 +131,7 @@ def basic_over_the_form(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
     return basic_too(with_id=True)(facts) if facts.value("client_secret") else agent_credentials(facts)
 
 
-def forgotten_after_two_minutes() -> SpendCode:
+def forgotten_after(seconds: float) -> SpendCode:
     """That a code was used stands in a cache, which forgets sooner than codes expire."""
     used: dict[str, float] = {}
 
@@ -139,7 +139,7 @@ def forgotten_after_two_minutes() -> SpendCode:
         codes: Expiring[Code], key: str, checks: tuple[CodeCheck, ...], facts: CodeFacts
     ) -> Code | CodeRefused:
         code = codes.get(key)
-        if code is not None and facts.now - used.setdefault(key, facts.now) > FORGOTTEN_S:
+        if code is not None and facts.now - used.setdefault(key, facts.now) > seconds:
             codes.change(key, replace(code, spent=False))
         return await code_exchange.spend_code(codes, key, checks, facts)
 
@@ -147,7 +147,6 @@ def forgotten_after_two_minutes() -> SpendCode:
 
 
 KEPT = Kept()
-FORGOTTEN_S = 120
 
 PROXY_TOKENS: tuple[Defect, ...] = (
     defect(
@@ -227,7 +226,7 @@ AGENT_CREDENTIALS: tuple[Defect, ...] = (
         "A code lives for ten minutes, and that it was used is known for two.",
         "CODE-02",
         code_lifetime_s=600,
-        spend_code=forgotten_after_two_minutes(),
+        spend_code=forgotten_after(120),
     ),
 )
 

@@ -77,6 +77,10 @@ REDIRECTS: tuple[Defect, ...] = (
     taken("redirect-shorter", "A beginning of the registered one passes.", lambda g, uri: uri.startswith(g)),
     taken("redirect-in-any-case", "The case of the path does not count.", both(str.casefold)),
     taken("redirect-trailing-slash", "A slash at the end does not count.", both(lambda url: url.rstrip("/"))),
+    taken("redirect-trimmed", "White space around it does not count.", both(str.strip)),
+    taken(
+        "redirect-empty-query", "A question mark at the end does not count.", both(lambda u: u.rstrip("?"))
+    ),
     taken("redirect-slashes-merged", "Slashes are merged.", both(lambda url: re.sub("/+", "/", url))),
     taken("redirect-dots-resolved", "Dot segments are resolved first.", both(resolved)),
     taken("redirect-decoded", "Percent-encoding is undone first.", both(unquote)),

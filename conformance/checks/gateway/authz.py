@@ -103,6 +103,18 @@ def new_project_approves_every_agent(gateway: Gateway, world: World, case: Agent
     code_came(visit, "first authorization")
 
 
+@check("AUTHZ-09", needs=["control:create_project", "control:set_agent_policy"])
+def new_project_approves_agents_after_another_held_them(world: World) -> None:
+    """That one Project holds its agents is no policy for those that are made later."""
+    held = world.new_project()
+    world.set_agent_policy(held, "hold")
+    world.gateway.visit(world.attempt(resource=held.resource), wherever=True)
+    project = world.new_project(agent_policy=None)
+    visit = world.gateway.visit(world.attempt(resource=project.resource))
+
+    code_came(visit, "first authorization in a Project that was made after another began to hold agents")
+
+
 @check("AUTHZ-07")
 def pending_agent_gets_no_code(world: World) -> None:
     """Whoever signs in for a Pending agent comes to an end of it without a code, also at the second try.
@@ -153,6 +165,8 @@ def approval_in_one_project_is_none_in_another(gateway: Gateway, world: World) -
     if one.project_id == other.project_id:
         raise LeftOut("there is one holding Project only")
     agent = _pending(gateway, world, one)
+    # The other Project meets it, too, before anybody is asked.
+    gateway.visit(world.attempt(agent, resource=other), wherever=True)
     world.approve_agent(agent, one)
     world.authorization(agent=agent, resource=one)
 

@@ -118,6 +118,17 @@ def sub_is_stable_from_day_to_day(world: World) -> None:
     expect.equal(after, before, "sub of the same user a day later")
 
 
+@check("CLAIM-03", needs=["control:rotate_keys"])
+def sub_is_stable_across_a_rotation(world: World) -> None:
+    """The same user has the same `sub` in the Project when the core has another signing key."""
+    agent = world.agent()
+    before = require.text(claims_of(world, world.grant(agent=agent)).get("sub"), "sub")
+    world.rotate_keys()
+
+    after = claims_of(world, world.grant(agent=agent)).get("sub")
+    expect.equal(after, before, "sub of the same user after a rotation")
+
+
 @check("CLAIM-03", needs=["resources:2"])
 def sub_is_the_same_at_another_resource(world: World) -> None:
     """The same user has the same `sub` at every Resource of the Project."""

@@ -33,6 +33,9 @@ WRONG_CREDENTIALS: dict[str, Callable[[str, str], tuple[str, str | None]]] = {
 }
 
 
+MORE_CLIENTS = 4
+
+
 def _basic(pair: str) -> tuple[str, str]:
     return "Authorization", "Basic " + base64.b64encode(pair.encode()).decode()
 
@@ -137,13 +140,24 @@ def several_clients_of_a_project_work(gateway: Gateway, world: World) -> None:
     """Each of two Proxy clients gets tokens, and redeems with them for the same user."""
     project = world.project_apart()
     first, grant = project.proxy_client, world.grant(resource=project.resource)
-    require(world.redeem(grant, world.proxy_token(project))).status(200)
+    world.redeemed(grant, world.proxy_token(project))
     second = console.proxy_client_beside(world, project)
 
     for client in (second, first):
         asked = gateway.proxy_token(client)
         expect(asked).status(200)
         expect(world.redeem(grant, _token(gateway, asked))).status(200)
+
+
+@check("PROXY-05", needs=["control:create_proxy_client"])
+def new_clients_push_no_older_one_out(gateway: Gateway, world: World) -> None:
+    """A Project's first Proxy client works as before when it has got some more."""
+    project = world.project_apart()
+    require(gateway.proxy_token(project.proxy_client)).status(200)
+    for _ in range(MORE_CLIENTS):
+        require(gateway.proxy_token(console.new_proxy_client(world, project))).status(200)
+
+    expect(gateway.proxy_token(project.proxy_client)).status(200)
 
 
 @check("PROXY-05", needs=["control:create_proxy_client", "control:revoke_proxy_client"])
@@ -154,7 +168,7 @@ def revoking_one_leaves_the_others(gateway: Gateway, world: World) -> None:
     require(gateway.proxy_token(leaving)).status(200)
     grant = world.grant(resource=project.resource)
     token = _token(gateway, require(gateway.proxy_token(staying)).status(200))
-    require(world.redeem(grant, token)).status(200)
+    world.redeemed(grant, token)
     console.revoke(world, leaving)
 
     expect(world.redeem(grant, token)).status(200)

@@ -49,7 +49,7 @@ def token_asked_for_later_serves_as_long_as_it_says(gateway: Gateway, world: Wor
     grant = world.grant(resource=project.resource)
     answer = world.redeem(grant, token)
     if answer.status != 200:
-        require(world.redeem(grant, world.proxy_token(project))).status(200)
+        world.redeemed(grant, world.proxy_token(project))
 
     expect.that(
         answer.status == 200,
@@ -59,13 +59,17 @@ def token_asked_for_later_serves_as_long_as_it_says(gateway: Gateway, world: Wor
     )
 
 
+# More than anybody would take for a limit that makes sense.
+MANY = 30
+
+
 @check("PROXY-06")
 def one_token_redeems_again_and_again(world: World) -> None:
     """A Proxy token is not used up by a redemption."""
     grant, token = world.grant(), world.proxy_token()
-    require(world.redeem(grant, token)).status(200)
+    world.redeemed(grant, token)
 
-    for _ in range(4):
+    for _ in range(MANY):
         expect(world.redeem(grant, token)).status(200)
 
 
@@ -75,7 +79,7 @@ def one_token_redeems_for_every_user(world: World) -> None:
     token = world.proxy_token()
     first, second = (world.grant(user=user) for user in world.users[:2])
     for grant in (first, second):
-        require(world.redeem(grant, world.proxy_token())).status(200)
+        world.redeemed(grant, world.proxy_token())
 
     for grant in (first, second, first):
         expect(world.redeem(grant, token)).status(200)
@@ -86,7 +90,7 @@ def newer_token_leaves_the_older_one_good(world: World) -> None:
     """A Proxy token serves its hour, whether or not another process of the backend asks for one too."""
     grant, older = world.grant(), world.proxy_token()
     newer = world.proxy_token()
-    require(world.redeem(grant, newer)).status(200)
+    world.redeemed(grant, newer)
 
     expect(world.redeem(grant, older)).status(200)
 
@@ -102,7 +106,7 @@ def token_still_serves_after_fifty_minutes(gateway: Gateway, world: World) -> No
         raise LeftOut("the gateway hands out a token that it has given before, and that ends sooner")
     world.advance_clock(FIFTY_MINUTES_S)
     grant = world.grant(resource=project.resource)
-    require(world.redeem(grant, world.proxy_token(project))).status(200)
+    world.redeemed(grant, world.proxy_token(project))
 
     expect(world.redeem(grant, token)).status(200)
 
@@ -111,13 +115,13 @@ def token_still_serves_after_fifty_minutes(gateway: Gateway, world: World) -> No
 def token_is_refused_after_its_hour(world: World) -> None:
     """An expired Proxy token redeems nothing, for a user whose own token is fresh; use renews nothing."""
     token = world.proxy_token()
-    require(world.redeem(world.grant(), token)).status(200)
+    world.redeemed(world.grant(), token)
     world.advance_clock(FIFTY_MINUTES_S)
     # Whether it still serves is another rule's matter; here it is only used.
     world.redeem(world.grant(), token)
     world.advance_clock(HOUR_S + LEEWAY_S - FIFTY_MINUTES_S)
     grant = world.grant()
-    require(world.redeem(grant, world.proxy_token())).status(200)
+    world.redeemed(grant, world.proxy_token())
 
     expect(world.redeem(grant, token)).not_granted("the merchant token", "access_token")
 

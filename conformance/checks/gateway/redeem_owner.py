@@ -36,7 +36,7 @@ def each_user_gets_their_own(world: World, case: str) -> None:
     alice = world.grant(agent=agent, user=world.users[0])
     bob = world.grant(agent=other, user=world.users[1])
     for grant in (alice, bob):
-        require(world.redeem(grant, proxy_token)).status(200)
+        world.redeemed(grant, proxy_token)
 
     _are_their_own(world, [(grant, proxy_token) for grant in (alice, bob, bob, alice)])
 
@@ -54,7 +54,7 @@ def users_with_similar_logins_get_their_own(world: World, case: tuple[str, str])
     try:
         grants = [world.grant(agent=agent, user=user) for user in users]
         for grant in grants:
-            require(world.redeem(grant, proxy_token)).status(200)
+            world.redeemed(grant, proxy_token)
     except (Unmet, SignInFailed) as refusal:
         raise LeftOut("a user with such a login does not get as far as a redemption here") from refusal
 
@@ -67,7 +67,7 @@ def each_resource_gives_its_own(world: World) -> None:
     proxy_token, agent = world.proxy_token(), world.agent()
     grants = [world.grant(agent=agent, resource=resource) for resource in console.siblings(world)]
     for grant in grants:
-        require(world.redeem(grant, proxy_token)).status(200)
+        world.redeemed(grant, proxy_token)
 
     _are_their_own(world, [(grant, proxy_token) for grant in (*grants, grants[0])])
 
@@ -79,7 +79,7 @@ def each_project_gives_its_own(world: World) -> None:
     tokens = [world.proxy_token(project) for project in projects]
     grants = [world.grant(agent=agent, resource=project.resource) for project in projects]
     for grant, token in zip(grants, tokens, strict=True):
-        require(world.redeem(grant, token)).status(200)
+        world.redeemed(grant, token)
 
     _are_their_own(world, [*zip(grants, tokens, strict=True), (grants[0], tokens[0])])
 
@@ -91,7 +91,7 @@ def same_indicator_in_two_projects_is_two_resources(world: World) -> None:
     tokens = [world.proxy_token(project) for project in projects]
     grants = [world.grant(resource=project.resource) for project in projects]
     for grant, token in zip(grants, tokens, strict=True):
-        require(world.redeem(grant, token)).status(200)
+        world.redeemed(grant, token)
 
     _are_their_own(world, [*zip(grants, tokens, strict=True), (grants[0], tokens[0])])
 
@@ -106,7 +106,7 @@ def sibling_resource_gives_its_own_or_nothing(gateway: Gateway, world: World) ->
     proxy_token, agent = world.proxy_token(), world.agent()
     grants = [world.grant(agent=agent, resource=each) for each in (resource, sibling)]
     for grant in grants:
-        require(world.redeem(grant, proxy_token)).status(200)
+        world.redeemed(grant, proxy_token)
 
     answer = gateway.redeem(grants[0].access_token, proxy_token, sibling.indicator)
 
@@ -133,7 +133,7 @@ def each_user_keeps_their_own_past_a_refresh(world: World) -> None:
         one.short_lived()
     agent, proxy_token = world.agent(), alice.proxy_token()
     grants = [one.grant(agent) for one in (alice, bob)]
-    before = [require(world.redeem(grant, proxy_token)).status(200) for grant in grants]
+    before = [world.redeemed(grant, proxy_token) for grant in grants]
     let_expire(world)
     for grant, answer in zip(grants, before, strict=True):
         require(redeem_past(world, grant, proxy_token, answer.member("access_token"))).status(200)
@@ -148,7 +148,7 @@ def expires_at_is_when_the_merchants_token_expires(world: World, case: int) -> N
     alone.script(access_token_lifetime_s=case)
     grant, proxy_token = alone.grant(), alone.proxy_token()
 
-    _expires_as_the_merchant_says(world, require(world.redeem(grant, proxy_token)).status(200))
+    _expires_as_the_merchant_says(world, world.redeemed(grant, proxy_token))
 
 
 @check("REDEEM-02", needs=["merchant"], alone=True)
@@ -168,7 +168,7 @@ def _refreshed(world: World) -> Exchange:
     alone = secluded(world)
     alone.short_lived()
     grant, proxy_token = alone.grant(), alone.proxy_token()
-    before = require(world.redeem(grant, proxy_token)).status(200)
+    before = world.redeemed(grant, proxy_token)
     alone.script(access_token_lifetime_s=7200)
     let_expire(world)
     after = require(redeem_past(world, grant, proxy_token, before.member("access_token"))).status(200)

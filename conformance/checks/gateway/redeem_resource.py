@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 from conformance.check import check
 from conformance.checks.gateway._belonging import belongs
-from conformance.claims import LeftOut, expect, require
+from conformance.claims import LeftOut, expect
 from conformance.gateway import Gateway
 from conformance.near_indicators import NEAR_MISSES
 from conformance.redeemable import redeemable
@@ -54,7 +54,7 @@ def indicator_of_another_project_answers_404(gateway: Gateway, world: World) -> 
     """A Resource of another Project is none here, although the user has a merchant token there."""
     good, abroad = redeemable(world), world.project()
     elsewhere = world.grant(resource=abroad.resource)
-    require(world.redeem(elsewhere, world.proxy_token(abroad))).status(200)
+    world.redeemed(elsewhere, world.proxy_token(abroad))
 
     _not_found(gateway, good, abroad.resource.indicator)
 
@@ -66,7 +66,7 @@ def other_unicode_form_answers_404(gateway: Gateway, world: World, case: str) ->
     own, other = spellings if case == "composed" else reversed(spellings)
     resource = world.resource(indicator=f"https://api.merchant.example/{own}/{world.unique()}")
     good = Redeemable(grant=world.grant(resource=resource), proxy_token=world.proxy_token())
-    require(world.redeem(good.grant, good.proxy_token)).status(200)
+    world.redeemed(good.grant, good.proxy_token)
 
     _not_found(gateway, good, resource.indicator.replace(own, other))
 
@@ -81,7 +81,7 @@ def indicator_that_begins_alike_answers_with_its_own_token(gateway: Gateway, wor
     shorter = world.resource(indicator=f"https://api.merchant.example/{world.unique()}")
     longer = world.resource(indicator=f"{shorter.indicator}/orders")
     good = Redeemable(grant=world.grant(resource=longer), proxy_token=world.proxy_token())
-    own = require(world.redeem(good.grant, good.proxy_token)).status(200)
+    own = world.redeemed(good.grant, good.proxy_token)
 
     answer = gateway.redeem(good.grant.access_token, good.proxy_token, shorter.indicator)
 
@@ -104,7 +104,7 @@ def long_indicator_counts_to_its_end(gateway: Gateway, world: World) -> None:
     beginning = f"https://api.merchant.example/{world.unique()}/".ljust(300, "a")
     resource = world.resource(indicator=f"{beginning}1")
     good = Redeemable(grant=world.grant(resource=resource), proxy_token=world.proxy_token())
-    require(world.redeem(good.grant, good.proxy_token)).status(200)
+    world.redeemed(good.grant, good.proxy_token)
 
     _not_found(gateway, good, f"{beginning}2")
 
