@@ -162,7 +162,7 @@ SERVING: tuple[ServiceDefect, ...] = (
     defect(
         "first-key-alone",
         "Of several keys the first is tried, whatever a token's kid says.",
-        "SERVE-02",
+        "SERVE-02 BACK-06",
         signed_claims=partial(signed_claims, chosen=first_key),
     ),
     defect(
