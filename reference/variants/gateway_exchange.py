@@ -10,6 +10,7 @@ from types import MappingProxyType
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from reference.gateway.gateway import Gateway
+from reference.gateway.keys import KeyRing, SigningKey
 from reference.gateway.policy import code_exchange, token_claims
 from reference.gateway.policy.code_exchange import (
     AGENT_CHECKS,
@@ -27,6 +28,7 @@ from reference.gateway.records import Code
 from reference.gateway.store import Expiring
 from reference.variants.variant import Variant, variant
 
+DAY_S = 86_400
 VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
 
 
@@ -119,9 +121,19 @@ def _error_under_another_name(app: ASGIApp, _gateway: Gateway) -> ASGIApp:
     return renamed
 
 
+def _keys_of_a_day(core: KeyRing, now: float) -> tuple[SigningKey, ...]:
+    return core.current, *(old.key for old in core.retired if now < old.retired_at + DAY_S)
+
+
 VARIANTS: tuple[Variant, ...] = (
     variant("access-tokens-of-a-minute", "an access token lives a minute", access_token_claims=_living(60)),
-    variant("access-tokens-of-a-day", "an access token lives a day", access_token_claims=_living(86_400)),
+    variant(
+        "access-tokens-of-a-day",
+        "an access token lives a day, and so long the key that signed it stays",
+        access_token_claims=_living(DAY_S),
+        live_core_keys=_keys_of_a_day,
+        core_keys_shown=lambda core, now, _own: _keys_of_a_day(core, now),
+    ),
     variant("codes-for-ten-minutes", "a code lives for ten minutes", code_lifetime_s=600),
     variant(
         "token-errors-under-another-name",
