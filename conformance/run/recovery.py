@@ -38,17 +38,17 @@ def waited_for(
 
 
 def calm(service: Service, world: ServiceWorld) -> None:
-    """What a check did to a service is over when the next one begins."""
+    """What a check did to a service that has served before is over when the next one begins."""
     if not world.standing.given_up and _was_in_trouble(world):
         with suppress(TargetSilent, RateLimited):
             waited_for(service, world)
 
 
 def _was_in_trouble(world: ServiceWorld) -> bool:
-    """Since the merchant last gave orders to the service, or ever, somebody has failed or refused it."""
+    """Since the merchant last gave orders to the service, somebody has failed or refused it."""
     calls = world.gateway.journal.since(0)
-    last = max((at for at, call in enumerate(calls) if _served(call)), default=-1)
-    return any(call.status >= 400 or not call.status for call in calls[last + 1 :])
+    last = max((at for at, call in enumerate(calls) if _served(call)), default=None)
+    return last is not None and any(call.status >= 400 or not call.status for call in calls[last + 1 :])
 
 
 def _served(call: Call) -> bool:

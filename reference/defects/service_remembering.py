@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import math
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -16,7 +14,6 @@ from reference.defects.meddling import Answered, Asked, meddling
 from reference.defects.service_defect import ServiceDefect, defect
 from reference.service.backend import Backend
 from reference.service.policy import redemption
-from reference.service.policy.keys import Known
 from reference.service.policy.redemption import CallFacts
 from reference.service.upstream import Unavailable
 from reference.service.wire import Answer
@@ -68,44 +65,7 @@ def readied(app: ASGIApp, backend: Backend) -> ASGIApp:
     return readied
 
 
-def nothing_for_good(before: Known | None) -> Known | None:
-    """A promise is kept in place of what it was to bring; where that came once, it stays."""
-    return before or Known(issuer="", token_endpoint="", keys=(), fetched_at=math.inf)
-
-
-class InFlightForGood:
-    """Whoever gets a Proxy token says so first, and forgets to say when nothing came of it."""
-
-    def __init__(self) -> None:
-        self._lock = asyncio.Lock()
-        self._stuck = False
-
-    async def __aenter__(self) -> None:
-        if self._stuck:
-            raise Unavailable
-        await self._lock.acquire()
-
-    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._stuck = kind is not None
-        self._lock.release()
-
-
-# Nothing works any more, whatever is asked.
-NOTHING_WORKS = "BACK-06 SERVE-01 SERVE-02"
-
 REMEMBERING: tuple[ServiceDefect, ...] = (
-    defect(
-        "failed-discovery-remembered",
-        "Where discovery or the keys fail at the very first call, nobody asks for them again.",
-        NOTHING_WORKS,
-        keys_while_out_of_reach=nothing_for_good,
-    ),
-    defect(
-        "failed-proxy-token-still-under-way",
-        "A request for a Proxy token that failed is taken to be under way still, for good.",
-        NOTHING_WORKS,
-        one_at_a_time=InFlightForGood,
-    ),
     defect(
         "failed-redemption-remembered",
         "A user whose operation once failed for the gateway's sake is not served any more.",

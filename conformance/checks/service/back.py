@@ -1,64 +1,20 @@
-"""The first calls of all, when the service may have neither keys nor a Proxy token.
+"""The first calls of all, when the service may have no Proxy token yet.
 
-These checks stand first: later it has both. The first Proxy tokens of a world are said to live for a short
+This check stands first: later there is one. The first Proxy tokens of a world are said to live for a short
 while, so that the checks that come next can see what becomes of them.
 """
 
 from __future__ import annotations
 
-import time
-
 from conformance.check import check
 from conformance.checks.service._proxy_calls import MOST_REQUESTS, USER, asks
-from conformance.checks.service._trouble import bounded, fault, nothing_served
-from conformance.claims import LeftOut, expect, fired, observe, require
-from conformance.run.recovery import RECOVERS_WITHIN_S
+from conformance.claims import LeftOut, expect, observe, require
 from conformance.run.service_world import ServiceWorld
 from conformance.service import Service
 from fakes.gateway.proxy_tokens import PROXY_TOKEN_S
 from fakes.gateway.script import Answer, Endpoint
 
 BURST = 12
-FIRST_ASKED = {
-    endpoint.value: endpoint for endpoint in (Endpoint.DISCOVERY, Endpoint.CORE_KEYS, Endpoint.TOKEN)
-}
-
-
-@check("BACK-06", needs=["faults"], cases=FIRST_ASKED)
-def failure_at_the_first_call_is_not_for_good(service: Service, world: ServiceWorld, case: Endpoint) -> None:
-    """What fails when it is needed for the first time is asked for again by a later call."""
-    gateway = world.gateway
-    if gateway.journal.since(0, case):
-        raise LeftOut(f"the service asked for the {case.value} before it was first called")
-    gateway.script.always(case, Answer(status=500))
-    mark = gateway.journal.mark()
-    answer = service.serve_once(world.unseen_token(USER))
-    calls = gateway.journal.since(mark)
-    if not any(call.endpoint is case for call in calls):
-        raise LeftOut(f"a first call makes the service ask for no {case.value}")
-
-    fired(fault(case, "500"), sum(call.endpoint is case for call in calls))
-    bounded(answer, calls, case)
-    nothing_served(answer, world)
-    expect.that(
-        _asks_again(service, world, case),
-        f"calls in the {RECOVERS_WITHIN_S:.0f} s after the {case.value} failed for the first time",
-        expected="one that asks for it again",
-        got="none",
-    )
-
-
-def _asks_again(service: Service, world: ServiceWorld, endpoint: Endpoint) -> bool:
-    """Before long the service gives a party another chance, which still fails: it has nothing afterwards."""
-    mark, until, pause = world.gateway.journal.mark(), time.monotonic() + RECOVERS_WITHIN_S, 0.1
-    while True:
-        service.serve_once(world.unseen_token(USER))
-        if world.gateway.journal.since(mark, endpoint):
-            return True
-        if time.monotonic() > until:
-            return False
-        time.sleep(pause)
-        pause = min(2.0, 1.5 * pause)
 
 
 @check("BACK-02")
@@ -89,13 +45,12 @@ def _burst(service: Service, world: ServiceWorld) -> int:
     """How many Proxy tokens are asked for when many users call at once, of whom none is served yet.
 
     Whoever is quick has the token before the others ask, so it comes late, though within a second at most.
-    A service that has just started may give its callers up for it, and one that was failed spare the gateway.
+    A service that has just started may give its callers up for it, and is called once more.
     """
-    until = time.monotonic() + RECOVERS_WITHIN_S
-    good, asked = _called_at_once(service, world, delay_s=0.5)
-    while not good and world.gateway.journal.since(0) and time.monotonic() < until:
-        time.sleep(1)
-        good, asked = _called_at_once(service, world, delay_s=0.0)
+    for delay_s in (0.5, 0.0):
+        good, asked = _called_at_once(service, world, delay_s)
+        if good:
+            break
     require.that(good > 0, f"{BURST} first calls at once", expected="one that is served", got="none")
     return asked
 
