@@ -153,11 +153,11 @@ def several_clients_of_a_project_work(gateway: Gateway, world: World) -> None:
 def new_clients_push_no_older_one_out(gateway: Gateway, world: World) -> None:
     """A Project's first Proxy client works as before when it has got some more."""
     project = world.project_apart()
-    require(gateway.proxy_token(project.proxy_client)).status(200)
+    _token(gateway, require(gateway.proxy_token(project.proxy_client)).status(200))
     for _ in range(MORE_CLIENTS):
-        require(gateway.proxy_token(console.new_proxy_client(world, project))).status(200)
+        _token(gateway, require(gateway.proxy_token(console.new_proxy_client(world, project))).status(200))
 
-    expect(gateway.proxy_token(project.proxy_client)).status(200)
+    _token(gateway, expect(gateway.proxy_token(project.proxy_client)).status(200))
 
 
 @check("PROXY-05", needs=["control:create_proxy_client", "control:revoke_proxy_client"])

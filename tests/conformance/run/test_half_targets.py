@@ -38,7 +38,8 @@ SHOWN: dict[str, tuple[str, ...]] = {
         "ROBUST-01/registered_name_*",
     ),
     "proxy-tokens": (
-        *("PROXY-0[1-4]/*", "PROXY-10/*", "PROXY-08/agent_that_registers_for_it_*"),
+        *("PROXY-0[1-4]/*", "PROXY-05/new_clients_push_*", "PROXY-10/*"),
+        "PROXY-08/agent_that_registers_for_it_*",
         # What the gateway asserts, it asserts while the user signs in; its merchant fails it there, too.
         *("VAULT-08/*", "VAULT-10/*", "SECRET-06/sign_in_*", "SECRET-07/assertions_follow_no_redirect"),
         # These look at answers of the steps so far, and at errors.
