@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from conformance import rules
-from conformance.checks.service import back
+from conformance.checks.service import back_cache
 from conformance.run import service_world
 from conformance.run.embedded import Embedded
 from conformance.run.options import RunOptions
@@ -28,7 +28,7 @@ def verdicts(name: str, folder: Path, *only: str) -> dict[str, str]:
 def test_proxy_token_of_a_short_life_is_a_matter_of_its_own_rule(
     only: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (service_world, back):
+    for module in (service_world, back_cache):
         monkeypatch.setattr(module, "FIRST_PROXY_TOKENS_S", 1)
 
     found = verdicts("proxy-token-for-ever", tmp_path, *only)
