@@ -160,6 +160,18 @@ require = Verb(Unmet)
 expect = Verb(Violated)
 
 
+@contextmanager
+def owed() -> Iterator[None]:
+    """What a check builds on inside the block is what its rule says: without it, the rule does not hold."""
+    _TALLY.get().expected += 1
+    try:
+        yield
+    except Unmet as unmet:
+        raise Violated(
+            what=unmet.what, expected=unmet.expected, got=unmet.got, exchange=unmet.exchange
+        ) from unmet
+
+
 def observe(**facts: object) -> None:
     """Records what the spec leaves open. Values must be safe to show: statuses, names, counts, yes or no."""
     _TALLY.get().observed.update({name: _plain(fact) for name, fact in facts.items()})

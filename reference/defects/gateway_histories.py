@@ -225,7 +225,7 @@ HISTORIES: tuple[Defect, ...] = (
     defect(
         "code-good-again-at-the-third-try",
         "A used code is refused once, and gives tokens the next time.",
-        "ROBUST-04 CODE-10 CODE-12",
+        "ROBUST-04 CODE-02 CODE-10 CODE-12",
         **code_good_again_at_the_third_try(),
     ),
 )

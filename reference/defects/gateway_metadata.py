@@ -60,8 +60,15 @@ def made_at_every_other_rotation(
     core: KeyRing, now: float, _own: tuple[SigningKey, ...]
 ) -> tuple[SigningKey, ...]:
     """A flag that says whether to make the key set anew is turned over, where it should be set."""
-    keys = live_core_keys(core, now)
-    return keys[1:] if len(core.retired) % 2 else keys
+    if len(core.retired) % 2:
+        *before, last = core.retired
+        core = replace(core, current=last.key, retired=tuple(before))
+    return live_core_keys(core, now)
+
+
+def emptied_by_a_rotation(core: KeyRing, now: float, _own: tuple[SigningKey, ...]) -> tuple[SigningKey, ...]:
+    """The key set is made anew from a list that the rotation has read to its end."""
+    return () if core.retired else live_core_keys(core, now)
 
 
 def with_a_namesake(core: KeyRing, now: float, own: tuple[SigningKey, ...]) -> tuple[SigningKey, ...]:
@@ -241,6 +248,12 @@ KEYS: tuple[Defect, ...] = (
         "Every other rotation leaves the published key set as it was.",
         "KEYS-04 KEYS-01 KEYS-02 KEYS-03 CLAIM-11 REDEEM-01",
         core_keys_shown=made_at_every_other_rotation,
+    ),
+    defect(
+        "rotation-empties-the-key-set",
+        "After a rotation the published key set has no key.",
+        "KEYS-04 KEYS-01 KEYS-02 KEYS-03 KEYS-05 CLAIM-11 REDEEM-01",
+        core_keys_shown=emptied_by_a_rotation,
     ),
     defect(
         "keys-share-a-kid",

@@ -152,7 +152,7 @@ VAULT_RACES: tuple[Defect, ...] = (
     defect(
         "refresh-stored-for-the-last",
         "What a refresh brings is stored for whoever asked for one last.",
-        "REDEEM-12",
+        "REDEEM-12 VAULT-06",
         vault_at_work=StoresForTheLast,
     ),
     defect(

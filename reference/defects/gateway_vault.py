@@ -131,7 +131,7 @@ VAULT: tuple[Defect, ...] = (
     defect(
         "refreshed-token-not-handed-out",
         "After a refresh the old merchant token is handed out.",
-        "VAULT-01 VAULT-07 ROBUST-04",
+        "VAULT-01 VAULT-06 VAULT-07 ROBUST-04",
         refreshed_entry=with_the_old_access_token,
     ),
     defect(

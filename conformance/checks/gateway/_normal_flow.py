@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from conformance.claims import Broken, expect
+from conformance.claims import Violated, expect, owed
 from conformance.faults.recovery import RECOVERY_S, Recovery
 from conformance.parties import User
 from conformance.wire.exchange import Exchange
@@ -37,8 +37,9 @@ def succeeds(flow: Callable[[], Exchange], what: str, recovery: Recovery | None 
 
     while True:
         try:
-            answer = flow()
-        except Broken:
+            with owed():
+                answer = flow()
+        except Violated:
             if is_over(None):
                 raise
         else:
