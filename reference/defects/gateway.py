@@ -37,6 +37,7 @@ from reference.defects.gateway_resource import RESOURCE
 from reference.defects.gateway_robustness import ROBUSTNESS
 from reference.defects.gateway_second_time import SECOND_TIME
 from reference.defects.gateway_secrets import SECRETS
+from reference.defects.gateway_shut_out import SHUT_OUT
 from reference.defects.gateway_sign_in import SIGN_IN
 from reference.defects.gateway_transport import TRANSPORT
 from reference.defects.gateway_vault import VAULT
@@ -82,6 +83,7 @@ FAMILIES = (
     VAULT_RACES,
     WARM,
     ELSEWHERE,
+    SHUT_OUT,
     LOOKALIKES,
     LIMITS,
 )

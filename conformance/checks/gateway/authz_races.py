@@ -10,10 +10,13 @@ from conformance.claims import LeftOut, expect, require
 from conformance.gateway import Visit
 from conformance.parties import Agent, Resource
 from conformance.racing import Races, amid, together
+from conformance.seclusion import secluded
 from conformance.world import World
 
 # Browsers that are under way at the same time.
 BROWSERS = 4
+# How long the merchant holds an answer, for another browser to come as far.
+HOLD_S = 0.3
 # Authorizations that an approval comes amid.
 AMID = 3
 
@@ -41,6 +44,24 @@ def sign_ins_at_once_end_at_their_own_request(world: World, races: Races) -> Non
                 attempt.parameters["state"],
                 f"state of {attempt.user.name}'s sign-in beside {browsers - 1} others",
             )
+
+
+@check("AUTHZ-01", needs=["merchant", "sign-in:browser"])
+def first_sign_ins_of_a_user_meet(world: World, races: Races) -> None:
+    """A user who signs in for the first time, in two browsers at once, comes back from both with a code.
+
+    The merchant holds what it is asked for until both have asked, or for a moment.
+    """
+    if not side_by_side(world):
+        raise LeftOut("the sessions of a user were not seen to leave each other alone")
+    for _ in races.each(fewer=2):
+        alone = secluded(world)
+        hold = {"outcome": "hold", "gate": world.unique(), "parties": 2, "seconds": HOLD_S}
+        alone.script(provisioning=hold)
+        attempts = [world.attempt(world.agent(), resource=alone.resource, user=alone.user) for _ in range(2)]
+
+        for visit in together([partial(world.gateway.visit, attempt) for attempt in attempts]):
+            code_came(visit, "one of two first sign-ins of a user at the same time")
 
 
 @check("AUTHZ-08", needs=["control:approve_agent", "sign-in:browser"])

@@ -73,15 +73,10 @@ def aud_holds_no_other_resource(world: World) -> None:
     agent, (one, other) = world.agent(), world.two_resources()
     # A gateway that collects indicators has to have met the other one first.
     for asked, foreign in ((other, one), (one, other), (other, one)):
-        audience = claims_of(world, world.grant(agent=agent, resource=asked)).get("aud")
-        held = audience if isinstance(audience, list) else []
-        require.that(
-            asked.indicator in held,
-            "aud",
-            expected="the indicator of the Resource that was asked for",
-            got=audience,
-        )
-        expect.that(foreign.indicator not in held, "aud", expected=f"no {foreign.indicator}", got=audience)
+        claims = claims_of(world, world.grant(agent=agent, resource=asked))
+        bound_to(claims, asked.indicator)
+        held = claims["aud"]
+        expect.that(foreign.indicator not in held, "aud", expected=f"no {foreign.indicator}", got=held)
 
 
 @check("CLAIM-03")

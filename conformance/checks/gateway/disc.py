@@ -21,10 +21,20 @@ from conformance.world import World
 @check("DISC-01")
 def answers_200_with_a_json_object(gateway: Gateway, world: World) -> None:
     """The discovery document of a Resource is there, and it is a JSON object."""
-    answer = gateway.discovery(world.home().resource)
+    _is_there(gateway, world.home().resource)
 
-    expect(answer).status(200)
-    expect(answer).json_object()
+
+@check("DISC-01", needs=["resources:2"])
+def answers_for_every_resource_of_a_project(gateway: Gateway, world: World) -> None:
+    """So is that of a second Resource in the same Project."""
+    for resource in world.two_resources():
+        _is_there(gateway, resource)
+
+
+@check("DISC-01", needs=["two-projects"])
+def answers_for_a_resource_of_another_project(gateway: Gateway, world: World) -> None:
+    """And that of a Resource in another Project."""
+    _is_there(gateway, world.project().resource)
 
 
 @check("DISC-02")
@@ -147,6 +157,12 @@ def what_else_discovery_answers(gateway: Gateway, world: World) -> None:
         unknown_resource_status=unknown.status,
         further_fields=", ".join(sorted(set(document) - known)) or "none",
     )
+
+
+def _is_there(gateway: Gateway, resource: Resource) -> None:
+    answer = gateway.discovery(resource)
+    expect(answer).status(200)
+    expect(answer).json_object()
 
 
 def _one_key_set(world: World, one: Resource, other: Resource) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from conformance.check import check
 from conformance.checks.gateway._registrations import accepted
+from conformance.checks.gateway._visits import code_came
 from conformance.claims import expect, observe, require
 from conformance.entropy import apparent_bits
 from conformance.gateway import CALLBACK, Gateway
@@ -212,14 +213,20 @@ def client_secret_is_unguessable(gateway: Gateway, world: World) -> None:
 
 @check("REG-14")
 def secret_works_a_year_later(gateway: Gateway, world: World) -> None:
-    """A client secret that does not expire still works after a year."""
+    """A client secret that does not expire still works after a year, and so does its agent.
+
+    An agent that is new a year later is the twin.
+    """
     agent = world.agent()
     require(gateway.exchange(world.authorization(agent=agent))).status(200)
     world.advance_clock(YEAR_S)
+    require(gateway.exchange(world.authorization())).status(200)
 
-    authorization = world.authorization(agent=agent)
+    attempt = world.attempt(agent)
+    visit = gateway.visit(attempt)
 
-    expect(gateway.exchange(authorization)).status(200)
+    code_came(visit, "authorization of an agent that registered a year ago")
+    expect(gateway.exchange(world.authorized(attempt, visit.codes()[0]))).status(200)
 
 
 def _without(metadata: dict[str, Any], name: str) -> dict[str, Any]:

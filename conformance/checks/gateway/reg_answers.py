@@ -10,6 +10,7 @@ from conformance.checks.gateway._registrations import accepted
 from conformance.claims import LeftOut, expect, require
 from conformance.gateway import CALLBACK, Gateway
 from conformance.wire.agent import fresh_verifier
+from conformance.wire.exchange import Exchange
 from conformance.wire.leaks import carries
 from conformance.world import World
 
@@ -36,7 +37,8 @@ EXACT_URIS = {
 @check("REG-02", cases=SHAPES)
 def answer_has_every_field(gateway: Gateway, world: World, case: dict[str, Any]) -> None:
     """The answer holds the six fields of the record, each of its type."""
-    record = _record(gateway, world, case)
+    answer = require(_registered(gateway, world, case)).status(200, 201)
+    record = expect(answer).json_object()
 
     for name in ("client_id", "client_secret", "token_endpoint_auth_method", "verification_method"):
         expect.text(record.get(name), name)
@@ -116,10 +118,14 @@ def auth_method_comes_back(gateway: Gateway, world: World) -> None:
 
 def _record(gateway: Gateway, world: World, case: dict[str, Any]) -> dict[str, Any]:
     """What a registration gave that differs in this from the usual one."""
+    return require(accepted(_registered(gateway, world, case))).json_object()
+
+
+def _registered(gateway: Gateway, world: World, case: dict[str, Any]) -> Exchange:
     answer = gateway.register(world.metadata() | case)
     if case and answer.status in range(400, 500):
         raise LeftOut(f"the gateway does not accept a registration with these {', '.join(case)}")
-    return require(accepted(answer)).json_object()
+    return answer
 
 
 def _integer(value: object) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from conformance.check import check
-from conformance.claims import LeftOut, expect, require
+from conformance.claims import LeftOut, expect, owed, require
 from conformance.gateway import Gateway
 from conformance.parties import Grant
 from conformance.seclusion import (
@@ -115,7 +115,8 @@ def new_authorization_mends_it(world: World, case: dict[str, Any]) -> None:
     alone, agent = secluded(world), world.agent()
     proxy_token, _, _ = lost(alone, agent, **case)
     alone.script()
-    renewed = alone.grant(agent)
+    with owed():
+        renewed = alone.grant(agent)
 
     answer = world.redeem(renewed, proxy_token, not_yet=(404, 410))
 
@@ -143,11 +144,11 @@ def a_while_later_nothing_is_refreshed_either(world: World, case: tuple[int, int
         raise LeftOut("the gateway access token does not live long enough for this")
     alone = secluded(world)
     alone.script(access_token_lifetime_s=life_s)
-    grant, proxy_token = alone.grant(), alone.proxy_token()
-    first = world.redeemed(grant, proxy_token)
+    grant = alone.grant()
+    first = world.redeemed(grant, alone.proxy_token())
     world.advance_clock(later_s)
 
-    _returned_as_it_is(world, alone, grant, proxy_token, first)
+    _returned_as_it_is(world, alone, grant, alone.proxy_token(), first)
 
 
 @check("VAULT-05", alone=True)
@@ -221,7 +222,8 @@ def _returned_as_it_is(
     """Two more redemptions give the very token of the first, and no refresh is made after that one."""
     for _ in range(2):
         answer = world.redeem(grant, proxy_token)
-        require(answer).status(200)
+        still_good(world, grant, answer)
+        expect(answer).status(200)
         expect.that(
             answer.member("access_token") == first.member("access_token"),
             "merchant token far from its expiry",

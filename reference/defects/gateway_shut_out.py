@@ -1,0 +1,221 @@
+"""Gateways that have nothing for whoever comes second, again or later, and for nobody else."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+from itertools import count
+from typing import Any
+from urllib.parse import parse_qs
+
+from reference.defects.defect import Defect, defect, without
+from reference.defects.gateway_proxy import AGENTS_ARE_CLIENTS, from_form_or_basic
+from reference.defects.gateway_registration import answering
+from reference.defects.meddling import Answered, Asked, meddling
+from reference.gateway.gateway import Gateway
+from reference.gateway.policy.authorization import PAGE_CHECKS, AuthorizationFacts
+from reference.gateway.policy.outcomes import JsonObject, Refusal
+from reference.gateway.policy.proxy import ProxyCredentials, proxy_client_named
+from reference.gateway.policy.registration import REGISTRATION_CHECKS, grants_are_supported
+from reference.gateway.policy.token_claims import TokenFacts, access_token_claims
+from reference.gateway.policy.vault import Verdict
+from reference.gateway.records import Agent, Grant, ProxyClient, Resource, VaultEntry, VaultKey
+from reference.gateway.store import Store
+from reference.gateway.vault import Vault
+
+NINETY_DAYS_S, TEN_MINUTES_S = 90 * 86400.0, 600.0
+NUMBERS = count(1001)
+
+
+def found_for_the_first_resource(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
+    """`resources[0]`, compared with what the path names."""
+    if not asked.path.endswith("/.well-known/openid-configuration"):
+        return answered
+    found = gateway.store.resources.get(asked.path.split("/")[-3])
+    mates = [
+        each for each in gateway.store.resources.values() if found and each.project_id == found.project_id
+    ]
+    return replace(answered, status=404) if mates and mates[0] is not found else answered
+
+
+def agents_of_old_forgotten(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
+    """A job clears the table of agents by the time of registration."""
+    if not asked.path.endswith("/oauth2/auth"):
+        return answered
+    agent = gateway.store.agents.get("".join(parse_qs(asked.query).get("client_id", [])))
+    if agent is None or gateway.clock.now() < agent.registered_at + NINETY_DAYS_S:
+        return answered
+    return Answered(
+        status=400, headers=(("content-type", "text/html"),), body=b"<p>This agent is unknown.</p>"
+    )
+
+
+def service_client(store: Store, credentials: ProxyCredentials) -> ProxyClient | None:
+    """Whoever registers for client_credentials is taken for a service of the first Project."""
+    agent = store.agents.get(credentials.client_id)
+    if agent is None or "client_credentials" not in agent.grant_types:
+        return proxy_client_named(store, credentials)
+    return ProxyClient(id=agent.id, secret=agent.secret, project_id=next(iter(store.projects)))
+
+
+def no_code_for_who_asked(facts: AuthorizationFacts) -> Refusal | None:
+    """A service has no users."""
+    if facts.agent is None or "client_credentials" not in facts.agent.grant_types:
+        return None
+    return Refusal(status=400, error="unauthorized_client", description="This client has no users.")
+
+
+def audience_of_the_agent() -> Callable[[TokenFacts], JsonObject]:
+    """An agent's audience is written down with its first token."""
+    first: dict[str, Any] = {}
+
+    def claims(facts: TokenFacts) -> JsonObject:
+        found = access_token_claims(facts)
+        return found | {"aud": first.setdefault(facts.agent.id, found["aud"])}
+
+    return claims
+
+
+class ForgetsInTenMinutes(Vault):
+    """Merchant tokens are kept in a cache that has a lifetime of its own."""
+
+    async def merchant_token(self, key: VaultKey, resource: Resource) -> VaultEntry | Refusal:
+        entry = self._store.vault.get(key)
+        if entry is not None and self._clock.now() > entry.issued_at + TEN_MINUTES_S:
+            del self._store.vault[key]
+        return await super().merchant_token(key, resource)
+
+
+class Attentive(Vault):
+    """Knows, as a sign-in provisions, what the entry was like before."""
+
+    def __init__(self, **parts: Any) -> None:
+        super().__init__(**parts)
+        self._marked: set[Hashable] = set()
+
+    def _is_lost(self, grant: Grant, resource: Resource) -> bool:
+        entry = self._store.vault.get(self._policies.vault_key(grant, resource))
+        return entry is not None and entry.needs_reauthentication
+
+
+class MendsForOneRedemption(Attentive):
+    """The state that says "sign in again" is passed over once after a sign-in, and stays."""
+
+    async def _provision(self, grant: Grant, agent: Agent, resource: Resource) -> Verdict:
+        if self._is_lost(grant, resource):
+            self._marked.add(self._policies.vault_key(grant, resource))
+        return await super()._provision(grant, agent, resource)
+
+    async def merchant_token(self, key: VaultKey, resource: Resource) -> VaultEntry | Refusal:
+        answer = await super().merchant_token(key, resource)
+        if key in self._marked and isinstance(answer, VaultEntry):
+            self._marked.discard(key)
+            self._store.vault[key] = self._policies.rejected_entry(answer)
+        return answer
+
+
+class BreaksOnTheLost(Attentive):
+    """A sign-in raises where the state of the entry is one that it does not expect."""
+
+    async def _provision(self, grant: Grant, agent: Agent, resource: Resource) -> Verdict:
+        if self._is_lost(grant, resource):
+            raise LookupError
+        return await super()._provision(grant, agent, resource)
+
+
+class InsertsUsers(Attentive):
+    """A user is written down at the first sign-in; of two first sign-ins at once, one breaks."""
+
+    async def _provision(self, grant: Grant, agent: Agent, resource: Resource) -> Verdict:
+        key = self._policies.vault_key(grant, resource)
+        user, arriving = (key.project_id, key.login_id), ("arriving", key.project_id, key.login_id)
+        if arriving in self._marked:
+            raise LookupError
+        if user not in self._marked:
+            self._marked.add(arriving)
+        try:
+            return await super()._provision(grant, agent, resource)
+        finally:
+            self._marked.discard(arriving)
+            self._marked.add(user)
+
+
+class KeepsTheLock(Attentive):
+    """The lock of a merchant token is given back by whoever took it, unless somebody else came for it."""
+
+    async def _refresh_together(self, key: VaultKey, entry: VaultEntry, resource: Resource) -> Verdict:
+        together = self._policies.flight_key(key)
+        if together in self._flights:
+            self._marked.add(together)
+        if together in self._marked:
+            await asyncio.Event().wait()
+        return await super()._refresh_together(key, entry, resource)
+
+
+SHUT_OUT: tuple[Defect, ...] = (
+    defect(
+        "discovery-of-first-resources-alone",
+        "Of a Project's Resources the first one alone has a discovery document.",
+        "DISC-01",
+        around=meddling(found_for_the_first_resource),
+    ),
+    defect(
+        "client-id-is-a-number",
+        "The client ID in the answer to a registration is a number.",
+        "REG-02",
+        registration_answer=answering(lambda _: {"client_id": next(NUMBERS)}),
+    ),
+    defect(
+        "agents-forgotten-after-ninety-days",
+        "An agent that registered ninety days ago cannot authorize.",
+        "REG-14",
+        around=meddling(agents_of_old_forgotten),
+    ),
+    defect(
+        "aud-of-the-agents-first-resource",
+        "Every token of an agent has the audience of its first one.",
+        "CLAIM-02",
+        access_token_claims=audience_of_the_agent(),
+    ),
+    defect(
+        "agent-that-asked-is-a-service-client",
+        "An agent that registers for client_credentials gets Proxy tokens, and no codes.",
+        "PROXY-08",
+        registration_checks=without(REGISTRATION_CHECKS, grants_are_supported),
+        proxy_client_named=service_client,
+        proxy_credentials=from_form_or_basic,
+        page_checks=(*PAGE_CHECKS, no_code_for_who_asked),
+        **AGENTS_ARE_CLIENTS,
+    ),
+    defect(
+        "first-sign-ins-collide",
+        "Of two first sign-ins of a user at the same time, one ends in an error.",
+        "AUTHZ-01",
+        vault_at_work=InsertsUsers,
+    ),
+    defect(
+        "sign-in-breaks-where-it-is-needed",
+        "A user whose merchant token is lost cannot sign in again.",
+        "VAULT-04",
+        vault_at_work=BreaksOnTheLost,
+    ),
+    defect(
+        "merchant-token-forgotten-in-ten-minutes",
+        "A merchant token is forgotten ten minutes after it came, however long it lives.",
+        "VAULT-05 ROBUST-04",
+        vault_at_work=ForgetsInTenMinutes,
+    ),
+    defect(
+        "sign-in-mends-for-one-redemption",
+        "After a 410 and a new sign-in the vault answers once, and then with 410 again.",
+        "VAULT-05 ROBUST-04",
+        vault_at_work=MendsForOneRedemption,
+    ),
+    defect(
+        "lock-of-a-crowd-is-kept",
+        "Where redemptions meet at an expiry, the merchant token is locked for good.",
+        "VAULT-07",
+        vault_at_work=KeepsTheLock,
+    ),
+)
