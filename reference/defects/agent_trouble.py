@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from reference.agent.policy import operation
-from reference.agent.policy.operation import Ask
+from reference.agent.policy.operation import Ask, Tokens
 from reference.agent.settings import Settings
-from reference.agent.wire import Answer
+from reference.agent.wire import Answer, Failed
 from reference.defects.agent_defect import AgentDefect, defect
+from reference.defects.agent_keeping import marker
 
 NO_END = 1_000_000
 
@@ -21,6 +23,24 @@ def until_it_works(settings: Settings, ask: Ask, authorization: Mapping[str, str
         answer = operation.operate(settings, ask, authorization)
         tries += 1
     return answer
+
+
+def given_up(only_where_kept: bool) -> dict[str, Any]:
+    """A service on which it gave up is never asked again."""
+    kept: list[bool] = []
+
+    def bearer(tokens: Tokens | None) -> dict[str, str]:
+        if marker("given-up").exists():
+            raise Failed("this service refuses this agent")
+        kept.append(bool(tokens))
+        return operation.bearer(tokens)
+
+    def orders_in(answer: Answer) -> list[Any] | None:
+        if answer.status == 401 and (kept[0] or not only_where_kept):
+            marker("given-up").touch()
+        return operation.orders_in(answer)
+
+    return {"bearer": bearer, "orders_in": orders_in}
 
 
 TROUBLE: tuple[AgentDefect, ...] = (
@@ -43,5 +63,17 @@ TROUBLE: tuple[AgentDefect, ...] = (
         "A refused token is tried without end.",
         "AGENT-15 AGENT-09 AGENT-11",
         operate=until_it_works,
+    ),
+    defect(
+        "gives-up-for-good",
+        "A service that refused its fresh tokens once is not asked again.",
+        "ROBUST-02",
+        **given_up(only_where_kept=False),
+    ),
+    defect(
+        "gives-up-for-good-with-a-kept-token",
+        "The same, where the first token that was refused was a kept one.",
+        "ROBUST-02",
+        **given_up(only_where_kept=True),
     ),
 )

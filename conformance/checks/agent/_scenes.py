@@ -87,9 +87,9 @@ def all_ways(agents: Agents) -> list[tuple[Install, Run]]:
 
 
 def unloved(agents: Agents) -> Install:
-    """A run in which the service refuses every token, one in which it does not, and one like the first.
+    """Two runs in which the service refuses every token, and after each one in which it does not.
 
-    What the first one refuses is fresh, and what the last one refuses is kept, and then fresh.
+    What it refuses in the first is fresh; later it is a token that was kept, and then fresh ones.
     """
 
     def play(install: Install) -> None:
@@ -100,6 +100,8 @@ def unloved(agents: Agents) -> Install:
         install.launch("the run after it, whose token is good")
         service.refuses_all = True
         install.launch("a run whose kept token and all others are refused")
+        service.refuses_all = False
+        install.launch("the run after that one, whose token is good again")
 
     return agents.scene("fresh tokens refused", play)
 

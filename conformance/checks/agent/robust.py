@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from conformance.agent import Agents, all_in_time, carried_out, ended, works
 from conformance.check import check
-from conformance.checks.agent._scenes import FAULTS, SERVICE_FORBIDS, interrupted, recovered
+from conformance.checks.agent._scenes import FAULTS, SERVICE_FORBIDS, interrupted, recovered, unloved
 from conformance.claims import LeftOut, fired, observe, require
 from conformance.faults.fault import Fault, Hop, Layer
 from conformance.run.agent_launch import Ended
@@ -20,6 +22,15 @@ _ASKED_TO_END = Fault(
     does="SIGTERM comes while the agent waits for the orders",
     holds=_HOLDS,
 )
+_REFUSES_TOKENS = Fault(
+    name="the service refuses every token",
+    layer=Layer.HTTP,
+    hop=Hop.AGENT_TO_SERVICE,
+    does="throughout a run of the agent, every token is answered with the challenge",
+    holds=_HOLDS,
+)
+# Where in the scene the run stands that had its tokens refused; the one after it is next to it.
+_REFUSED: Mapping[str, int] = {"the first token of the install": 0, "a token that was kept": 2}
 
 
 @check("ROBUST-02", needs=["faults"], cases=_PASSING)
@@ -32,6 +43,32 @@ def run_after_a_fault_works(agents: Agents, case: str) -> None:
     struck = sum(answer.whose in each.call.text() for each in run.calls(endpoint))
     require.that(struck > 0, run.what, expected="an agent that comes by", got="none that does")
     fired(_fault(case, endpoint), struck)
+    observe(exit_code=run.exit_code)
+
+    carried_out(ended(after))
+
+
+@check("ROBUST-02", needs=["faults"], cases=tuple(_REFUSED))
+def run_after_refused_tokens_works(agents: Agents, case: str) -> None:
+    """An agent gives up on a service that refuses every token, and the next run tries it again.
+
+    One that does not give up by itself is another rule's; it is stopped, and may leave behind what it likes.
+    """
+    works(agents.normal())
+    runs, place = unloved(agents).runs, _REFUSED[case]
+    run, after = runs[place], runs[place + 1]
+    all_in_time([run])
+    refused = [
+        each for each in run.calls(Endpoint.OPERATION) if (each.call.header("authorization") or "") != ""
+    ]
+    require.that(
+        bool(refused) and run.ended is Ended.BY_ITSELF,
+        run.what,
+        expected="calls with a token, and then an end",
+        got=f"{len(refused)} calls with a token, and {run.said()}",
+        exchange=run.last(),
+    )
+    fired(_REFUSES_TOKENS, len(refused))
     observe(exit_code=run.exit_code)
 
     carried_out(ended(after))
