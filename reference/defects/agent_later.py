@@ -16,10 +16,11 @@ from reference.agent.policy import authorization, discovery, exchange, operation
 from reference.agent.policy.authorization import Attempt, Query
 from reference.agent.policy.discovery import Endpoints
 from reference.agent.policy.exchange import ExchangeFacts
-from reference.agent.policy.operation import Ask
+from reference.agent.policy.operation import Ask, Tokens
 from reference.agent.policy.registration import Client
+from reference.agent.policy.renewal import refreshed
 from reference.agent.settings import Settings
-from reference.agent.wire import Answer, Outgoing, with_query
+from reference.agent.wire import Answer, Failed, Outgoing, with_query
 from reference.defects.agent_defect import AgentDefect, defect
 from reference.defects.agent_exchange import changed, for_every_redirect, with_basic
 from reference.defects.agent_keeping import marker
@@ -125,6 +126,29 @@ def first_document_for_ever(server: str, document: Mapping[str, Any]) -> Endpoin
     return discovery.endpoints(server, json.loads(kept.read_text()))
 
 
+def later_document_for_ever(server: str, document: Mapping[str, Any]) -> Endpoints:
+    """The discovery document is read until there is a token, and then once more, whatever stands in it."""
+    return first_document_for_ever(server, document) if been_here() else discovery.endpoints(server, document)
+
+
+def whatever_a_refresh_brings(
+    ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens
+) -> dict[str, Any] | None:
+    """What a gateway that fails answers is taken for tokens, and kept in their place."""
+    if "refresh_token" not in kept:
+        raise Failed("there is nothing to refresh the token with")
+    came: list[Answer] = []
+
+    def listening(asked: Outgoing) -> Answer:
+        came.append(ask(asked))
+        return came[-1]
+
+    tokens = refreshed(listening, endpoints, client, kept)
+    if came and came[-1].status >= 500:
+        return {"access_token": "", **came[-1].document()}
+    return tokens
+
+
 def complaint(step: str, facts: Mapping[str, Any]) -> None:
     """The operator is told of an exchange that failed, with all that it may need to know."""
     if step == "exchange" and facts["answer"].status != 200:
@@ -198,6 +222,19 @@ LATER: tuple[AgentDefect, ...] = (
         "The discovery document is kept, whatever stood in it.",
         "ROBUST-02 AGENT-13",
         endpoints=first_document_for_ever,
+    ),
+    defect(
+        "later-half-a-document-kept",
+        "The discovery document is kept once there is a token, whatever stood in it.",
+        "ROBUST-02",
+        endpoints=later_document_for_ever,
+    ),
+    defect(
+        "failure-kept-for-a-token",
+        "What comes of a refresh that the gateway failed at is kept in place of the tokens.",
+        "ROBUST-02",
+        renewed=whatever_a_refresh_brings,
+        worth_keeping=dict,
     ),
     defect(
         "failure-told-to-the-service",

@@ -35,6 +35,15 @@ FAULTS: Mapping[str, tuple[Endpoint, Answer]] = {
     SERVICE_FORBIDS: (Endpoint.OPERATION, Answer(status=403, whose=_AUTHORIZED)),
     ORDERS_ARE_NONE: (Endpoint.OPERATION, Answer(body=b"<html>", whose=_AUTHORIZED)),
 }
+# What fails once more in the life of an install, when a token has expired and something has been kept: first
+# the document, since of several an agent may keep the first.
+LATER = (
+    "discovery names no token endpoint",
+    TOKEN_ENDPOINT_FAILS,
+    "the token answer is no JSON",
+    "the token answer brings no token",
+    SERVICE_FAILS_LATE,
+)
 _OF_THE_SERVICE = {Endpoint.METADATA, Endpoint.OPERATION}
 
 
@@ -124,16 +133,29 @@ def renewed(agents: Agents) -> Install:
 
 def recovered(agents: Agents, case: str) -> Install:
     """A run throughout which something fails, and one in which nothing does any more."""
-    endpoint, answer = FAULTS[case]
 
     def play(install: Install) -> None:
-        script = _script(install.world, endpoint)
-        script.always(endpoint, answer)
-        install.launch(f"a run in which {case}")
-        script.clear()
+        _strike(install, case, f"a run in which {case}")
         install.launch(f"the run after one in which {case}")
 
     return agents.scene(case, play)
+
+
+def recovered_later(agents: Agents, case: str) -> tuple[Run, Run, Run]:
+    """A run of an install that goes well, one whose token has expired and in which something fails, the next.
+
+    One install lives through it all: what is the next run to one fault is the run before another one.
+    """
+
+    def play(install: Install) -> None:
+        install.launch("a run that gets a token")
+        for each in LATER:
+            install.world.desk.end_access_tokens()
+            _strike(install, each, f"a run whose token has expired, and in which {each}")
+            install.launch(f"the run after one whose token had expired, and in which {each}")
+
+    runs, place = agents.scene("one fault after another", play).runs, 2 * LATER.index(case)
+    return runs[place], runs[place + 1], runs[place + 2]
 
 
 def interrupted(agents: Agents) -> Install:
@@ -150,6 +172,15 @@ def interrupted(agents: Agents) -> Install:
         install.launch("the run after one that was asked to end")
 
     return agents.scene("asked to end", play)
+
+
+def _strike(install: Install, case: str, what: str) -> None:
+    """A run throughout which something fails; after it nothing does."""
+    endpoint, answer = FAULTS[case]
+    script = _script(install.world, endpoint)
+    script.always(endpoint, answer)
+    install.launch(what)
+    script.clear()
 
 
 def _script(world: AgentWorld, endpoint: Endpoint) -> Script:

@@ -6,10 +6,18 @@ from collections.abc import Mapping
 
 from conformance.agent import Agents, all_in_time, carried_out, ended, works
 from conformance.check import check
-from conformance.checks.agent._scenes import FAULTS, SERVICE_FORBIDS, interrupted, recovered, unloved
+from conformance.checks.agent._scenes import (
+    FAULTS,
+    LATER,
+    SERVICE_FORBIDS,
+    interrupted,
+    recovered,
+    recovered_later,
+    unloved,
+)
 from conformance.claims import LeftOut, fired, observe, require
 from conformance.faults.fault import Fault, Hop, Layer
-from conformance.run.agent_launch import Ended
+from conformance.run.agent_launch import Ended, Run
 from fakes.gateway.script import Endpoint
 
 # A user whom the service forbids something may be told so again: that is an answer, and no fault.
@@ -37,12 +45,32 @@ _REFUSED: Mapping[str, int] = {"the first token of the install": 0, "a token tha
 def run_after_a_fault_works(agents: Agents, case: str) -> None:
     """Something fails throughout a run, and nothing does in the next."""
     works(agents.normal())
-    endpoint, answer = FAULTS[case]
     run, after = recovered(agents, case).runs
     all_in_time([run])
-    struck = sum(answer.whose in each.call.text() for each in run.calls(endpoint))
+    struck = _struck(run, case)
     require.that(struck > 0, run.what, expected="an agent that comes by", got="none that does")
-    fired(_fault(case, endpoint), struck)
+    fired(_fault(case), struck)
+    observe(exit_code=run.exit_code)
+
+    carried_out(ended(after))
+
+
+@check("ROBUST-02", needs=["faults"], cases=LATER)
+def later_run_after_a_fault_works(agents: Agents, case: str) -> None:
+    """What fails when an expired token is to be replaced costs that run, and not what the install has kept.
+
+    Who keeps documents does not ask for them again. Where one fault was not got over, those after it are left
+    out.
+    """
+    works(agents.normal())
+    before, run, after = recovered_later(agents, case)
+    all_in_time([run])
+    if not before.done:
+        raise LeftOut("the run before did not work either")
+    struck = _struck(run, case)
+    if not struck:
+        raise LeftOut("the agent did not come by where it fails")
+    fired(_fault(case), struck)
     observe(exit_code=run.exit_code)
 
     carried_out(ended(after))
@@ -98,8 +126,14 @@ def run_after_one_that_was_asked_to_end_works(agents: Agents) -> None:
     carried_out(ended(after))
 
 
-def _fault(case: str, endpoint: Endpoint) -> Fault:
-    to_service = endpoint in {Endpoint.OPERATION, Endpoint.METADATA}
+def _struck(run: Run, case: str) -> int:
+    """How often the fault came in the way of the agent."""
+    endpoint, answer = FAULTS[case]
+    return sum(answer.whose in each.call.text() for each in run.calls(endpoint))
+
+
+def _fault(case: str) -> Fault:
+    to_service = FAULTS[case][0] in {Endpoint.OPERATION, Endpoint.METADATA}
     return Fault(
         name=case,
         layer=Layer.HTTP,
