@@ -6,6 +6,7 @@ from reference.defects.agent_authorization import AUTHORIZATION
 from reference.defects.agent_clock import CLOCK
 from reference.defects.agent_defect import AgentDefect
 from reference.defects.agent_exchange import EXCHANGE
+from reference.defects.agent_forgetting import FORGETTING
 from reference.defects.agent_installs import INSTALLS
 from reference.defects.agent_keeping import KEEPING
 from reference.defects.agent_later import LATER
@@ -25,6 +26,7 @@ FAMILIES = (
     EXCHANGE,
     SECRETS,
     KEEPING,
+    FORGETTING,
     TROUBLE,
     LATER,
     RESTARTS,

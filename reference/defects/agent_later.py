@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import ssl
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -25,7 +25,7 @@ from reference.defects.agent_defect import AgentDefect, defect
 from reference.defects.agent_exchange import changed, for_every_redirect, with_basic
 from reference.defects.agent_keeping import marker
 
-_TOKENS, _CLIENTS = "tokens.json", "clients.json"
+_TOKENS = "tokens.json"
 
 
 def been_here() -> bool:
@@ -92,30 +92,6 @@ def first_proof_for_all() -> dict[str, Any]:
         return fields if len(made) == 1 else fields | {"code_verifier": fields["code_verifier"][::-1]}
 
     return changed(change)
-
-
-def forgetting_its_client(run: Callable[[], int]) -> int:
-    """What a run that failed has brought is thrown away."""
-    code = run()
-    if code != 0:
-        marker(_CLIENTS).unlink(missing_ok=True)
-    return code
-
-
-def starting_from_nothing() -> dict[str, Any]:
-    """Where a fresh token is refused, all that was kept is thrown away, as some SDKs do."""
-    fresh: list[int] = []
-
-    def told(step: str, facts: Mapping[str, Any]) -> None:
-        if step == "exchange":
-            fresh[:] = [1] if facts["answer"].status == 200 else []
-
-    def metadata_url(challenges: Sequence[str], service_url: str) -> str:
-        if fresh:
-            marker(_CLIENTS).unlink(missing_ok=True)
-        return discovery.metadata_url(challenges, service_url)
-
-    return {"told": told, "metadata_url": metadata_url}
 
 
 def first_document_for_ever(server: str, document: Mapping[str, Any]) -> Endpoints:
@@ -204,18 +180,6 @@ LATER: tuple[AgentDefect, ...] = (
         "The restart after a refused code has a verifier that proves nothing.",
         "AGENT-10 AGENT-06",
         **first_proof_for_all(),
-    ),
-    defect(
-        "client-forgotten-on-failure",
-        "A run that fails forgets its client.",
-        "AGENT-11 AGENT-08",
-        around=forgetting_its_client,
-    ),
-    defect(
-        "client-forgotten-with-a-fresh-token",
-        "Where a fresh token is refused, its client is forgotten.",
-        "AGENT-11",
-        **starting_from_nothing(),
     ),
     defect(
         "half-a-document-kept",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from conformance.agent import Agents, Install, end_tokens
+from conformance.claims import LeftOut
 from conformance.run.agent_launch import Ended, Run
 from conformance.run.agent_world import AgentWorld
 from fakes.gateway.script import Answer, Endpoint, Script
@@ -12,6 +13,7 @@ from fakes.gateway.script import Answer, Endpoint, Script
 TOKEN_ENDPOINT_FAILS = "the token endpoint fails"  # noqa: S105 - a name
 SERVICE_FAILS_LATE, SERVICE_FORBIDS = "the service fails at a token", "the service forbids it"
 ORDERS_ARE_NONE = "the orders are no JSON"
+ASKED_TO_END = "it is asked to end"
 # What stands in calls that come with a token, and in no others.
 _AUTHORIZED = "\nauthorization: "
 # What fails throughout the first run of an install.
@@ -171,7 +173,13 @@ def interrupted(agents: Agents) -> Install:
         script.clear()
         install.launch("the run after one that was asked to end")
 
-    return agents.scene("asked to end", play)
+    return agents.scene(ASKED_TO_END, play)
+
+
+def not_killed(run: Run) -> None:
+    """Who does not end is killed, as by a machine that goes down, and may leave behind what he likes."""
+    if run.killed:
+        raise LeftOut("the agent does not end when it is asked to, and had to be killed")
 
 
 def _strike(install: Install, case: str, what: str) -> None:

@@ -7,7 +7,20 @@ from collections.abc import Callable, Mapping, Sequence
 
 from conformance.agent import Agents, all_in_time, carried_out, ended, in_time, works
 from conformance.check import check
-from conformance.checks.agent._scenes import TOKEN_ENDPOINT_FAILS, held, recovered, refused, renewed, unloved
+from conformance.checks.agent._scenes import (
+    ASKED_TO_END,
+    ORDERS_ARE_NONE,
+    SERVICE_FAILS_LATE,
+    SERVICE_FORBIDS,
+    TOKEN_ENDPOINT_FAILS,
+    held,
+    interrupted,
+    not_killed,
+    recovered,
+    refused,
+    renewed,
+    unloved,
+)
 from conformance.claims import LeftOut, expect, observe, require
 from conformance.run.agent_launch import Ended, Run
 from fakes.gateway.script import Endpoint
@@ -20,6 +33,10 @@ TROUBLES: Mapping[str, Callable[[Agents], Sequence[Run]]] = {
     "a code was refused": lambda agents: refused(agents).runs[:1],
     "a fresh token was refused": lambda agents: unloved(agents).runs,
     TOKEN_ENDPOINT_FAILS: lambda agents: recovered(agents, TOKEN_ENDPOINT_FAILS).runs,
+    SERVICE_FAILS_LATE: lambda agents: recovered(agents, SERVICE_FAILS_LATE).runs,
+    SERVICE_FORBIDS: lambda agents: recovered(agents, SERVICE_FORBIDS).runs,
+    ORDERS_ARE_NONE: lambda agents: recovered(agents, ORDERS_ARE_NONE).runs,
+    ASKED_TO_END: lambda agents: interrupted(agents).runs,
 }
 
 
@@ -48,6 +65,7 @@ def trouble_makes_no_new_client(agents: Agents, case: str) -> None:
     works(agents.normal())
     played = TROUBLES[case](agents)
     all_in_time(played[:1])
+    not_killed(played[0])
     runs = in_time(played)
     calls = [each for run in runs for each in run.calls(Endpoint.REGISTRATION)]
     require.that(bool(calls), runs[0].what, expected="a registration", got="none")

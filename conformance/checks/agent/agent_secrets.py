@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from conformance.agent import Agents, Install, all_in_time, ended, in_time
 from conformance.check import check
 from conformance.checks.agent._scenes import (
+    ASKED_TO_END,
     ORDERS_ARE_NONE,
     SERVICE_FAILS_LATE,
     SERVICE_FORBIDS,
@@ -38,7 +39,7 @@ HELPLESS: Mapping[str, Callable[[Agents], Install]] = {
     SERVICE_FAILS_LATE: lambda agents: recovered(agents, SERVICE_FAILS_LATE),
     SERVICE_FORBIDS: lambda agents: recovered(agents, SERVICE_FORBIDS),
     ORDERS_ARE_NONE: lambda agents: recovered(agents, ORDERS_ARE_NONE),
-    "it is asked to end": interrupted,
+    ASKED_TO_END: interrupted,
 }
 
 

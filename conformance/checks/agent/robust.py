@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from conformance.agent import Agents, all_in_time, carried_out, ended, works
 from conformance.check import check
 from conformance.checks.agent._scenes import (
+    ASKED_TO_END,
     FAULTS,
     LATER,
     SERVICE_FORBIDS,
     interrupted,
+    not_killed,
     recovered,
     recovered_later,
     unloved,
@@ -23,8 +25,8 @@ from fakes.gateway.script import Endpoint
 # A user whom the service forbids something may be told so again: that is an answer, and no fault.
 _PASSING = tuple(case for case in FAULTS if case != SERVICE_FORBIDS)
 _HOLDS = "the next run of the same install ends with the orders"
-_ASKED_TO_END = Fault(
-    name="it is asked to end",
+_SIGTERM = Fault(
+    name=ASKED_TO_END,
     layer=Layer.CLIENT,
     hop=Hop.AGENT_TO_SERVICE,
     does="SIGTERM comes while the agent waits for the orders",
@@ -104,10 +106,7 @@ def run_after_refused_tokens_works(agents: Agents, case: str) -> None:
 
 @check("ROBUST-02", needs=["faults"])
 def run_after_one_that_was_asked_to_end_works(agents: Agents) -> None:
-    """What a run has begun that was asked to end does not stand in the way of the next.
-
-    Who does not end is killed, as by a machine that goes down, and may leave behind what he likes.
-    """
+    """What a run has begun that was asked to end does not stand in the way of the next."""
     works(agents.normal())
     run, after = interrupted(agents).runs
     all_in_time([run])
@@ -118,9 +117,8 @@ def run_after_one_that_was_asked_to_end_works(agents: Agents) -> None:
         got=run.said(),
         exchange=run.last(),
     )
-    fired(_ASKED_TO_END, 1)
-    if run.killed:
-        raise LeftOut("the agent does not end when it is asked to, and had to be killed")
+    fired(_SIGTERM, 1)
+    not_killed(run)
     observe(exit_code=run.exit_code)
 
     carried_out(ended(after))

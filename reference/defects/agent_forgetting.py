@@ -1,0 +1,109 @@
+"""Agents that throw their client away when something goes wrong, and register anew."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from reference.agent.policy import discovery, operation
+from reference.agent.policy.operation import Ask
+from reference.agent.settings import Settings
+from reference.agent.wire import Answer
+from reference.defects.agent_defect import AgentDefect, defect
+from reference.defects.agent_keeping import marker
+
+_CLIENTS = "clients.json"
+
+
+def forgetting_its_client(run: Callable[[], int]) -> int:
+    """What a run that failed has brought is thrown away."""
+    code = run()
+    if code != 0:
+        marker(_CLIENTS).unlink(missing_ok=True)
+    return code
+
+
+def starting_from_nothing() -> dict[str, Any]:
+    """Where a fresh token is refused, all that was kept is thrown away, as some SDKs do."""
+    fresh: list[int] = []
+
+    def told(step: str, facts: Mapping[str, Any]) -> None:
+        if step == "exchange":
+            fresh[:] = [1] if facts["answer"].status == 200 else []
+
+    def metadata_url(challenges: Sequence[str], service_url: str) -> str:
+        if fresh:
+            marker(_CLIENTS).unlink(missing_ok=True)
+        return discovery.metadata_url(challenges, service_url)
+
+    return {"told": told, "metadata_url": metadata_url}
+
+
+def forgetting_when(helpless: Callable[[Answer], bool]) -> dict[str, Any]:
+    """Where a call with a token was no help, all that was kept is thrown away."""
+
+    def operate(settings: Settings, ask: Ask, authorization: Mapping[str, str]) -> Answer:
+        answer = operation.operate(settings, ask, authorization)
+        if authorization and helpless(answer):
+            clear_up()
+        return answer
+
+    return {"operate": operate}
+
+
+def leaving_nothing_behind(run: Callable[[], int]) -> int:
+    """Who is asked to end clears up first."""
+
+    def go(_signal: int, _frame: object) -> None:
+        clear_up()
+        raise SystemExit(1)
+
+    signal.signal(signal.SIGTERM, go)
+    return run()
+
+
+def clear_up() -> None:
+    shutil.rmtree(os.environ["GATEPROOF_STATE_DIR"])
+
+
+FORGETTING: tuple[AgentDefect, ...] = (
+    defect(
+        "client-forgotten-on-failure",
+        "A run that fails forgets its client.",
+        "AGENT-11 AGENT-08",
+        around=forgetting_its_client,
+    ),
+    defect(
+        "client-forgotten-with-a-fresh-token",
+        "Where a fresh token is refused, its client is forgotten.",
+        "AGENT-11",
+        **starting_from_nothing(),
+    ),
+    defect(
+        "client-forgotten-when-forbidden",
+        "Where the service forbids a call, its client is forgotten.",
+        "AGENT-11",
+        **forgetting_when(lambda answer: answer.status == 403),
+    ),
+    defect(
+        "client-forgotten-when-the-service-fails",
+        "Where the service fails at a call with a token, its client is forgotten.",
+        "AGENT-11",
+        **forgetting_when(lambda answer: answer.status == 500),
+    ),
+    defect(
+        "client-forgotten-when-the-answer-is-none",
+        "Where the service answers a call with a token with no JSON, its client is forgotten.",
+        "AGENT-11",
+        **forgetting_when(lambda answer: answer.status == 200 and not answer.document()),
+    ),
+    defect(
+        "client-forgotten-when-asked-to-end",
+        "Where it is asked to end, its client is forgotten.",
+        "AGENT-11",
+        around=leaving_nothing_behind,
+    ),
+)
