@@ -6,6 +6,7 @@ from reference.defects.agent_authorization import AUTHORIZATION
 from reference.defects.agent_clock import CLOCK
 from reference.defects.agent_defect import AgentDefect
 from reference.defects.agent_exchange import EXCHANGE
+from reference.defects.agent_failures import FAILURES
 from reference.defects.agent_forgetting import FORGETTING
 from reference.defects.agent_installs import INSTALLS
 from reference.defects.agent_keeping import KEEPING
@@ -24,6 +25,7 @@ FAMILIES = (
     REGISTRATION,
     AUTHORIZATION,
     EXCHANGE,
+    FAILURES,
     SECRETS,
     KEEPING,
     FORGETTING,

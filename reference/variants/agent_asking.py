@@ -40,7 +40,7 @@ def _metadata_first(settings: Settings, ask: Ask, given: Mapping[str, str]) -> A
     return operation.operate(settings, ask, given)
 
 
-def _registers_more(settings: Settings) -> dict[str, Any]:
+def registers_more(settings: Settings) -> dict[str, Any]:
     return registration.registration_record(settings) | {
         "grant_types": ["authorization_code", "refresh_token"],
         "client_uri": "https://agent.example",
@@ -164,7 +164,7 @@ ASKING = (
         "the scheme of the token is written in other letters",
         bearer=lambda tokens: {"authorization": f"bearer {tokens['access_token']}"} if tokens else {},
     ),
-    variant("registers-more", "the registration says more", registration_record=_registers_more),
+    variant("registers-more", "the registration says more", registration_record=registers_more),
     variant(
         "asks-for-more",
         "the authorization request has more parameters, and the ID token has to answer it",

@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from conformance.agent import Agents, Install, end_tokens
+from conformance.agent import Agents, Install, all_in_time, end_tokens, in_time
 from conformance.claims import LeftOut
 from conformance.run.agent_launch import Ended, Run
-from conformance.run.agent_world import AgentWorld
+from conformance.run.agent_world import AgentWorld, Heard
 from fakes.gateway.script import Answer, Endpoint, Script
 
 TOKEN_ENDPOINT_FAILS = "the token endpoint fails"  # noqa: S105 - a name
 SERVICE_FAILS_LATE, SERVICE_FORBIDS = "the service fails at a token", "the service forbids it"
 ORDERS_ARE_NONE = "the orders are no JSON"
 ASKED_TO_END = "it is asked to end"
+NO_JSON_FOR_TOKENS, NO_TOKEN = "the token answer is no JSON", "the token answer brings no token"
+REGISTRATION_REFUSED, NO_CLIENT = "the registration is refused", "the registration brings no client"
+CLIENT_REJECTED = "the client is rejected"
+EXPIRED, REFUSED = "the access token has expired", "a fresh access token is refused"
 # What stands in calls that come with a token, and in no others.
 _AUTHORIZED = "\nauthorization: "
 # What fails throughout the first run of an install.
 FAULTS: Mapping[str, tuple[Endpoint, Answer]] = {
     TOKEN_ENDPOINT_FAILS: (Endpoint.TOKEN, Answer(status=500)),
-    "the token answer is no JSON": (Endpoint.TOKEN, Answer(body=b"<html>")),
+    NO_JSON_FOR_TOKENS: (Endpoint.TOKEN, Answer(body=b"<html>")),
     "the token endpoint hangs up": (Endpoint.TOKEN, Answer(reset=True)),
     "the token answer drips": (Endpoint.TOKEN, Answer(drips_s=3.0)),
     "the token answer breaks off": (Endpoint.TOKEN, Answer(breaks_off=True)),
-    "the token answer brings no token": (Endpoint.TOKEN, Answer(members={"access_token": None})),
-    "the registration is refused": (Endpoint.REGISTRATION, Answer(status=400)),
-    "the registration brings no client": (
+    NO_TOKEN: (Endpoint.TOKEN, Answer(members={"access_token": None})),
+    CLIENT_REJECTED: (Endpoint.TOKEN, Answer(status=401, members={"error": "invalid_client"})),
+    REGISTRATION_REFUSED: (Endpoint.REGISTRATION, Answer(status=400)),
+    NO_CLIENT: (
         Endpoint.REGISTRATION,
         Answer(members={"client_id": None, "client_secret": None}),
     ),
@@ -42,8 +47,8 @@ FAULTS: Mapping[str, tuple[Endpoint, Answer]] = {
 LATER = (
     "discovery names no token endpoint",
     TOKEN_ENDPOINT_FAILS,
-    "the token answer is no JSON",
-    "the token answer brings no token",
+    NO_JSON_FOR_TOKENS,
+    NO_TOKEN,
     SERVICE_FAILS_LATE,
 )
 _OF_THE_SERVICE = {Endpoint.METADATA, Endpoint.OPERATION}
@@ -180,6 +185,36 @@ def not_killed(run: Run) -> None:
     """Who does not end is killed, as by a machine that goes down, and may leave behind what he likes."""
     if run.killed:
         raise LeftOut("the agent does not end when it is asked to, and had to be killed")
+
+
+# Where a call that came with a token did not bring the orders.
+HELPLESS: Mapping[str, Callable[[Agents], Install]] = {
+    EXPIRED: renewed,
+    REFUSED: unloved,
+    SERVICE_FAILS_LATE: lambda agents: recovered(agents, SERVICE_FAILS_LATE),
+    SERVICE_FORBIDS: lambda agents: recovered(agents, SERVICE_FORBIDS),
+    ORDERS_ARE_NONE: lambda agents: recovered(agents, ORDERS_ARE_NONE),
+    ASKED_TO_END: interrupted,
+}
+
+
+def without_help(agents: Agents, case: str) -> tuple[Install, list[Run]]:
+    """An install in which a call with a token was no help, and those of its runs that came to an end."""
+    install = HELPLESS[case](agents)
+    all_in_time(install.runs[:1])
+    runs = in_time(install.runs)
+    # What fails does so in the first run, but for tokens that are answered with the challenge.
+    tried = runs if case in {EXPIRED, REFUSED} else runs[:1]
+    struck = [each for run in tried for each in run.calls(Endpoint.OPERATION) if _fell_through(each, case)]
+    if not struck:
+        raise LeftOut("the agent made no call with a token that did not help")
+    return install, runs
+
+
+def _fell_through(each: Heard, case: str) -> bool:
+    """A call with a token whose answer is of no use; where the token is the reason, the challenge is that."""
+    is_challenged = each.call.status == 401
+    return each.call.header("authorization") is not None and (is_challenged or case not in {EXPIRED, REFUSED})
 
 
 def _strike(install: Install, case: str, what: str) -> None:

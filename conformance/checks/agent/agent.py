@@ -6,13 +6,20 @@ How it authorizes is looked at in those after a refusal and an approval as well.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
 from urllib.parse import unquote
 
-from conformance.agent import Agents, carried_out, ended, exchanges, s256, works
+from conformance.agent import Agents, carried_out, ended, exchanges, works
 from conformance.check import check
+from conformance.checks.agent._messages import (
+    has_credentials_in_its_body,
+    is_a_form,
+    names_https_addresses,
+    names_its_method,
+    names_no_scope,
+    proves_its_code,
+    repeats_its_redirect_uri,
+)
 from conformance.checks.agent._scenes import all_ways
 from conformance.claims import LeftOut, expect, observe, require
 from conformance.run.agent_addresses import CHALLENGE
@@ -46,8 +53,6 @@ _VALUES: Mapping[str, tuple[Callable[[str], bool], str]] = {
 WITHOUT_QUOTES = "without quotes"
 CHALLENGES: Mapping[str, str] = {WITHOUT_QUOTES: UNQUOTED, "behind other parameters": AMONG_OTHERS}
 _SHORT = 20
-# What stands around scopes where JSON has several of them.
-_QUOTES = str.maketrans('"[]{},', "      ")
 
 
 @check("AGENT-01")
@@ -122,42 +127,19 @@ def operation_is_carried_out_without_a_lifetime(agents: Agents) -> None:
 @check("AGENT-02")
 def redirect_uris_are_https(agents: Agents) -> None:
     """Every redirect URI that the agent registers is HTTPS."""
-    for uris, exchange in _registered(agents, "redirect_uris"):
-        found = uris if isinstance(uris, list) else [uris]
-        expect.that(
-            bool(found) and all(str(uri).lower().startswith("https://") for uri in found),
-            "redirect_uris of the registration",
-            expected="HTTPS addresses",
-            got=", ".join(str(uri).partition("?")[0] for uri in found) or "none",
-            exchange=exchange,
-        )
+    names_https_addresses(_registrations(agents))
 
 
 @check("AGENT-02")
 def authentication_method_is_client_secret_post(agents: Agents) -> None:
     """The agent registers the one method by which agents authenticate."""
-    for method, exchange in _registered(agents, "token_endpoint_auth_method"):
-        expect.that(
-            method == "client_secret_post",
-            "token_endpoint_auth_method of the registration",
-            expected="client_secret_post",
-            got="nothing" if method is None else method,
-            exchange=exchange,
-        )
+    names_its_method(_registrations(agents))
 
 
 @check("AGENT-02")
 def no_scope_of_the_resource_is_registered(agents: Agents) -> None:
     """Scopes are asked for in the authorization, where the user sees them, and nowhere else."""
-    for each in _registrations(agents):
-        named = list(_scopes_in(each.call.json()))
-        expect.that(
-            not any(set(SCOPES).intersection(scopes) for _, scopes in named),
-            "scopes of the registration",
-            expected="no scope of the Resource",
-            got=", ".join(f"{member}: {' '.join(scopes)}" for member, scopes in named),
-            exchange=each.exchange(),
-        )
+    names_no_scope(_registrations(agents))
 
 
 @check("AGENT-03")
@@ -218,16 +200,7 @@ def spaces_are_written_percent_20(agents: Agents) -> None:
 @check("AGENT-06")
 def exchange_is_form_encoded(agents: Agents) -> None:
     """The token request is a form, and says so."""
-    for each in _exchanged(agents):
-        label = (each.call.header("content-type") or "").partition(";")[0].strip().lower()
-        expect.that(
-            label == "application/x-www-form-urlencoded",
-            "content type of the token request",
-            expected="application/x-www-form-urlencoded",
-            got=label or "none",
-            exchange=each.exchange(),
-        )
-        expect.equal(each.call.form().get("grant_type"), "authorization_code", "grant_type")
+    is_a_form(_exchanged(agents))
 
 
 @check("AGENT-06")
@@ -235,76 +208,25 @@ def credentials_are_in_the_body(agents: Agents) -> None:
     """Client ID and secret are fields of the form: the other way is not supported for agents."""
     made = _exchanged(agents)
     desks = [install.world.desk for install, _ in all_ways(agents)]
-    own = {client.client_id: client.secret for desk in desks for client in desk.clients.values()}
-    for each in made:
-        given = {name: each.call.form().get(name, "") for name in ("client_id", "client_secret")}
-        secret = own.get(given["client_id"])
-        rights = {"client_id": secret is not None, "client_secret": given["client_secret"] == secret}
-        for name, right in rights.items():
-            expect.that(
-                right,
-                f"{name} in the body of the token request",
-                expected="the client's own, with everything encoded that means something else in a form",
-                got="another one" if given[name] else "nothing",
-                exchange=each.exchange(),
-            )
-        observe(authorization_header=each.call.header("authorization") is not None)
+    has_credentials_in_its_body(made, [client for desk in desks for client in desk.clients.values()])
 
 
 @check("AGENT-06")
 def redirect_uri_is_the_one_of_the_authorization(agents: Agents) -> None:
     """The redirect URI is repeated to the letter: the one of the authorization that brought the code."""
-    visits = [visit for visit, _ in _visits(agents)]
-    used = {code: visit.value("redirect_uri") for visit in visits for code in visit.codes()}
-    for each in _exchanged(agents):
-        code, given = (each.call.form().get(name) for name in ("code", "redirect_uri"))
-        expect.that(
-            given in ({used[code]} if code in used else set(used.values())) - {None},
-            "redirect_uri of the token request",
-            expected="the one of the authorization request that brought the code",
-            got=each.call.form().get("redirect_uri", "nothing").partition("?")[0],
-            exchange=each.exchange(),
-        )
+    repeats_its_redirect_uri(_exchanged(agents), [visit for visit, _ in _visits(agents)])
 
 
 @check("AGENT-06")
 def verifier_matches_the_challenge(agents: Agents) -> None:
     """The S256 of the verifier is the challenge of the authorization that brought the code."""
-    visits = [visit for visit, _ in _visits(agents)]
-    challenges = {code: visit.value("code_challenge") for visit in visits for code in visit.codes()}
-    for each in _exchanged(agents):
-        verifier = each.call.form().get("code_verifier", "")
-        expect.that(
-            bool(verifier) and s256(verifier) == challenges.get(each.call.form().get("code", "")),
-            "code_verifier of the token request",
-            expected="the one whose S256 is the code_challenge",
-            got=f"{len(verifier)} characters that are not it" if verifier else "nothing",
-            exchange=each.exchange(),
-        )
+    proves_its_code(_exchanged(agents), [visit for visit, _ in _visits(agents)])
 
 
 def _registrations(agents: Agents) -> list[Heard]:
     calls = [each for run in agents.runs() for each in run.calls(Endpoint.REGISTRATION)]
     require.that(bool(calls), "the normal run", expected="a registration", got="none")
     return calls
-
-
-def _registered(agents: Agents, member: str) -> list[tuple[Any, Exchange]]:
-    """A member of each registration, None where it is not there."""
-    records = ((each.call.json(), each.exchange()) for each in _registrations(agents))
-    return [
-        (record.get(member) if isinstance(record, dict) else None, exchange) for record, exchange in records
-    ]
-
-
-def _scopes_in(record: Any) -> Iterator[tuple[str, list[str]]]:
-    """What a registration has under any name that speaks of scopes, however deep."""
-    members = dict(enumerate(record)) if isinstance(record, list) else record
-    for name, value in members.items() if isinstance(members, dict) else ():
-        if "scope" in str(name).lower():
-            yield str(name), json.dumps(value).translate(_QUOTES).split()
-        else:
-            yield from _scopes_in(value)
 
 
 def _visits(agents: Agents) -> list[tuple[Visit, Exchange | None]]:

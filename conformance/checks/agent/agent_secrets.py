@@ -4,19 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from conformance.agent import Agents, Install, all_in_time, ended, in_time
+from conformance.agent import Agents, all_in_time, ended
 from conformance.check import check
-from conformance.checks.agent._scenes import (
-    ASKED_TO_END,
-    ORDERS_ARE_NONE,
-    SERVICE_FAILS_LATE,
-    SERVICE_FORBIDS,
-    interrupted,
-    recovered,
-    renewed,
-    unloved,
-)
-from conformance.claims import LeftOut, expect, observe, require
+from conformance.checks.agent._scenes import HELPLESS, without_help
+from conformance.claims import expect, observe, require
 from conformance.run.agent_launch import Run
 from conformance.run.agent_output import PAGES, REQUESTS, UNSEARCHED, Printed, printed
 from conformance.run.agent_world import METADATA, SERVICE, Heard
@@ -28,19 +19,6 @@ TOKENS = ("access_token", "id_token")
 OTHER_TOKENS = ("id_token", "refresh_token")
 OF_THE_EXCHANGE = ("client_secret", "refresh_token", "code", "code_verifier")
 _MOST_PLACES = 4
-EXPIRED = "the access token has expired"
-WORTHLESS: Mapping[str, Callable[[Agents], Install]] = {
-    EXPIRED: renewed,
-    "a fresh access token is refused": unloved,
-}
-# Where a call that came with a token did not bring the orders.
-HELPLESS: Mapping[str, Callable[[Agents], Install]] = {
-    EXPIRED: renewed,
-    SERVICE_FAILS_LATE: lambda agents: recovered(agents, SERVICE_FAILS_LATE),
-    SERVICE_FORBIDS: lambda agents: recovered(agents, SERVICE_FORBIDS),
-    ORDERS_ARE_NONE: lambda agents: recovered(agents, ORDERS_ARE_NONE),
-    ASKED_TO_END: interrupted,
-}
 
 
 @check("AGENT-07")
@@ -57,16 +35,7 @@ def access_token_goes_as_bearer(agents: Agents) -> None:
         got=f"{len(calls)} without",
         exchange=calls[-1].exchange() if calls else None,
     )
-    hoard = leaks.Hoard(leaks.canary("access_token", token) for token in tokens)
-    for each in (each for run in runs for each in run.calls(Endpoint.OPERATION)):
-        elsewhere = hoard.search(f"{each.call.target}\n{each.call.body.decode('utf-8', 'replace')}")
-        expect.that(
-            not elsewhere,
-            "address and body of a call to the service",
-            expected="no access token in them",
-            got="the access token",
-            exchange=each.exchange(),
-        )
+    _in_the_header_alone([each for run in runs for each in run.calls(Endpoint.OPERATION)], tokens)
 
 
 @check("AGENT-07", cases=OTHER_TOKENS)
@@ -82,16 +51,16 @@ def no_run_brings_other_tokens_to_the_service(survey: Survey) -> None:
     _clean(survey, OTHER_TOKENS, parts=(REQUESTS,), parties=(SERVICE, METADATA))
 
 
-@check("AGENT-07", cases=tuple(WORTHLESS))
-def other_tokens_do_not_go_to_the_service_either(agents: Agents, case: str) -> None:
-    """Where the access token is no good, what came with it or with the next one is still for others."""
+@check("AGENT-07", needs=["faults"], cases=tuple(HELPLESS))
+def tokens_keep_their_places_where_one_does_not_help(agents: Agents, case: str) -> None:
+    """A token that is no good is good nowhere else, and what came with it is still for others."""
     _with_tokens(agents)
-    install = WORTHLESS[case](agents)
-    known = {kind: install.world.secrets()[kind] for kind in OTHER_TOKENS}
-    all_in_time(install.runs[:1])
-    runs = in_time(install.runs)
+    install, runs = without_help(agents, case)
+    known = install.world.secrets()
     calls = [each for run in runs for each in run.calls() if each.party in {SERVICE, METADATA}]
-    found = [each for each in calls if printed(each.call.text().encode(), known)]
+    _in_the_header_alone(calls, known["access_token"])
+    others = {kind: known[kind] for kind in OTHER_TOKENS}
+    found = [each for each in calls if printed(each.call.text().encode(), others)]
     _nowhere(found, f"requests to the service where {case}", "ID token and no refresh token")
     all_in_time(install.runs)
 
@@ -134,14 +103,7 @@ def normal_run_prints_no_token(agents: Agents) -> None:
 def token_that_does_not_help_is_not_printed(agents: Agents, case: str) -> None:
     """A call with a token is answered with an error: what was asked is not shown to whoever wonders why."""
     _with_tokens(agents)
-    install = HELPLESS[case](agents)
-    all_in_time(install.runs[:1])
-    runs = in_time(install.runs)
-    # What fails does so in the first run, but for a token that expires after it.
-    tried = runs if case == EXPIRED else runs[:1]
-    struck = [each for run in tried for each in run.calls(Endpoint.OPERATION) if _fell_through(each, case)]
-    if not struck:
-        raise LeftOut("the agent made no call with a token that did not help")
+    install, runs = without_help(agents, case)
     for run in runs:
         _nothing_printed(run, {kind: install.world.secrets()[kind] for kind in TOKENS}, {})
     all_in_time(install.runs)
@@ -180,9 +142,17 @@ def no_run_brings_a_credential_to_others(survey: Survey) -> None:
     _clean(survey, OF_THE_EXCHANGE, parts=(REQUESTS,))
 
 
-def _fell_through(each: Heard, case: str) -> bool:
-    """A call with a token whose answer is of no use; where the token expired, the challenge is that."""
-    return each.call.header("authorization") is not None and (case != EXPIRED or each.call.status == 401)
+def _in_the_header_alone(calls: Sequence[Heard], tokens: Sequence[str]) -> None:
+    hoard = leaks.Hoard(leaks.canary("access_token", token) for token in tokens)
+    for each in calls:
+        elsewhere = hoard.search(f"{each.call.target}\n{each.call.body.decode('utf-8', 'replace')}")
+        expect.that(
+            not elsewhere,
+            "address and body of a call to the service",
+            expected="no access token in them",
+            got="the access token",
+            exchange=each.exchange(),
+        )
 
 
 def _is_bearer(each: Heard, tokens: list[str]) -> bool:

@@ -8,6 +8,7 @@ from conformance.agent import Agents, all_in_time, carried_out, ended, works
 from conformance.check import check
 from conformance.checks.agent._scenes import (
     ASKED_TO_END,
+    CLIENT_REJECTED,
     FAULTS,
     LATER,
     SERVICE_FORBIDS,
@@ -22,8 +23,9 @@ from conformance.faults.fault import Fault, Hop, Layer
 from conformance.run.agent_launch import Ended, Run
 from fakes.gateway.script import Endpoint
 
-# A user whom the service forbids something may be told so again: that is an answer, and no fault.
-_PASSING = tuple(case for case in FAULTS if case != SERVICE_FORBIDS)
+# A user whom the service forbids something may be told so again, and whoever's client is rejected may ask its
+# operator: these are answers, and no faults.
+_PASSING = tuple(case for case in FAULTS if case not in {SERVICE_FORBIDS, CLIENT_REJECTED})
 _HOLDS = "the next run of the same install ends with the orders"
 _SIGTERM = Fault(
     name=ASKED_TO_END,

@@ -1,0 +1,146 @@
+"""Agents that try what they must not once something was refused or has failed."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from reference.agent.policy import exchange, operation, registration
+from reference.agent.policy.operation import Ask
+from reference.agent.settings import Settings
+from reference.agent.wire import Answer, Outgoing, with_query
+from reference.defects.agent_defect import AgentDefect, defect
+from reference.defects.agent_keeping import marker
+
+NONE, BASIC = "none", "client_secret_basic"
+
+
+def registering_again(failed: Callable[[Answer], bool], **members: Any) -> dict[str, Any]:
+    """A registration that failed is made once more, and says something else."""
+
+    def followed(asked: Outgoing, answer: Answer) -> Outgoing | None:
+        record = json.loads(asked.body) if asked.body.startswith(b"{") else {}
+        if "redirect_uris" not in record or not failed(answer) or record == {**record, **members}:
+            return None
+        return replace(asked, body=json.dumps({**record, **members}).encode())
+
+    return {"followed": followed}
+
+
+def another_method_once_rejected() -> dict[str, Any]:
+    """A client that was rejected is given up for one with another method."""
+
+    def starts_over(answer: Answer) -> bool:
+        if answer.document().get("error") == "invalid_client":
+            marker("clients.json").unlink()
+            marker("rejected").touch()
+        return exchange.starts_over(answer)
+
+    def record(settings: Settings) -> dict[str, Any]:
+        said = registration.registration_record(settings)
+        return said | ({"token_endpoint_auth_method": BASIC} if marker("rejected").exists() else {})
+
+    return {"starts_over": starts_over, "registration_record": record}
+
+
+def sent_again(failed: Callable[[Answer], bool], otherwise: Callable[[Outgoing], Outgoing]) -> dict[str, Any]:
+    """An exchange that failed is made once more, in another way."""
+    return {"sent_again": lambda asked, answer: otherwise(asked) if failed(answer) else None}
+
+
+def with_basic(asked: Outgoing) -> Outgoing:
+    fields = dict(parse_qsl(asked.body.decode()))
+    pair = f"{fields.pop('client_id')}:{fields.pop('client_secret')}"
+    header = f"Basic {base64.b64encode(pair.encode()).decode()}"
+    return replace(asked, headers={**asked.headers, "Authorization": header}, body=urlencode(fields).encode())
+
+
+def as_json(asked: Outgoing) -> Outgoing:
+    fields = dict(parse_qsl(asked.body.decode()))
+    headers = {**asked.headers, "Content-Type": "application/json"}
+    return replace(asked, headers=headers, body=json.dumps(fields).encode())
+
+
+def in_the_query(helpless: Callable[[Answer], bool]) -> dict[str, Any]:
+    """Where the token was no help in its header, it is tried in the query."""
+
+    def operate(settings: Settings, ask: Ask, authorization: Mapping[str, str]) -> Answer:
+        answer = operation.operate(settings, ask, authorization)
+        token = authorization.get("Authorization", "").removeprefix("Bearer ")
+        if not token or not helpless(answer):
+            return answer
+        url = with_query(f"{settings.service_url}/orders", {"access_token": token})
+        return ask(Outgoing(method="GET", url=url))
+
+    return {"operate": operate}
+
+
+def rejects(answer: Answer) -> bool:
+    return answer.document().get("error") == "invalid_client"
+
+
+FAILURES: tuple[AgentDefect, ...] = (
+    defect(
+        "plain-http-where-https-is-refused",
+        "A registration that is refused is tried with an address in plain HTTP.",
+        "AGENT-02",
+        **registering_again(
+            lambda answer: answer.status == 400, redirect_uris=["http://127.0.0.1:8080/callback"]
+        ),
+    ),
+    defect(
+        "public-where-a-registration-brings-no-client",
+        "A registration that brings no client is tried without authentication.",
+        "AGENT-02",
+        **registering_again(
+            lambda answer: answer.status == 201 and "client_id" not in answer.document(),
+            token_endpoint_auth_method=NONE,
+        ),
+    ),
+    defect(
+        "another-method-once-rejected",
+        "Once its client was rejected, it registers one with client_secret_basic.",
+        "AGENT-02",
+        **another_method_once_rejected(),
+    ),
+    defect(
+        "basic-where-the-token-endpoint-fails",
+        "An exchange that the token endpoint fails at is tried with a Basic header.",
+        "AGENT-06",
+        **sent_again(lambda answer: answer.status >= 500, with_basic),
+    ),
+    defect(
+        "basic-where-its-client-is-rejected",
+        "An exchange with a client that is rejected is tried with a Basic header.",
+        "AGENT-06",
+        **sent_again(rejects, with_basic),
+    ),
+    defect(
+        "json-where-a-form-brings-no-tokens",
+        "An exchange that is answered with no tokens is tried as JSON.",
+        "AGENT-06",
+        **sent_again(lambda answer: answer.status == 200 and exchange.tokens_in(answer) is None, as_json),
+    ),
+    defect(
+        "token-in-the-query-where-it-is-forbidden",
+        "A call that the service forbids is tried with the token in the query.",
+        "AGENT-07",
+        **in_the_query(lambda answer: answer.status == 403),
+    ),
+    defect(
+        "token-in-the-query-where-the-service-fails",
+        "A call that the service fails at is tried with the token in the query.",
+        "AGENT-07",
+        **in_the_query(lambda answer: answer.status >= 500),
+    ),
+    defect(
+        "token-in-the-query-where-no-orders-come",
+        "A call that is answered with no JSON is tried with the token in the query.",
+        "AGENT-07",
+        **in_the_query(lambda answer: answer.status == 200 and not answer.document()),
+    ),
+)
