@@ -93,15 +93,15 @@ def _alphabet(columns: Sequence[set[str]]) -> int:
 
 
 def spelled_out(samples: Sequence[str]) -> list[str]:
-    """The samples without an encoding that only makes them look longer: base64url of what is text already.
+    """The samples without encodings that only make them look longer, however many: those of what is text.
 
     Random octets are hardly ever text, so where all samples are, text is what somebody encoded.
     """
-    try:
-        inner = [_octets(sample).decode("ascii") for sample in samples]
-    except ValueError:
-        return list(samples)
-    return inner if all(text and text.isprintable() for text in inner) else list(samples)
+    for decode in (_octets, bytes.fromhex, _of_base32):
+        inner = _texts(samples, decode)
+        if inner is not None:
+            return spelled_out(inner)
+    return list(samples)
 
 
 def steady_steps(samples: Sequence[str]) -> bool:
@@ -116,6 +116,15 @@ def steady_steps(samples: Sequence[str]) -> bool:
         (_base64url, samples),
     )
     return any(_steady(read, texts) for read, texts in readings)
+
+
+def _texts(samples: Sequence[str], decode: Callable[[str], bytes]) -> list[str] | None:
+    """What the samples are decoded to; None unless all of it is text."""
+    try:
+        inner = [decode(sample).decode("ascii") for sample in samples]
+    except ValueError:
+        return None
+    return inner if all(text and text.isprintable() for text in inner) else None
 
 
 def _steady(read: Callable[[str], int], texts: Sequence[str]) -> bool:
@@ -139,3 +148,7 @@ def _base64url(text: str) -> int:
 
 def _octets(text: str) -> bytes:
     return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+def _of_base32(text: str) -> bytes:
+    return base64.b32decode(text + "=" * (-len(text) % 8), casefold=True)

@@ -208,6 +208,17 @@ AUTHORIZATION: tuple[AgentDefect, ...] = (
         ),
     ),
     defect(
+        "verifier-encoded-three-times",
+        "24 random octets are written in base64url, and that again, and once more.",
+        "AGENT-04",
+        **attempt_by(
+            lambda drawn: {
+                "verifier": encoded(encoded(encoded(os.urandom(24)).encode()).encode()),
+                "state": drawn.state,
+            }
+        ),
+    ),
+    defect(
         "state-of-hexadecimal-text",
         "The state is base64url of the hexadecimal of eight random octets.",
         "AGENT-04",

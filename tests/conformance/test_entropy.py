@@ -177,3 +177,26 @@ def test_encoded_text_is_as_random_as_the_text() -> None:
         assert spelled_out(values) == values
     named = [encoded(f"orders {secrets.token_urlsafe(16)}") for _ in range(6)]
     assert apparent_bits(spelled_out(named)) > 118
+
+
+@pytest.mark.parametrize(
+    "outer",
+    [lambda text: urlsafe_b64encode(text).rstrip(b"="), lambda text: text.hex().encode(), b32encode],
+    ids=["base64url", "hexadecimal", "base32"],
+)
+@pytest.mark.parametrize("made", [secrets.token_hex, secrets.token_urlsafe], ids=["hex", "base64url"])
+def test_text_in_two_encodings_is_no_more_random(
+    made: Callable[[int], str], outer: Callable[[bytes], bytes]
+) -> None:
+    texts = [made(16) for _ in range(8)]
+    samples = [outer(urlsafe_b64encode(text.encode()).rstrip(b"=")).decode() for text in texts]
+
+    assert spelled_out(samples) == texts
+
+
+def test_random_octets_are_left_as_they_are_written() -> None:
+    generator = random.Random(12)
+    for make in (*TIGHT.values(), lambda g: g.randbytes(32).hex(), lambda g: str(g.getrandbits(256))):
+        for _ in range(300):
+            samples = [make(generator) for _ in range(6)]
+            assert spelled_out(samples) == samples
