@@ -16,6 +16,9 @@ from reference.agent.policy import authorization, discovery, exchange, operation
 from reference.agent.policy.authorization import Query
 from reference.agent.policy.discovery import Endpoints
 from reference.agent.policy.exchange import ExchangeFacts
+from reference.agent.policy.operation import Ask, Tokens
+from reference.agent.policy.registration import Client
+from reference.agent.policy.renewal import refreshed
 from reference.agent.wire import Answer, Failed, Outgoing, may_ask, redirected
 from reference.defects.agent_defect import AgentDefect, defect
 from reference.defects.agent_keeping import marker
@@ -108,6 +111,17 @@ def asking_with_the_token(challenges: Sequence[str], service_url: str) -> str:
     return url
 
 
+def refreshed_wherever(ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens) -> dict[str, Any] | None:
+    """A refresh is sent on with all that is in it, and a code is not."""
+
+    def following(asked: Outgoing) -> Answer:
+        answer = ask(asked)
+        further = follows_posting(asked, answer)
+        return ask(further) if further else answer
+
+    return refreshed(following, endpoints, client, kept)
+
+
 def anybody(context: ssl.SSLContext) -> None:
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
 
@@ -135,6 +149,19 @@ STRANGERS: tuple[AgentDefect, ...] = (
         "The token endpoint may send the code anywhere.",
         "AGENT-13",
         followed=follows_posting,
+    ),
+    defect(
+        "redirects-followed-with-the-refresh-token",
+        "The token endpoint may send the refresh token anywhere.",
+        "AGENT-13",
+        renewed=refreshed_wherever,
+        worth_keeping=dict,
+    ),
+    defect(
+        "later-plain-http-taken",
+        "Once there is a token, an endpoint in plain HTTP is as good as any.",
+        "AGENT-13",
+        may_ask=lambda url: may_ask(url) or been_here(url),
     ),
     defect(
         "plain-http-taken", "An endpoint in plain HTTP is as good as any.", "AGENT-13", may_ask=lambda _: True

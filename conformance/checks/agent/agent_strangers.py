@@ -73,6 +73,17 @@ def _token_endpoint_in_the_clear(install: Install) -> None:
     world.desk.script.always(Endpoint.DISCOVERY, Answer(members={"token_endpoint": endpoint}))
 
 
+def _later(set_up: Callable[[Install], None]) -> Callable[[Install], None]:
+    """The same for an install whose access token has expired: what it has to lose is its refresh token."""
+
+    def set_up_later(install: Install) -> None:
+        works(install.launch("a run that gets tokens"))
+        install.world.desk.end_access_tokens()
+        set_up(install)
+
+    return set_up_later
+
+
 def _metadata_of_another_resource(install: Install) -> None:
     """The client that is known to the honest gateway is offered to one of another resource's."""
     works(install.launch("a run that makes the agent a client of the honest gateway"))
@@ -122,6 +133,12 @@ LURES = {
         passes=_exchanged,
         whose="a host to which only the token endpoint's redirect points",
     ),
+    "the token endpoint redirects in a later run": Lure(
+        set_up=_later(_token_endpoint_redirects),
+        waits=(THIEF,),
+        passes=_exchanged,
+        whose="a host to which only the token endpoint's redirect points",
+    ),
     "the service redirects": Lure(
         set_up=_service_redirects,
         waits=(THIEF,),
@@ -136,6 +153,12 @@ LURES = {
     ),
     "the token endpoint is plain HTTP": Lure(
         set_up=_token_endpoint_in_the_clear,
+        waits=(CLEAR,),
+        passes=lambda run: bool(run.calls(Endpoint.DISCOVERY)),
+        whose="a token endpoint in plain HTTP",
+    ),
+    "the token endpoint is plain HTTP in a later run": Lure(
+        set_up=_later(_token_endpoint_in_the_clear),
         waits=(CLEAR,),
         passes=lambda run: bool(run.calls(Endpoint.DISCOVERY)),
         whose="a token endpoint in plain HTTP",
