@@ -14,6 +14,7 @@ from urllib.parse import unquote_plus
 from conformance.claims import LeftOut, expect, require
 from conformance.run.agent_browser import BrowserCommand
 from conformance.run.agent_launch import Ended, Run, run_once
+from conformance.run.agent_logs import Logbook
 from conformance.run.agent_visits import Deliver, Visits, honest
 from conformance.run.agent_world import SCOPES, AgentWorld, Heard
 from conformance.target.model import Launch
@@ -114,7 +115,7 @@ class Agents:
     # Under a name, an install in which something was played once; looked at again, it stays as it was.
     scene: Callable[[str, Callable[[Install], None]], Install]
     attempts: list[Attempt]
-    log: Callable[[], bytes]
+    logs: Logbook
 
     def install(self, *, metadata_apart: bool = False, wrong: Mapping[str, str] | None = None) -> Install:
         """A fresh install in a world of its own; both are gone after the check."""

@@ -12,6 +12,7 @@ from conformance.agent import Agents, Attempt, Install, attempts_of
 from conformance.run.agent_browser import BrowserCommand
 from conformance.run.agent_context import AgentContext
 from conformance.run.agent_launch import Run
+from conformance.run.agent_logs import Logbook
 from conformance.run.agent_output import PAGES, REQUESTS, UNSEARCHED, Printed, printed
 from conformance.run.agent_world import AgentWorld
 from conformance.run.ports import kept_port
@@ -48,12 +49,13 @@ class AgentBench:
         self._survey = Survey()
         self._secrets: dict[str, set[str]] = {}
         self._unsearched = 0
+        self._logs = Logbook(context.target.logs.files)
         self.agents = Agents(
             new_install=self._new,
             shared=self._share,
             scene=self._scene,
             attempts=self._attempts,
-            log=self._log,
+            logs=self._logs,
         )
 
     @property
@@ -62,7 +64,7 @@ class AgentBench:
 
     def survey(self) -> Survey:
         """What all runs have printed and logged, whatever went wrong in them."""
-        logged = printed(self._log(), self._secrets)
+        logged = printed(self._logs.text(), self._secrets)
         self._survey.leaks += [self._leak("log", "all runs", each) for each in logged]
         self._survey.known = {kind: len(values) for kind, values in self._secrets.items()} | {
             UNSEARCHED: self._unsearched
@@ -156,6 +158,7 @@ class AgentBench:
 
     def _ran(self, install: Install, run: Run) -> None:
         self._looked_at.append((install, run))
+        self._logs.look()
         self._attempts += attempts_of(run, install.folder.name)
         secrets = install.world.secrets()
         for kind, values in secrets.items():
@@ -172,11 +175,6 @@ class AgentBench:
         return Leak(
             kind=each.kind, check=self._check, step=step, party="user", part=part, how=each.how, status=None
         )
-
-    def _log(self) -> bytes:
-        """What stands in the files that the agent calls its logs."""
-        files = self.context.target.logs.files
-        return b"\n".join(file.read_bytes() for file in files if file.is_file())
 
 
 def _in_requests(run: Run, secrets: Mapping[str, Iterable[str]], check: str) -> list[Leak]:

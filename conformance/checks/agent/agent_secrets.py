@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from conformance.agent import Agents, all_in_time, ended
 from conformance.check import check
 from conformance.checks.agent._scenes import HELPLESS, without_help
-from conformance.claims import expect, observe, require
+from conformance.claims import LeftOut, expect, observe, require
 from conformance.run.agent_launch import Run
 from conformance.run.agent_output import PAGES, REQUESTS, UNSEARCHED, Printed, printed
 from conformance.run.agent_world import METADATA, SERVICE, Heard
@@ -97,6 +97,8 @@ def normal_run_prints_no_token(agents: Agents) -> None:
     The specification speaks of plain text where access tokens are concerned, and of ID tokens without that.
     """
     _unprinted(agents, TOKENS, parts=("output", "log"))
+    if missing := agents.logs.missing():
+        raise LeftOut(f"there is no log file {', '.join(missing)}: see [logs] in the target file")
 
 
 @check("AGENT-12", needs=["faults"], cases=tuple(HELPLESS))
@@ -193,7 +195,7 @@ def _nowhere(found: list[Heard], what: str, kind: str) -> None:
 def _unprinted(agents: Agents, kinds: tuple[str, ...], *, parts: tuple[str, ...]) -> None:
     run = _with_tokens(agents)
     known = {kind: values for kind, values in agents.shared().world.secrets().items() if kind in kinds}
-    _nothing_printed(run, known, {"log": agents.log()} if "log" in parts else {})
+    _nothing_printed(run, known, {"log": agents.logs.text()} if "log" in parts else {})
 
 
 def _nothing_printed(run: Run, known: Mapping[str, Sequence[str]], beside: Mapping[str, bytes]) -> None:

@@ -1,0 +1,90 @@
+"""What stood in a log is searched, whatever became of the file; a log that is not there has shown nothing."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from conformance import rules
+from conformance.run.agent_logs import Logbook
+from conformance.run.options import RunOptions
+from conformance.run.session import carry_out
+from conformance.target.file import load
+from reports.verdicts import RuleResult
+
+# It begins its log anew in every run, and what the first one says is nothing for a log.
+FORGETFUL = """
+import os, sys
+from pathlib import Path
+from reference.agent.command import main
+from reference.agent.policies import Policies
+
+log, state = Path(sys.argv[1]), Path(os.environ["GATEPROOF_STATE_DIR"])
+log.write_text("began\\n")
+
+def told(step, facts):
+    if step == "exchange" and not (state / "tokens.json").exists():
+        log.write_text(f"token {facts['tokens']['access_token']}\\n")
+sys.exit(main([], Policies(told=told)))
+"""
+
+
+def test_text_that_was_added_is_there_once(tmp_path: Path) -> None:
+    file = tmp_path / "agent.log"
+    logs = Logbook([file, tmp_path / "another.log"])
+    assert logs.missing() == ["agent.log", "another.log"]
+    for text in ("one\n", "one\ntwo\n"):
+        file.write_text(text)
+        logs.look()
+
+    assert logs.text() == b"one\ntwo\n"
+    assert logs.missing() == ["another.log"]
+
+
+@pytest.mark.parametrize("then", ["three\n", "", None], ids=["begun anew", "emptied", "cleared away"])
+def test_text_that_is_gone_is_kept(then: str | None, tmp_path: Path) -> None:
+    file = tmp_path / "agent.log"
+    logs = Logbook([file])
+    file.write_text("one\n")
+    logs.look()
+    file.unlink()
+    if then is not None:
+        file.write_text(then)
+    logs.look()
+
+    assert b"one" in logs.text()
+    assert (then or "").encode() in logs.text()
+    assert logs.missing() == []
+
+
+def judged(program: str, folder: Path, *arguments: str) -> RuleResult:
+    command = json.dumps([sys.executable, "-c", program, *arguments])
+    file = folder / "agent.toml"
+    file.write_text(
+        f'[target]\nrole = "agent"\nname = "logs"\n[launch]\ncommand = {command}\n[logs]\nfiles = ["a.log"]\n'
+    )
+    only = ("AGENT-12",)
+    options = RunOptions(role="agent", seed=5, only=only)
+    selected = rules.select(rules.load().for_role("agent"), only)
+    return carry_out(load(file), selected, options, lambda _: None, folder / "report").rules[0]
+
+
+def test_token_in_a_log_that_the_next_run_overwrites_is_found(tmp_path: Path) -> None:
+    rule = judged(FORGETFUL, tmp_path, str(tmp_path / "a.log"))
+
+    assert rule.verdict.value == "failed"
+    assert (
+        "all runs"
+        in {check.id.partition("/")[2]: check.message for check in rule.checks}["no_run_prints_a_token"]
+    )
+
+
+def test_log_that_is_not_there_leaves_its_part_out(tmp_path: Path) -> None:
+    rule = judged("import sys; from reference.agent.command import main; sys.exit(main([]))", tmp_path)
+
+    assert rule.verdict.value == "passed"
+    (left,) = [check for check in rule.checks if check.verdict.value != "passed"]
+    assert "there is no log file a.log" in left.message
