@@ -9,10 +9,14 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from reference.agent.policy import exchange, operation, registration
+from reference.agent.policy import authorization, exchange, operation, registration
+from reference.agent.policy.authorization import Attempt
+from reference.agent.policy.discovery import Endpoints
 from reference.agent.policy.operation import Ask
+from reference.agent.policy.registration import Client
 from reference.agent.settings import Settings
 from reference.agent.wire import Answer, Outgoing, with_query
+from reference.defects.agent_authorization import with_plus
 from reference.defects.agent_defect import AgentDefect, defect
 from reference.defects.agent_keeping import marker
 
@@ -79,6 +83,35 @@ def in_the_query(helpless: Callable[[Answer], bool]) -> dict[str, Any]:
     return {"operate": operate}
 
 
+def without_openid_once_failed() -> dict[str, Any]:
+    """After an exchange that the token endpoint failed at, `openid` is left out, in whichever run."""
+
+    def told(step: str, facts: Mapping[str, Any]) -> None:
+        if step == "exchange" and facts["answer"].status >= 500:
+            marker("failed").touch()
+
+    def parameters(settings: Settings, client: Client, attempt: Attempt) -> dict[str, str]:
+        whole = authorization.authorization_parameters(settings, client, attempt)
+        scope = " ".join(("profile", *settings.scopes))
+        return whole | ({"scope": scope} if marker("failed").exists() else {})
+
+    return {"told": told, "authorization_parameters": parameters}
+
+
+def with_plus_once_got() -> dict[str, Any]:
+    """Whoever has to authorize again in a run that got a token writes spaces as plus signs."""
+    got: list[int] = []
+
+    def told(step: str, facts: Mapping[str, Any]) -> None:
+        if step == "exchange" and facts["answer"].status == 200:
+            got.append(200)
+
+    def url(endpoints: Endpoints, parameters: Mapping[str, str]) -> str:
+        return (with_plus if got else authorization.authorization_url)(endpoints, parameters)
+
+    return {"told": told, "authorization_url": url}
+
+
 def rejects(answer: Answer) -> bool:
     return answer.document().get("error") == "invalid_client"
 
@@ -106,6 +139,18 @@ FAILURES: tuple[AgentDefect, ...] = (
         "Once its client was rejected, it registers one with client_secret_basic.",
         "AGENT-02",
         **another_method_once_rejected(),
+    ),
+    defect(
+        "openid-left-out-once-an-exchange-failed",
+        "Once the token endpoint failed at an exchange, openid is left out.",
+        "AGENT-03",
+        **without_openid_once_failed(),
+    ),
+    defect(
+        "plus-for-spaces-where-a-fresh-token-is-refused",
+        "Where a fresh token is refused, the next authorization writes spaces as plus signs.",
+        "AGENT-03",
+        **with_plus_once_got(),
     ),
     defect(
         "basic-where-the-token-endpoint-fails",

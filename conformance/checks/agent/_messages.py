@@ -1,17 +1,43 @@
-"""What a registration and an exchange have to be, whenever an agent makes one."""
+"""What registrations, authorization requests and exchanges have to be, whenever an agent makes one."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
+from urllib.parse import unquote
 
-from conformance.agent import s256
+from conformance.agent import Install, s256
 from conformance.claims import expect, observe
+from conformance.run.agent_addresses import CHALLENGE
+from conformance.run.agent_launch import Run
 from conformance.run.agent_visits import Visit
 from conformance.run.agent_world import SCOPES, Heard
+from conformance.wire.exchange import Exchange
 from fakes.gateway.desk import AgentClient
 
+_REQUIRED = (
+    "response_type",
+    "client_id",
+    "redirect_uri",
+    "scope",
+    "state",
+    "code_challenge",
+    "code_challenge_method",
+)
+# What these parameters have to be, and how that is said.
+_VALUES: Mapping[str, tuple[Callable[[str], bool], str]] = {
+    "response_type": (lambda value: value == "code", "code"),
+    "code_challenge_method": (lambda value: value == "S256", "S256"),
+    "state": (bool, "a value"),
+    "code_challenge": (
+        lambda value: CHALLENGE.fullmatch(value) is not None,
+        "the 43 characters of a SHA-256 in base64url",
+    ),
+}
+_SHORT = 20
+# An authorization, and its request as it came to the gateway.
+Asked = tuple[Visit, Exchange | None]
 # What stands around scopes where JSON has several of them.
 _QUOTES = str.maketrans('"[]{},', "      ")
 
@@ -56,6 +82,65 @@ def names_no_scope(registrations: Iterable[Heard]) -> None:
         )
 
 
+def authorizations(runs: Iterable[Run]) -> list[Asked]:
+    """Every authorization of these runs."""
+    return [(visit, run.request_of(visit)) for run in runs for visit in run.visits]
+
+
+def clients_of(install: Install) -> list[AgentClient]:
+    """What its gateway knows the install by."""
+    return list(install.world.desk.clients.values())
+
+
+def asks_for_everything(found: Iterable[Asked], clients: Iterable[AgentClient]) -> None:
+    """Each required parameter is there once, with a value that fits what one of these has registered."""
+    registered = {uri for client in clients for uri in client.redirect_uris}
+    for visit, asked in found:
+        for name in _REQUIRED:
+            times = len(visit.query.get(name, []))
+            what = f"how often {name} is in the authorization request"
+            expect.that(times == 1, what, expected="once", got=f"{times} times", exchange=asked)
+        for name, (holds, expected) in _VALUES.items():
+            value = visit.value(name) or ""
+            expect.that(holds(value), name, expected=expected, got=_in_short(value), exchange=asked)
+        expect.that(
+            visit.value("redirect_uri") in registered,
+            "redirect_uri",
+            expected="one of those that were registered",
+            got=(visit.value("redirect_uri") or "").partition("?")[0],
+            exchange=asked,
+        )
+
+
+def asks_for_scopes(found: Iterable[Asked]) -> None:
+    """The scope has `openid` and one of the Resource in it."""
+    for visit, asked in found:
+        named = (visit.value("scope") or "").split(" ")
+        expect.that(
+            "openid" in named and bool(set(SCOPES).intersection(named)),
+            "scope of the authorization request",
+            expected=f"openid and {' or '.join(SCOPES)}",
+            got=" ".join(named),
+            exchange=asked,
+        )
+
+
+def writes_spaces_as_percent_20(found: Iterable[Asked]) -> None:
+    """A space in the scope is %20, and nothing else is a space."""
+    for visit, asked in found:
+        pairs = visit.url.partition("?")[2].partition("#")[0].split("&")
+        raw = [
+            value for name, _, value in (pair.partition("=") for pair in pairs) if unquote(name) == "scope"
+        ]
+        expect.that(
+            bool(raw) and all("%20" in value and "+" not in value and " " not in value for value in raw),
+            "scope as it is written in the address",
+            expected="scopes with %20 between them",
+            got=" and ".join(raw) or "no scope",
+            exchange=asked,
+        )
+
+
 def is_a_form(exchanges: Iterable[Heard]) -> None:
     """The token request is a form, and says so."""
     for each in exchanges:
@@ -88,9 +173,9 @@ def has_credentials_in_its_body(exchanges: Iterable[Heard], clients: Iterable[Ag
         observe(authorization_header=each.call.header("authorization") is not None)
 
 
-def repeats_its_redirect_uri(exchanges: Iterable[Heard], visits: Sequence[Visit]) -> None:
+def repeats_its_redirect_uri(exchanges: Iterable[Heard], found: Iterable[Asked]) -> None:
     """The redirect URI is, to the letter, that of the authorization which brought the code."""
-    used = _by_code(visits, "redirect_uri")
+    used = _by_code(found, "redirect_uri")
     for each in exchanges:
         code, given = each.call.form().get("code", ""), each.call.form().get("redirect_uri")
         expect.that(
@@ -102,9 +187,9 @@ def repeats_its_redirect_uri(exchanges: Iterable[Heard], visits: Sequence[Visit]
         )
 
 
-def proves_its_code(exchanges: Iterable[Heard], visits: Sequence[Visit]) -> None:
+def proves_its_code(exchanges: Iterable[Heard], found: Iterable[Asked]) -> None:
     """The S256 of the verifier is the challenge of the authorization which brought the code."""
-    challenges = _by_code(visits, "code_challenge")
+    challenges = _by_code(found, "code_challenge")
     for each in exchanges:
         verifier = each.call.form().get("code_verifier", "")
         expect.that(
@@ -116,8 +201,13 @@ def proves_its_code(exchanges: Iterable[Heard], visits: Sequence[Visit]) -> None
         )
 
 
-def _by_code(visits: Sequence[Visit], parameter: str) -> Mapping[str, str | None]:
-    return {code: visit.value(parameter) for visit in visits for code in visit.codes()}
+def _by_code(found: Iterable[Asked], parameter: str) -> Mapping[str, str | None]:
+    return {code: visit.value(parameter) for visit, _ in found for code in visit.codes()}
+
+
+def _in_short(value: str) -> str:
+    """A value that may be a secret is told by its length."""
+    return value if len(value) <= _SHORT else f"{len(value)} characters that are not that"
 
 
 def _member(registration: Heard, name: str) -> Any:

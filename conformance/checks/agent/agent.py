@@ -6,12 +6,16 @@ How it authorizes is looked at in those after a refusal and an approval as well.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from urllib.parse import unquote
+from collections.abc import Mapping
 
 from conformance.agent import Agents, carried_out, ended, exchanges, works
 from conformance.check import check
 from conformance.checks.agent._messages import (
+    Asked,
+    asks_for_everything,
+    asks_for_scopes,
+    authorizations,
+    clients_of,
     has_credentials_in_its_body,
     is_a_form,
     names_https_addresses,
@@ -19,40 +23,18 @@ from conformance.checks.agent._messages import (
     names_no_scope,
     proves_its_code,
     repeats_its_redirect_uri,
+    writes_spaces_as_percent_20,
 )
 from conformance.checks.agent._scenes import all_ways
-from conformance.claims import LeftOut, expect, observe, require
-from conformance.run.agent_addresses import CHALLENGE
-from conformance.run.agent_visits import Visit
-from conformance.run.agent_world import SCOPES, Heard
-from conformance.wire.exchange import Exchange
+from conformance.claims import LeftOut, observe, require
+from conformance.run.agent_world import Heard
 from fakes.gateway.application import asks_for_gzip
 from fakes.gateway.script import Answer, Endpoint
 from fakes.orders_service import AMONG_OTHERS, UNQUOTED
 
-_REQUIRED = (
-    "response_type",
-    "client_id",
-    "redirect_uri",
-    "scope",
-    "state",
-    "code_challenge",
-    "code_challenge_method",
-)
-# What these parameters have to be, and how that is said.
-_VALUES: Mapping[str, tuple[Callable[[str], bool], str]] = {
-    "response_type": (lambda value: value == "code", "code"),
-    "code_challenge_method": (lambda value: value == "S256", "S256"),
-    "state": (bool, "a value"),
-    "code_challenge": (
-        lambda value: CHALLENGE.fullmatch(value) is not None,
-        "the 43 characters of a SHA-256 in base64url",
-    ),
-}
 # Where the pointer stands in the challenge; a second challenge beside it is nothing that agents are told of.
 WITHOUT_QUOTES = "without quotes"
 CHALLENGES: Mapping[str, str] = {WITHOUT_QUOTES: UNQUOTED, "behind other parameters": AMONG_OTHERS}
-_SHORT = 20
 
 
 @check("AGENT-01")
@@ -147,54 +129,19 @@ def authorization_request_is_complete(agents: Agents) -> None:
     """Each required parameter is there once, with a value that fits what was registered."""
     _registrations(agents)
     found = _visits(agents)
-    clients = [client for install, _ in all_ways(agents) for client in install.world.desk.clients.values()]
-    registered = {uri for client in clients for uri in client.redirect_uris}
-    for visit, asked in found:
-        for name in _REQUIRED:
-            times = len(visit.query.get(name, []))
-            what = f"how often {name} is in the authorization request"
-            expect.that(times == 1, what, expected="once", got=f"{times} times", exchange=asked)
-        for name, (holds, expected) in _VALUES.items():
-            value = visit.value(name) or ""
-            expect.that(holds(value), name, expected=expected, got=_in_short(value), exchange=asked)
-        expect.that(
-            visit.value("redirect_uri") in registered,
-            "redirect_uri",
-            expected="one of those that were registered",
-            got=(visit.value("redirect_uri") or "").partition("?")[0],
-            exchange=asked,
-        )
+    asks_for_everything(found, (client for install, _ in all_ways(agents) for client in clients_of(install)))
 
 
 @check("AGENT-03")
 def scope_holds_openid_and_one_of_the_resource(agents: Agents) -> None:
     """Without `openid` there is no sign-in, and without a scope of the Resource nothing to approve."""
-    for visit, asked in _visits(agents):
-        named = (visit.value("scope") or "").split(" ")
-        expect.that(
-            "openid" in named and bool(set(SCOPES).intersection(named)),
-            "scope of the authorization request",
-            expected=f"openid and {' or '.join(SCOPES)}",
-            got=" ".join(named),
-            exchange=asked,
-        )
+    asks_for_scopes(_visits(agents))
 
 
 @check("AGENT-03")
 def spaces_are_written_percent_20(agents: Agents) -> None:
     """A space in the scope is %20: a plus sign is a plus sign to some."""
-    for visit, asked in _visits(agents):
-        pairs = visit.url.partition("?")[2].partition("#")[0].split("&")
-        raw = [
-            value for name, _, value in (pair.partition("=") for pair in pairs) if unquote(name) == "scope"
-        ]
-        expect.that(
-            bool(raw) and all("%20" in value and "+" not in value and " " not in value for value in raw),
-            "scope as it is written in the address",
-            expected="scopes with %20 between them",
-            got=" and ".join(raw) or "no scope",
-            exchange=asked,
-        )
+    writes_spaces_as_percent_20(_visits(agents))
 
 
 @check("AGENT-06")
@@ -207,20 +154,20 @@ def exchange_is_form_encoded(agents: Agents) -> None:
 def credentials_are_in_the_body(agents: Agents) -> None:
     """Client ID and secret are fields of the form: the other way is not supported for agents."""
     made = _exchanged(agents)
-    desks = [install.world.desk for install, _ in all_ways(agents)]
-    has_credentials_in_its_body(made, [client for desk in desks for client in desk.clients.values()])
+    own = [client for install, _ in all_ways(agents) for client in clients_of(install)]
+    has_credentials_in_its_body(made, own)
 
 
 @check("AGENT-06")
 def redirect_uri_is_the_one_of_the_authorization(agents: Agents) -> None:
     """The redirect URI is repeated to the letter: the one of the authorization that brought the code."""
-    repeats_its_redirect_uri(_exchanged(agents), [visit for visit, _ in _visits(agents)])
+    repeats_its_redirect_uri(_exchanged(agents), _visits(agents))
 
 
 @check("AGENT-06")
 def verifier_matches_the_challenge(agents: Agents) -> None:
     """The S256 of the verifier is the challenge of the authorization that brought the code."""
-    proves_its_code(_exchanged(agents), [visit for visit, _ in _visits(agents)])
+    proves_its_code(_exchanged(agents), _visits(agents))
 
 
 def _registrations(agents: Agents) -> list[Heard]:
@@ -229,9 +176,9 @@ def _registrations(agents: Agents) -> list[Heard]:
     return calls
 
 
-def _visits(agents: Agents) -> list[tuple[Visit, Exchange | None]]:
+def _visits(agents: Agents) -> list[Asked]:
     """Every authorization, with its request as it came to the gateway."""
-    found = [(visit, run.request_of(visit)) for _, run in all_ways(agents) for visit in run.visits]
+    found = authorizations(run for _, run in all_ways(agents))
     require.that(bool(found), "the normal run", expected="an authorization", got="none")
     return found
 
@@ -240,8 +187,3 @@ def _exchanged(agents: Agents) -> list[Heard]:
     found = [each for _, run in all_ways(agents) for each in exchanges(run)]
     require.that(bool(found), "the normal run", expected="an exchange of a code", got="none")
     return found
-
-
-def _in_short(value: str) -> str:
-    """A value that may be a secret is told by its length."""
-    return value if len(value) <= _SHORT else f"{len(value)} characters that are not that"

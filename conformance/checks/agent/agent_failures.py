@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from functools import partial
+
 from conformance.agent import Agents, Install, all_in_time, exchanges, in_time, works
 from conformance.check import check
 from conformance.checks.agent._messages import (
+    asks_for_everything,
+    asks_for_scopes,
+    authorizations,
+    clients_of,
     has_credentials_in_its_body,
     is_a_form,
     names_https_addresses,
@@ -12,25 +19,37 @@ from conformance.checks.agent._messages import (
     names_no_scope,
     proves_its_code,
     repeats_its_redirect_uri,
+    writes_spaces_as_percent_20,
 )
 from conformance.checks.agent._scenes import (
     CLIENT_REJECTED,
     NO_CLIENT,
     NO_JSON_FOR_TOKENS,
     NO_TOKEN,
+    REFUSED,
     REGISTRATION_REFUSED,
     TOKEN_ENDPOINT_FAILS,
     recovered,
+    unloved,
 )
 from conformance.claims import require
 from conformance.run.agent_launch import Run
 from fakes.gateway.script import Endpoint
 
+WITHOUT_TOKENS = (TOKEN_ENDPOINT_FAILS, NO_JSON_FOR_TOKENS, NO_TOKEN, CLIENT_REJECTED)
+# Where an authorization came to nothing, and so did its exchange.
+IN_VAIN: Mapping[str, Callable[[Agents], Install]] = {
+    **{case: partial(recovered, case=case) for case in WITHOUT_TOKENS},
+    REFUSED: unloved,
+}
+
 
 @check("AGENT-02", needs=["faults"], cases=(REGISTRATION_REFUSED, NO_CLIENT, CLIENT_REJECTED))
 def registration_after_a_failure_is_like_any(agents: Agents, case: str) -> None:
     """Whether it registers again is its own affair: what it registers has to be allowed then, too."""
-    install, runs = _failed(agents, case)
+    works(agents.normal())
+    install = recovered(agents, case)
+    runs = _ended(install)
     calls = [each for run in runs for each in run.calls(Endpoint.REGISTRATION)]
     require.that(bool(calls), runs[0].what, expected="a registration", got="none")
     names_https_addresses(calls)
@@ -39,27 +58,37 @@ def registration_after_a_failure_is_like_any(agents: Agents, case: str) -> None:
     all_in_time(install.runs)
 
 
-@check(
-    "AGENT-06",
-    needs=["faults"],
-    cases=(TOKEN_ENDPOINT_FAILS, NO_JSON_FOR_TOKENS, NO_TOKEN, CLIENT_REJECTED),
-)
-def exchange_after_a_failure_is_like_any(agents: Agents, case: str) -> None:
-    """Whether it makes another exchange is its own affair: there is one way to make it."""
-    install, runs = _failed(agents, case)
-    made = [each for run in runs for each in exchanges(run)]
-    require.that(bool(made), runs[0].what, expected="an exchange of a code", got="none")
-    visits = [visit for run in runs for visit in run.visits]
-    is_a_form(made)
-    has_credentials_in_its_body(made, install.world.desk.clients.values())
-    repeats_its_redirect_uri(made, visits)
-    proves_its_code(made, visits)
+@check("AGENT-03", needs=["faults"], cases=tuple(IN_VAIN))
+def authorization_after_a_failure_is_like_any(agents: Agents, case: str) -> None:
+    """Whether it authorizes again, at once or in its next run, is its own affair: there is one way to ask."""
+    works(agents.normal())
+    install = IN_VAIN[case](agents)
+    runs = _ended(install)
+    found = authorizations(runs)
+    require.that(bool(found), runs[0].what, expected="an authorization", got="none")
+    asks_for_everything(found, clients_of(install))
+    asks_for_scopes(found)
+    writes_spaces_as_percent_20(found)
     all_in_time(install.runs)
 
 
-def _failed(agents: Agents, case: str) -> tuple[Install, list[Run]]:
-    """An install in whose first run this fails, and those of its runs that came to an end."""
+@check("AGENT-06", needs=["faults"], cases=tuple(IN_VAIN))
+def exchange_after_a_failure_is_like_any(agents: Agents, case: str) -> None:
+    """Whether it makes another exchange is its own affair: there is one way to make it."""
     works(agents.normal())
-    install = recovered(agents, case)
+    install = IN_VAIN[case](agents)
+    runs = _ended(install)
+    made = [each for run in runs for each in exchanges(run)]
+    require.that(bool(made), runs[0].what, expected="an exchange of a code", got="none")
+    found = authorizations(runs)
+    is_a_form(made)
+    has_credentials_in_its_body(made, clients_of(install))
+    repeats_its_redirect_uri(made, found)
+    proves_its_code(made, found)
+    all_in_time(install.runs)
+
+
+def _ended(install: Install) -> list[Run]:
+    """The first of its runs, which has to end, and those after it until one is stopped at its limit."""
     all_in_time(install.runs[:1])
-    return install, in_time(install.runs)
+    return in_time(install.runs)
