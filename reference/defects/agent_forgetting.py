@@ -9,11 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from reference.agent.policy import discovery, operation
-from reference.agent.policy.operation import Ask
+from reference.agent.policy.discovery import Endpoints
+from reference.agent.policy.operation import Ask, Tokens
+from reference.agent.policy.registration import Client
 from reference.agent.settings import Settings
 from reference.agent.wire import Answer
 from reference.defects.agent_defect import AgentDefect, defect
 from reference.defects.agent_keeping import marker
+from reference.defects.agent_later import refreshed_by
 
 _CLIENTS = "clients.json"
 
@@ -52,6 +55,16 @@ def forgetting_when(helpless: Callable[[Answer], bool]) -> dict[str, Any]:
         return answer
 
     return {"operate": operate}
+
+
+def starting_over_where_a_refresh_fails(
+    ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens
+) -> dict[str, Any] | None:
+    """Where the gateway fails at a refresh, all that was kept is thrown away."""
+    tokens, answer = refreshed_by(ask, endpoints, client, kept)
+    if answer is not None and answer.status >= 500:
+        clear_up()
+    return tokens
 
 
 def leaving_nothing_behind(run: Callable[[], int]) -> int:
@@ -99,6 +112,13 @@ FORGETTING: tuple[AgentDefect, ...] = (
         "Where the service answers a call with a token with no JSON, its client is forgotten.",
         "AGENT-11",
         **forgetting_when(lambda answer: answer.status == 200 and not answer.document()),
+    ),
+    defect(
+        "client-forgotten-when-a-refresh-fails",
+        "Where the gateway fails at a refresh, its client is forgotten.",
+        "AGENT-11",
+        renewed=starting_over_where_a_refresh_fails,
+        worth_keeping=dict,
     ),
     defect(
         "client-forgotten-when-asked-to-end",

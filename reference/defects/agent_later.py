@@ -107,21 +107,28 @@ def later_document_for_ever(server: str, document: Mapping[str, Any]) -> Endpoin
     return first_document_for_ever(server, document) if been_here() else discovery.endpoints(server, document)
 
 
-def whatever_a_refresh_brings(
+def refreshed_by(
     ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens
-) -> dict[str, Any] | None:
-    """What a gateway that fails answers is taken for tokens, and kept in their place."""
-    if "refresh_token" not in kept:
-        raise Failed("there is nothing to refresh the token with")
+) -> tuple[dict[str, Any] | None, Answer | None]:
+    """The tokens that a refresh brought, and the answer to it."""
     came: list[Answer] = []
 
     def listening(asked: Outgoing) -> Answer:
         came.append(ask(asked))
         return came[-1]
 
-    tokens = refreshed(listening, endpoints, client, kept)
-    if came and came[-1].status >= 500:
-        return {"access_token": "", **came[-1].document()}
+    return refreshed(listening, endpoints, client, kept), next(iter(came), None)
+
+
+def whatever_a_refresh_brings(
+    ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens
+) -> dict[str, Any] | None:
+    """What a gateway that fails answers is taken for tokens, and kept in their place."""
+    if "refresh_token" not in kept:
+        raise Failed("there is nothing to refresh the token with")
+    tokens, answer = refreshed_by(ask, endpoints, client, kept)
+    if answer is not None and answer.status >= 500:
+        return {"access_token": "", **answer.document()}
     return tokens
 
 

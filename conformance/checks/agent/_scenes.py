@@ -148,8 +148,8 @@ def recovered(agents: Agents, case: str) -> Install:
     return agents.scene(case, play)
 
 
-def recovered_later(agents: Agents, case: str) -> tuple[Run, Run, Run]:
-    """A run of an install that goes well, one whose token has expired and in which something fails, the next.
+def troubled(agents: Agents) -> Install:
+    """A run that gets a token; then for each fault one whose token has expired, and the next.
 
     One install lives through it all: what is the next run to one fault is the run before another one.
     """
@@ -161,7 +161,12 @@ def recovered_later(agents: Agents, case: str) -> tuple[Run, Run, Run]:
             _strike(install, each, f"a run whose token has expired, and in which {each}")
             install.launch(f"the run after one whose token had expired, and in which {each}")
 
-    runs, place = agents.scene("one fault after another", play).runs, 2 * LATER.index(case)
+    return agents.scene("one fault after another", play)
+
+
+def recovered_later(agents: Agents, case: str) -> tuple[Run, Run, Run]:
+    """The run before this fault, the one in which it happens, and the next."""
+    runs, place = troubled(agents).runs, 2 * LATER.index(case)
     return runs[place], runs[place + 1], runs[place + 2]
 
 

@@ -19,6 +19,7 @@ from conformance.checks.agent._scenes import (
     recovered,
     refused,
     renewed,
+    troubled,
     unloved,
 )
 from conformance.claims import LeftOut, expect, observe, require
@@ -37,6 +38,7 @@ TROUBLES: Mapping[str, Callable[[Agents], Sequence[Run]]] = {
     SERVICE_FORBIDS: lambda agents: recovered(agents, SERVICE_FORBIDS).runs,
     ORDERS_ARE_NONE: lambda agents: recovered(agents, ORDERS_ARE_NONE).runs,
     ASKED_TO_END: lambda agents: interrupted(agents).runs,
+    "something failed once the token had expired": lambda agents: troubled(agents).runs,
 }
 
 
