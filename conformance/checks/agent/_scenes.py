@@ -149,7 +149,7 @@ def recovered(agents: Agents, case: str) -> Install:
 
 
 def troubled(agents: Agents) -> Install:
-    """A run that gets a token; then for each fault one whose token has expired, and the next.
+    """A run that gets a token; then, for each fault, one with an expired token that meets it, and the next.
 
     One install lives through it all: what is the next run to one fault is the run before another one.
     """
