@@ -10,6 +10,7 @@ from reference.defects.service_defect import ServiceDefect
 from reference.defects.service_introduction import INTRODUCTION
 from reference.defects.service_mcp import MCP
 from reference.defects.service_network import NETWORK
+from reference.defects.service_pointers import POINTERS
 from reference.defects.service_remembering import REMEMBERING
 from reference.defects.service_robustness import ROBUSTNESS
 from reference.defects.service_secrets import SECRETS
@@ -21,7 +22,7 @@ from reference.defects.service_users import USERS
 from reference.defects.service_ways import WAYS
 
 FAMILIES = (
-    *(INTRODUCTION, BEARER, SIGNATURES, CLAIMS, SERVING, CALLS, TROUBLE, USERS, SECRETS, TRANSPORT),
+    *(INTRODUCTION, POINTERS, BEARER, SIGNATURES, CLAIMS, SERVING, CALLS, TROUBLE, USERS, SECRETS, TRANSPORT),
     *(CERTIFICATES, ROBUSTNESS, NETWORK, MCP, REMEMBERING, WAYS),
 )
 DEFECTS: dict[str, ServiceDefect] = {defect.name: defect for family in FAMILIES for defect in family}

@@ -1,14 +1,12 @@
-"""Services that introduce themselves wrongly: their metadata, and the challenge that leads there."""
+"""Services that introduce themselves wrongly: their metadata, and whether there is a challenge."""
 
 from __future__ import annotations
 
 import json
-import re
 import secrets
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx
 
@@ -83,23 +81,6 @@ def changed_by_use() -> Any:
         return replace(answered, body=json.dumps(document).encode())
 
     return meddling(change)
-
-
-def pointing(where: Callable[[ChallengeFacts], str]) -> Callable[[ChallengeFacts], tuple[str, ...]]:
-    """The challenge leads elsewhere."""
-    return lambda facts: introduction.challenges(replace(facts, metadata_url=where(facts)))
-
-
-def to_a_stale_copy(asked: Asked, answered: Answered, backend: Backend) -> Answered:
-    """A second copy of the document was made before the Resource was, and the challenge points there."""
-    if asked.path != "/metadata.json":
-        return answered
-    document = introduction.metadata_document(backend.settings) | {
-        "authorization_servers": [backend.settings.base_url]
-    }
-    return Answered(
-        status=200, headers=(("content-type", "application/json"),), body=json.dumps(document).encode()
-    )
 
 
 def telling(kinds: set[str], status: int, *headers: tuple[str, str]) -> Callable[[Outcome], Reply]:
@@ -286,52 +267,5 @@ INTRODUCTION: tuple[ServiceDefect, ...] = (
         "The 401 carries no WWW-Authenticate.",
         EVERY_CHALLENGE,
         challenged=lambda _reply, _outcome: False,
-    ),
-    defect(
-        "pointer-to-nothing",
-        "The challenge points to an address below the operation, where there is nothing.",
-        "CHAL-02",
-        challenges=pointing(
-            lambda facts: facts.metadata_url.replace("/.well-known/", "/orders/.well-known/")
-        ),
-    ),
-    defect(
-        "pointer-to-the-discovery-document",
-        "The challenge points to the authorization server's discovery document.",
-        "CHAL-02 META-02 META-03 META-05",
-        challenges=pointing(lambda facts: f"{facts.authorization_server}/.well-known/openid-configuration"),
-    ),
-    defect(
-        "pointer-in-the-clear",
-        "The challenge points to the metadata by plain HTTP, as the server behind the proxy sees itself.",
-        "CHAL-02",
-        challenges=pointing(lambda facts: facts.metadata_url.replace("https://", "http://")),
-    ),
-    defect(
-        "pointer-to-the-port-inside",
-        "The challenge points to the port of a server behind the proxy, where nobody answers.",
-        "CHAL-02",
-        challenges=pointing(lambda facts: re.sub(r":\d+/", ":9/", facts.metadata_url)),
-    ),
-    defect(
-        "pointer-lost-for-bad-tokens",
-        "The challenge for a bad token is put together elsewhere, where the address is not known.",
-        "CHAL-02",
-        challenges=pointing(lambda facts: "undefined" if facts.given else facts.metadata_url),
-    ),
-    defect(
-        "pointer-is-a-path",
-        "The challenge has the path of the metadata, without scheme and host.",
-        "CHAL-02",
-        challenges=pointing(lambda facts: urlsplit(facts.metadata_url).path),
-    ),
-    defect(
-        "pointer-to-a-stale-copy",
-        "The challenge points to a copy of the metadata that names another authorization server.",
-        "CHAL-02 META-03 META-05",
-        challenges=pointing(
-            lambda facts: facts.metadata_url.partition("/.well-known/")[0] + "/metadata.json"
-        ),
-        around=meddling(to_a_stale_copy),
     ),
 )

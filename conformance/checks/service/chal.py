@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Mapping
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from conformance.check import check
@@ -82,6 +83,12 @@ def challenge_points_to_the_metadata(service: Service, world: ServiceWorld) -> N
         expected="the address of the service's own document",
         got="an address of the gateway's",
     )
+    expect.that(
+        service.wire.may_reach(pointer) or not _is_nowhere(parts.hostname or ""),
+        POINTER,
+        expected="a host that an agent can connect to",
+        got=pointer,
+    )
     found = document(service.fetch(pointer, "metadata by the challenge"))
 
     wanted = gateway.authorization_server
@@ -114,6 +121,13 @@ def challenge_for_a_bad_token_points_there_too(
         parts.scheme in ("http", "https") and bool(parts.netloc),
         f"{POINTER} for a bad token",
         expected="a URL",
+        got=there,
+        exchange=answer,
+    )
+    expect.that(
+        service.wire.may_reach(there),
+        f"{POINTER} for a bad token",
+        expected=f"{pointer}, as without a token",
         got=there,
         exchange=answer,
     )
@@ -160,6 +174,14 @@ def error_in_the_challenge(service: Service) -> None:
         realm="realm" in none,
         scope="scope" in none,
     )
+
+
+def _is_nowhere(host: str) -> bool:
+    """An address at which servers listen, and to which nobody connects: 0.0.0.0, for example."""
+    try:
+        return ip_address(host).is_unspecified
+    except ValueError:
+        return False
 
 
 def _bearer(answer: Exchange) -> Mapping[str, str]:
