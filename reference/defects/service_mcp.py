@@ -15,8 +15,10 @@ from reference.defects.meddling import Answered, Asked, meddling
 from reference.defects.service_defect import ServiceDefect, mcp_defect
 from reference.defects.service_secrets import leaking, merchant_token
 from reference.defects.service_signatures import unread
+from reference.defects.service_users import kept_by
 from reference.service.backend import Backend
 from reference.service.mcp import SESSION
+from reference.service.policy.redemption import CallFacts
 from reference.service.policy.validation import CLAIM_CHECKS, ClaimCheck, ClaimFacts, Jwk, signed_claims
 
 AUTHORIZATION = b"authorization"
@@ -167,6 +169,11 @@ def ended_by_everybody(app: ASGIApp, _backend: Backend) -> ASGIApp:
     return around
 
 
+def of_the_session(facts: CallFacts) -> tuple[str, ...]:
+    """A merchant token belongs to the session in which it was redeemed."""
+    return (facts.token, *facts.asked.headers_named(SESSION))
+
+
 MCP: tuple[ServiceDefect, ...] = (
     mcp_defect(
         "session-instead-of-a-token",
@@ -240,5 +247,11 @@ MCP: tuple[ServiceDefect, ...] = (
         "Who listens to the server's own stream hears of the merchant token of the last call.",
         "SECRET-02",
         **besides(in_the_stream),
+    ),
+    mcp_defect(
+        "merchant-token-kept-for-a-session",
+        "The merchant token that was redeemed first in a session serves all calls in it.",
+        "BACK-11",
+        **kept_by(of_the_session),
     ),
 )

@@ -48,6 +48,22 @@ def kept_by(key: Kept) -> dict[str, Any]:
     return {"kept_under": key, "kept_until": for_an_hour}
 
 
+def kept_for_trouble(status: int) -> dict[str, Any]:
+    """A merchant token that was once redeemed stands in for one that redemption refuses with this."""
+    kept: dict[str, str] = {}
+
+    def found(facts: CallFacts, answer: Answer) -> str | None:
+        token = redemption.merchant_token_in(facts, answer)
+        if token is not None:
+            kept[facts.token] = token
+        return token
+
+    def instead(facts: CallFacts, answer: Answer) -> str | None:
+        return kept.get(facts.token) if answer.status == status else None
+
+    return {"merchant_token_in": found, "stand_in": instead}
+
+
 def current_user() -> dict[str, Any]:
     """Whose call it is stands in one place for all calls that run at the same time."""
     current: dict[str, str] = {}
@@ -128,6 +144,19 @@ USERS: tuple[ServiceDefect, ...] = (
         "A merchant token is kept for an hour, whatever its expires_at says.",
         "BACK-11",
         **kept_by(redemption.kept_under),
+    ),
+    defect(
+        "merchant-token-kept-for-a-refusal",
+        "Where redemption says that the user has to authorize again, the merchant token of before is used.",
+        "BACK-11",
+        **kept_for_trouble(410),
+    ),
+    defect(
+        "merchant-token-kept-for-trouble",
+        "Where redemption fails, which is tried once, the merchant token of before is used.",
+        "BACK-11",
+        worth_another_try=lambda answer: answer is None,
+        **kept_for_trouble(500),
     ),
     defect(
         "expires-at-without-its-offset",

@@ -1,13 +1,9 @@
-"""Whose merchant token is whose, and until when."""
+"""Whose merchant token is whose."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-
 from conformance.check import check
-from conformance.checks.service._expiring import TIMESTAMPS
-from conformance.checks.service._trouble import OTHER, USER, shows_orders, works
+from conformance.checks.service._trouble import OTHER, USER, shows_orders
 from conformance.claims import expect, require
 from conformance.run.service_world import USERS, ServiceWorld
 from conformance.service import Service, holds_orders, served
@@ -56,41 +52,3 @@ def two_users_calls_never_mix(service: Service, world: ServiceWorld) -> None:
         expected="most of them served, or nothing can get mixed up",
         got=f"{own}",
     )
-
-
-@check("BACK-11")
-def merchant_token_is_not_used_past_its_expiry(service: Service, world: ServiceWorld) -> None:
-    """Past the `expires_at` of the redemption, its merchant token is not shown to the merchant any more.
-
-    A timestamp that is written in another time zone, or more finely, is no later.
-    """
-    gateway = world.gateway
-    works(service, world)
-    redeemed = {form: _redeemed(service, world, said) for form, said in TIMESTAMPS.items()}
-    # Second thoughts about clocks: a whole second is cut off in a timestamp, and one is granted here.
-    time.sleep(max(0.0, max(expires for _, _, expires in redeemed.values()) + 1 - time.time()))
-    for form, (token, old, _) in redeemed.items():
-        mark = gateway.journal.mark()
-        service.serve(token)
-        calls = gateway.journal.since(mark, Endpoint.MERCHANT_API)
-        shown = [call.header("authorization") or "" for call in calls]
-
-        expect.that(
-            not any(value.endswith(each) for value in shown for each in old),
-            f"call of the merchant API past expires_at, {form}",
-            expected="another merchant token, or no call",
-            got="the one that has expired",
-        )
-
-
-def _redeemed(
-    service: Service, world: ServiceWorld, said: Callable[[float], str]
-) -> tuple[str, set[str], float]:
-    """A token that was served by a merchant token that soon expires, that one, and when it does."""
-    gateway, expires = world.gateway, time.time() + 2
-    gateway.script.tape(Endpoint.REDEMPTION, [Answer(members={"expires_at": said(expires)})])
-    token, before = world.unseen_token(USER), set(gateway.merchant_tokens)
-    served(service.serve(token), gateway.orders_of(USER))
-    old = set(gateway.merchant_tokens) - before
-    require.that(bool(old), "operation of a user who is new", expected="a redemption", got="none")
-    return token, old, expires

@@ -1,0 +1,102 @@
+"""Until when a merchant token is good, whatever becomes of the redemption that would bring another."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from conformance.check import check
+from conformance.checks.service._expiring import TIMESTAMPS
+from conformance.checks.service._trouble import USER, works
+from conformance.claims import expect, require
+from conformance.run.service_world import ServiceWorld
+from conformance.service import Service, served
+from conformance.service_session import session_of
+from conformance.wire.exchange import Exchange
+from fakes.gateway.script import OK, Answer, Endpoint
+
+# How long a merchant token is good that is to expire.
+LIFE_S = 2.0
+# What redemption answers to whoever needs another, once the old one has expired.
+NO_OTHER = {
+    "410": Answer(status=410, members={"error": "reauthentication_required"}),
+    "500": Answer(status=500),
+}
+# A way to carry out the operation with a token, once or again.
+Ask = Callable[[str], Exchange]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Kept:
+    """A call that was served by merchant tokens which soon expire, and how to make it again."""
+
+    again: Callable[[], Exchange]
+    old: frozenset[str] = field(repr=False)
+    expires_at: float
+    redemption: Answer = OK
+
+
+@check("BACK-11")
+def merchant_token_is_not_used_past_its_expiry(service: Service, world: ServiceWorld) -> None:
+    """Past the `expires_at` of the redemption, its merchant token is not shown to the merchant any more.
+
+    A timestamp that is written in another time zone, or more finely, is no later. In a session the time goes
+    by as well, and a redemption that fails makes the old token no better.
+    """
+    gateway, utc = world.gateway, TIMESTAMPS["utc"]
+    works(service, world)
+    kept = {form: _kept(world, said, service.serve) for form, said in TIMESTAMPS.items()}
+    if service.operation.kind == "mcp":
+        kept["in a session that goes on"] = _kept(world, utc, _in_one_session(service))
+    for name, failure in NO_OTHER.items():
+        # Whose token cannot be renewed is told at once, and not after a wait for better times.
+        kept[f"while redemption answers {name}"] = _kept(
+            world, utc, service.serve, service.serve_once, failure
+        )
+    # Second thoughts about clocks: a whole second is cut off in a timestamp, and one is granted here.
+    time.sleep(max(0.0, max(each.expires_at for each in kept.values()) + 1 - time.time()))
+    for name, each in kept.items():
+        mark = gateway.journal.mark()
+        gateway.script.always(Endpoint.REDEMPTION, each.redemption)
+        each.again()
+        gateway.script.clear()
+        calls = gateway.journal.since(mark, Endpoint.MERCHANT_API)
+        shown = [call.header("authorization") or "" for call in calls]
+
+        expect.that(
+            not any(value.endswith(token) for value in shown for token in each.old),
+            f"call of the merchant API past expires_at, {name}",
+            expected="another merchant token, or no call",
+            got="the one that has expired",
+        )
+
+
+def _kept(
+    world: ServiceWorld,
+    said: Callable[[float], str],
+    ask: Ask,
+    again: Ask | None = None,
+    redemption: Answer = OK,
+) -> Kept:
+    """A call of somebody new, whose every redemption brings a token of a few seconds."""
+    gateway, expires_at = world.gateway, time.time() + LIFE_S
+    token, before = world.unseen_token(USER), set(gateway.merchant_tokens)
+    gateway.script.always(Endpoint.REDEMPTION, Answer(members={"expires_at": said(expires_at)}))
+    served(ask(token), gateway.orders_of(USER))
+    gateway.script.clear()
+    old = frozenset(gateway.merchant_tokens) - before
+    require.that(bool(old), "operation of a user who is new", expected="a redemption", got="none")
+    return Kept(again=lambda: (again or ask)(token), old=old, expires_at=expires_at, redemption=redemption)
+
+
+def _in_one_session(service: Service) -> Ask:
+    """The operation in the session that the first call begins."""
+    begun: list[Callable[[str], Exchange]] = []
+
+    def ask(token: str) -> Exchange:
+        if not begun:
+            begun.append(session_of(service, token).call)
+        return begun[0](token)
+
+    return ask
