@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
 from reference.defects.defect import instead
 from reference.defects.service_defect import ServiceDefect, defect
+from reference.defects.service_users import by_user, until_it_expires
 from reference.service.policy import redemption, validation
 from reference.service.policy.answers import answer_of
 from reference.service.policy.redemption import CallFacts
 from reference.service.policy.validation import CLAIM_CHECKS, ClaimFacts, Jwk, signed_claims
 from reference.service.settings import Settings
-from reference.service.wire import Answer, Outcome, Reply, as_json
+from reference.service.wire import Answer, Outcome, Outgoing, Reply, as_json
 
 # A service that accepts no token at all breaks what every other rule stands on.
 KNOWN_CLAIMS = frozenset({"iss", "aud", "sub", "iat", "exp", "jti", "scope", "ext"})
@@ -83,6 +85,35 @@ def not_found(outcome: Outcome) -> Reply:
     return as_json(404, {"orders": outcome.orders}) if outcome.kind == "served" else reply
 
 
+def read_back_as_octets(facts: CallFacts) -> Outgoing:
+    """A merchant token that was kept comes out of its store as what Python prints for octets."""
+    fresh = bool(facts.proxy_token)
+    kept = replace(facts, merchant_token=repr(facts.merchant_token.encode()))
+    return redemption.merchant_request(facts if fresh else kept)
+
+
+def expiry_taken_for_granted(document: Mapping[str, Any], now: float) -> float:
+    return until_it_expires({"expires_at": document["expires_at"]}, now)
+
+
+def scopes_taken_for_granted(facts: CallFacts, answer: Answer) -> str | None:
+    token = redemption.merchant_token_in(facts, answer)
+    return token if token is None or len(answer.document["scopes"]) else None
+
+
+def once_each() -> validation.ClaimCheck:
+    """The jti of a token is for one call."""
+    seen: set[str] = set()
+
+    def check(facts: ClaimFacts) -> bool:
+        jti = str(facts.claims.get("jti", ""))
+        fresh = jti not in seen
+        seen.add(jti)
+        return fresh
+
+    return check
+
+
 def checked(honest: validation.ClaimCheck, wrong: validation.ClaimCheck) -> dict[str, Any]:
     return {"claim_checks": instead(CLAIM_CHECKS, honest, wrong)}
 
@@ -120,6 +151,34 @@ SERVING: tuple[ServiceDefect, ...] = (
         "A token that has less than a minute to live is refused.",
         "SERVE-01 CHAL-07",
         **checked(EXPIRY, a_minute_left),
+    ),
+    defect(
+        "token-for-one-call",
+        "A token that has been served once is taken for a replay the next time.",
+        "SERVE-01",
+        claim_checks=(*CLAIM_CHECKS, once_each()),
+    ),
+    defect(
+        "merchant-token-read-back-as-octets",
+        "The merchant token that is kept for a gateway access token is not the one that was put there.",
+        "SERVE-01",
+        kept_until=until_it_expires,
+        merchant_request=read_back_as_octets,
+    ),
+    defect(
+        "expires-at-taken-for-granted",
+        "A redemption without expires_at ends in 500; one with it does for all calls of the user until then.",
+        "SERVE-01",
+        kept_under=by_user,
+        kept_until=expiry_taken_for_granted,
+    ),
+    defect(
+        "scopes-taken-for-granted",
+        "A redemption without scopes ends in 500; one with them does for all calls of the user for a while.",
+        "SERVE-01",
+        kept_under=by_user,
+        kept_until=until_it_expires,
+        merchant_token_in=scopes_taken_for_granted,
     ),
     defect(
         "audience-is-the-service",

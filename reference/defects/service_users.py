@@ -29,6 +29,12 @@ def until_it_expires(document: Mapping[str, Any], now: float) -> float:
         return now
 
 
+def by_user(facts: CallFacts) -> tuple[str, str]:
+    """The user of one Project: the same subject may mean somebody else in another."""
+    ext = facts.claims.get("ext")
+    return str(ext.get("project_id") if isinstance(ext, dict) else None), str(facts.claims.get("sub"))
+
+
 def by_the_clock_on_the_wall(document: Mapping[str, Any], now: float) -> float:
     """The time is read, and not where it is that time."""
     said = document.get("expires_at")

@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 
 from reference.defects.service_remembering import readied
-from reference.defects.service_users import until_it_expires
+from reference.defects.service_users import by_user, until_it_expires
 from reference.service.policy import proxy, redemption, validation
 from reference.service.policy.redemption import CallFacts
 from reference.service.policy.validation import CLAIM_CHECKS, ClaimFacts
@@ -58,12 +58,6 @@ def _with_more_said(settings: Settings, endpoint: str) -> Outgoing:
     label = "application/x-www-form-urlencoded;charset=UTF-8"
     headers = {**asked.headers, "content-type": label, "accept": "application/json"}
     return replace(asked, headers=headers, body=b"scope=&" + asked.body)
-
-
-def _by_user(facts: CallFacts) -> tuple[str, str]:
-    """The user of one Project: the same subject may mean somebody else in another."""
-    ext = facts.claims.get("ext")
-    return str(ext.get("project_id") if isinstance(ext, dict) else None), str(facts.claims.get("sub"))
 
 
 def _json_in_other_words(facts: CallFacts) -> Outgoing:
@@ -167,7 +161,7 @@ BACKEND = (
         "merchant-token-of-a-user",
         "a merchant token is used again for the same user of the same Project, until its expires_at",
         kept_until=until_it_expires,
-        kept_under=_by_user,
+        kept_under=by_user,
     ),
     variant(
         "redemption-in-other-words",

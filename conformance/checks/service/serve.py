@@ -3,44 +3,30 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from conformance.check import check
 from conformance.checks.service._expiring import TIMESTAMPS
-from conformance.claims import LeftOut, expect, observe, require
+from conformance.claims import expect
 from conformance.run.service_world import USERS, ServiceWorld
-from conformance.service import Service, holds_orders, served
+from conformance.service import Service, holds_orders
 from fakes.gateway.gateway import MERCHANT_TOKEN_S
-from fakes.gateway.keys import SigningKey
 from fakes.gateway.script import Answer, Endpoint
 
-# A key that is new is found within this time (rule SERVE-02).
-FOUND_WITHIN_S = 60.0
-# So often a token is refused whose key came with another that was found, before it is for good.
-MOST_TRIES = 5
+ENDS = TIMESTAMPS["utc"]
+# What redemption may leave out, and whoever reads it takes for granted.
+ABSENT: dict[str, Callable[[], Mapping[str, Any]]] = {
+    "expires_at": lambda: {"expires_at": None, "scopes": ["orders"]},
+    "scopes": lambda: {"expires_at": ENDS(time.time() + MERCHANT_TOKEN_S), "scopes": None},
+    "both": lambda: {"expires_at": None, "scopes": None},
+}
 
 
 @check("SERVE-01", cases=USERS)
 def good_token_brings_the_users_orders(service: Service, world: ServiceWorld, case: str) -> None:
     """With a good token the operation succeeds, with what the merchant API has for the user."""
-    gateway = world.gateway
-    answer = service.serve(gateway.access_token(case))
-
-    expect.that(
-        service.succeeded(answer),
-        answer.step,
-        expected="success",
-        got=answer.outcome(),
-        exchange=answer,
-    )
-    expect.that(
-        holds_orders(answer, gateway.orders_of(case)),
-        answer.step,
-        expected=f"the orders of {case}",
-        got="an answer without them",
-        exchange=answer,
-    )
+    _brings_orders_each_time(service, world, world.gateway.access_token(case), case)
 
 
 @check("SERVE-01", cases=("unknown-claims", "two-audiences", "not-long-to-live"))
@@ -68,113 +54,53 @@ def redemption_with_any_timestamp_is_served(
     service: Service, world: ServiceWorld, case: Callable[[float], str]
 ) -> None:
     """A merchant token does, in whatever form of RFC 3339 its `expires_at` is written."""
-    gateway = world.gateway
-    ends = {"expires_at": case(time.time() + MERCHANT_TOKEN_S)}
-    gateway.script.tape(Endpoint.REDEMPTION, [Answer(members=ends)])
-    answer = service.serve(world.unseen_token(USERS[0]))
+    ends = case(time.time() + MERCHANT_TOKEN_S)
+    said = Answer(members={"expires_at": ends})
 
-    expect.that(
-        service.brings(answer, gateway.orders_of(USERS[0])),
-        answer.step,
-        expected=f"success with the orders, for an expires_at of {ends['expires_at']}",
-        got=answer.outcome(),
-        exchange=answer,
-    )
+    _brings_orders_redeemed(service, world, said, f"for an expires_at of {ends}")
 
 
-@check("SERVE-02")
-def added_key_is_picked_up(service: Service, world: ServiceWorld) -> None:
-    """A key that joins the core key set verifies tokens within a minute, and the old one still does."""
-    gateway, user = world.gateway, USERS[0]
-    old = gateway.core_key
-    served(service.serve(gateway.access_token(user)), gateway.orders_of(user))
-    _is_found(service, world, gateway.add_core_key())
+@check("SERVE-01", cases=ABSENT)
+def redemption_that_says_no_more_is_served(
+    service: Service, world: ServiceWorld, case: Callable[[], Mapping[str, Any]]
+) -> None:
+    """A merchant token does by itself: `expires_at` and `scopes` may be absent, alone and together."""
+    members = case()
+    said = Answer(members=members)
+    absent = " and without ".join(name for name, value in members.items() if value is None)
 
-    answer = service.serve(gateway.token_under(old, user))
-    expect.that(
-        holds_orders(answer, gateway.orders_of(user)),
-        "token under the key that stayed in the set",
-        expected="the orders",
-        got=answer.outcome(),
-        exchange=answer,
-    )
+    _brings_orders_redeemed(service, world, said, f"for a redemption without {absent}")
 
 
-@check("SERVE-02")
-def added_key_of_another_algorithm_is_picked_up(service: Service, world: ServiceWorld) -> None:
-    """A key of another kind joins the set together with one of the usual kind, which is found all the same.
+def _brings_orders_redeemed(service: Service, world: ServiceWorld, said: Answer, when: str) -> None:
+    """A user who is new gets the orders by a redemption that says this, and gets them again."""
+    world.gateway.script.tape(Endpoint.REDEMPTION, [said])
 
-    A service may take tokens of one algorithm alone: it refuses those under the other key.
+    _brings_orders_each_time(service, world, world.unseen_token(USERS[0]), USERS[0], when)
+
+
+def _brings_orders_each_time(
+    service: Service, world: ServiceWorld, token: str, user: str, when: str = ""
+) -> None:
+    """The operation succeeds with the user's orders, and once more with the same token.
+
+    What a service keeps of the first call, it comes by in the second.
     """
-    gateway, user = world.gateway, USERS[0]
-    served(service.serve(gateway.access_token(user)), gateway.orders_of(user))
-    other = gateway.add_core_key("RS256" if gateway.algorithm == "ES256" else "ES256")
-    _is_found(service, world, gateway.add_core_key(), other)
-
-    answer, tries = service.serve(gateway.token_under(other, user)), 1
-    while not holds_orders(answer, gateway.orders_of(user)) and tries < MOST_TRIES:
-        # Another worker process may have the key set of before.
-        time.sleep(min(2.0, 0.25 * 2**tries))
-        tries += 1
-        answer = service.serve(gateway.token_under(other, user))
-    found = holds_orders(answer, gateway.orders_of(user))
-    if not found:
-        gateway.withdraw_core_key(other)
-    if answer.status == 401:
-        raise LeftOut(f"the service takes {gateway.algorithm} and not {other.algorithm}")
-    expect.that(
-        found,
-        f"token under a new {other.algorithm} key of the core key set",
-        expected="the orders, or the challenge",
-        got=answer.outcome(),
-        exchange=answer,
-    )
-
-
-@check("SERVE-02")
-def keys_are_those_of_the_discovery_document(service: Service, world: ServiceWorld) -> None:
-    """The service asks for the key set that the discovery document names, and tokens under it are served."""
-    gateway, user = world.gateway, USERS[0]
-    answer = service.serve(gateway.access_token(user))
-    asked = gateway.journal.since(0, Endpoint.CORE_KEYS)
-    brought = service.brings(answer, gateway.orders_of(user))
-    if brought and not asked:
-        raise LeftOut("the service has had its keys since before the run")
-
-    expect.that(
-        bool(asked),
-        "calls of the key set at jwks_uri",
-        expected="one at least",
-        got="none" + "".join(f", but {target}" for target in _elsewhere(world)),
-    )
-    require.that(brought, answer.step, expected="the orders", got=answer.outcome(), exchange=answer)
-
-
-def _is_found(service: Service, world: ServiceWorld, *added: SigningKey) -> None:
-    """Tokens under the first of these new keys are served in time; otherwise all of them are taken back."""
-    gateway, user = world.gateway, USERS[0]
-    until, tries = time.monotonic() + FOUND_WITHIN_S, 1
-    answer = service.serve(gateway.token_under(added[0], user))
-    while not holds_orders(answer, gateway.orders_of(user)) and time.monotonic() < until:
-        time.sleep(min(2.0, 0.25 * 2**tries))
-        tries += 1
-        answer = service.serve(gateway.token_under(added[0], user))
-    found = holds_orders(answer, gateway.orders_of(user))
-    if not found:
-        # The checks that come next have another question: their tokens are signed as before.
-        for key in added:
-            gateway.withdraw_core_key(key)
-    observe(calls_until_found=tries)
-    expect.that(
-        found,
-        "token under a new key of the core key set",
-        expected="the orders, a minute later at most",
-        got=answer.outcome(),
-        exchange=answer,
-    )
-
-
-def _elsewhere(world: ServiceWorld) -> list[str]:
-    """What was asked for instead: the Resource's key set, and what the discovery document does not name."""
-    calls = world.gateway.journal.since(0, Endpoint.ELSEWHERE, Endpoint.RESOURCE_KEYS)
-    return sorted({call.target for call in calls})
+    orders = world.gateway.orders_of(user)
+    for again in ("", " with the same token as before"):
+        answer = service.serve(token)
+        wanted = f", {when}" if when else ""
+        expect.that(
+            service.succeeded(answer),
+            f"{answer.step}{again}",
+            expected=f"success{wanted}",
+            got=answer.outcome(),
+            exchange=answer,
+        )
+        expect.that(
+            holds_orders(answer, orders),
+            f"{answer.step}{again}",
+            expected=f"the orders of {user}{wanted}",
+            got="an answer without them",
+            exchange=answer,
+        )

@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from services import HTTP, result_of, written
 
 from conformance import rules
-from conformance.checks.service import serve
+from conformance.checks.service import serve_keys
 from conformance.run.embedded import Embedded
 from conformance.target.file import load
 from conformance.target.model import Target
@@ -52,7 +52,7 @@ def test_service_that_takes_none_of_its_tokens_is_told_of_the_setting(tmp_path: 
 
 
 def test_key_that_is_never_found_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serve, "FOUND_WITHIN_S", 1.0)
+    monkeypatch.setattr(serve_keys, "FOUND_WITHIN_S", 1.0)
     program = (sys.executable, "-m", "reference.defects", "service", "keys-for-ever")
 
     found = verdicts(result_of(Embedded(name="keys-for-ever", program=program), tmp_path, "SERVE-02"))
