@@ -22,14 +22,20 @@ USER = USERS[0]
 def waited_for(
     service: Service, world: ServiceWorld, within_s: float = RECOVERS_WITHIN_S, token: str = ""
 ) -> Exchange:
-    """The operation, with this token or else one that the service has never seen, until it works."""
+    """The operation, with this token or else one that the service has never seen, until it works.
+
+    One that falls silent meanwhile has not got over its trouble: its last answer is none.
+    """
     given_s = min(within_s, ONCE_GIVEN_UP_S) if world.standing.given_up else within_s
     orders, until, pause = world.gateway.orders_of(USER), time.monotonic() + given_s, 0.05
     answer = service.serve(token or world.unseen_token(USER))
     while not service.brings(answer, orders) and time.monotonic() < until:
         time.sleep(pause)
         pause = min(2.0, 2 * pause)
-        answer = service.serve(token or world.unseen_token(USER))
+        try:
+            answer = service.serve(token or world.unseen_token(USER))
+        except TargetSilent:
+            break
     if service.brings(answer, orders):
         world.standing.given_up = False
     elif given_s >= RECOVERS_WITHIN_S:

@@ -188,12 +188,19 @@ class Wire:
         return exchange
 
     def volley(self, requests: Sequence[Request], *, at_once: int) -> int:
-        """Sends many requests over several connections and counts the answers; waits for no rate limit."""
+        """Sends many requests over several connections and counts the answers; waits for no rate limit.
+
+        Once the target lets as many in a row run out of time as are under way, the rest stays unsent.
+        """
+        enough = self._timeouts_in_a_row + max(at_once, self._silent_after)
+
+        def answered(request: Request) -> bool:
+            return self._timeouts_in_a_row < enough and self._once(request)[0] is not None
+
         with ThreadPoolExecutor(at_once) as senders:
-            answers = senders.map(lambda request: self._once(request)[0], requests)
-            answered = sum(answer is not None for answer in answers)
+            number = sum(senders.map(answered, requests))
         self._heard()
-        return answered
+        return number
 
     def race(self, step: str, requests: Sequence[Request], *, kept: bool = False) -> tuple[Exchange, ...]:
         """Sends requests that become whole at one moment, each over a connection of its own.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import codecs
 import json
@@ -10,13 +11,17 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import unquote
 
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
 from reference.defects.meddling import Answered, Asked, meddling
 from reference.defects.service_defect import ServiceDefect, defect
+from reference.defects.service_users import AT_ONCE_S
 from reference.service.backend import Backend
 from reference.service.policy import validation
 from reference.service.policy.validation import Jwk
 
 MOST_BAD_TOKENS = 150
+WORKERS = 16
 
 
 def header_taken_for_granted(token: str, keys: Sequence[Jwk]) -> dict[str, Any] | None:
@@ -92,6 +97,35 @@ def locked_out() -> Any:
     return meddling(change)
 
 
+def workers_lost(app: ASGIApp, _backend: Backend) -> ASGIApp:
+    """A bad token that comes while others are being looked at takes its worker down; there are so many."""
+    left, under_way = WORKERS, 0
+
+    async def working(scope: Scope, receive: Receive, send: Send) -> None:
+        nonlocal left, under_way
+        if not scope["path"].endswith("/orders"):
+            await app(scope, receive, send)
+            return
+        if left <= 0:
+            # uvicorn closes a connection whose application ends in the middle of an answer.
+            await send({"type": "http.response.start", "status": 500, "headers": [(b"content-length", b"9")]})
+            raise ConnectionAbortedError
+
+        async def noting(message: Message) -> None:
+            nonlocal left
+            left -= message.get("status") == 401 and under_way > 1
+            await send(message)
+
+        under_way += 1
+        try:
+            await asyncio.sleep(AT_ONCE_S)
+            await app(scope, receive, noting)
+        finally:
+            under_way -= 1
+
+    return working
+
+
 ROBUSTNESS: tuple[ServiceDefect, ...] = (
     defect(
         "header-taken-for-granted",
@@ -134,6 +168,12 @@ ROBUSTNESS: tuple[ServiceDefect, ...] = (
         "A query that is no UTF-8 ends in 500.",
         "ROBUST-01",
         around=meddling(query_taken_for_granted),
+    ),
+    defect(
+        "workers-lost-by-a-flood",
+        "A bad token that comes together with others takes a worker down, and nobody starts another.",
+        "ROBUST-02 SERVE-01 SERVE-02 SECRET-02",
+        around=workers_lost,
     ),
     defect(
         "locked-out-by-a-flood",

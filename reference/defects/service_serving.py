@@ -155,7 +155,7 @@ SERVING: tuple[ServiceDefect, ...] = (
     defect(
         "token-for-one-call",
         "A token that has been served once is taken for a replay the next time.",
-        "SERVE-01",
+        "SERVE-01 BACK-06",
         claim_checks=(*CLAIM_CHECKS, once_each()),
     ),
     defect(

@@ -11,6 +11,7 @@ from conformance.check import check
 from conformance.claims import expect, require
 from conformance.generating import Draw
 from conformance.odd_requests import variations
+from conformance.run.recovery import waited_for
 from conformance.run.service_world import USERS, ServiceWorld
 from conformance.service import Service, served
 from conformance.sound import ask as ask_soundly
@@ -107,23 +108,26 @@ def generated_tokens_get_an_answer(service: Service, world: ServiceWorld, draw: 
 
 @check("ROBUST-02")
 def operation_works_after_a_flood(service: Service, world: ServiceWorld) -> None:
-    """Hundreds of bad requests at once leave nothing behind that stops the next good one."""
+    """Hundreds of bad requests at once leave nothing behind that stops the next good one.
+
+    A service that has enough of its caller is given time to forget it.
+    """
     _works(service, world)
     bad = [service.request((("Authorization", value),)) for value in AUTHORIZATIONS.values()]
     flood = (bad * (FLOOD // len(bad) + 1))[:FLOOD]
 
     answered = service.wire.volley(flood, at_once=8)
 
-    require.that(answered >= FLOOD // 2, "the flood", expected=f"{FLOOD} answers", got=f"{answered}")
-    gateway = world.gateway
-    answer = service.serve(gateway.access_token(USERS[0]))
+    answer = waited_for(service, world)
     expect.that(
-        service.brings(answer, gateway.orders_of(USERS[0])),
-        "operation after a flood of bad requests",
+        service.brings(answer, world.gateway.orders_of(USERS[0])),
+        f"operation after a flood of bad requests, of which {answered} were answered",
         expected="the orders",
         got=answer.outcome(),
         exchange=answer,
     )
+    # Of a flood that it kept away from itself, the service has not shown that it gets over one.
+    require.that(answered >= FLOOD // 2, "the flood", expected=f"{FLOOD} answers", got=f"{answered}")
 
 
 def _works(service: Service, world: ServiceWorld) -> None:
