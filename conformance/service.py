@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,7 +24,7 @@ POINTER = "resource_metadata"
 class Service:
     """One operation and one document; every answer is kept. A `patient` wire waits longer than usual.
 
-    The first metadata are those from before the operation was ever called.
+    The first metadata are what came from their address before anything else was asked there.
     """
 
     service_url: str
@@ -33,7 +33,7 @@ class Service:
     wire: Wire
     patient: Wire
     keyring: Keyring
-    first_metadata: Mapping[str, Any] | None = None
+    first_metadata: Exchange | None = None
 
     def metadata(self) -> Exchange:
         """The protected resource metadata document."""

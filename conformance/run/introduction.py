@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,14 +10,17 @@ from typing import Any
 from conformance.service import POINTER, Service, challenges_of
 from conformance.wire.exchange import Exchange
 
+# A service that listens may have its routes, or its proxy in front, some moments later.
+STARTS_WITHIN_S = 5.0
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Introduction:
-    """The first answer at the address of the metadata, and the document where there was one."""
+    """What came of the first question of all, and of the first one at the address that the metadata have."""
 
     metadata_url: str
+    met: Exchange
     first: Exchange
-    document: Mapping[str, Any] | None
 
 
 def introduced(service: Service, *, guessed: bool) -> Introduction:
@@ -25,14 +29,24 @@ def introduced(service: Service, *, guessed: bool) -> Introduction:
     Where that address was guessed, the challenge knows better: the path is of the service's own choosing, and
     another resource of the same host may have a document of its own where the guess leads.
     """
-    first = service.metadata()
-    if first.answer is not None and guessed:
+    met = _once_started(service)
+    if met.answer is not None and guessed:
         url = _pointer(service.operate(), service.wire.may_reach)
         elsewhere = url is not None and url != service.metadata_url
         there = service.fetch(url, "metadata by the challenge") if url and elsewhere else None
         if url and there is not None and _document(there) is not None:
-            return Introduction(metadata_url=url, first=first, document=_document(there))
-    return Introduction(metadata_url=service.metadata_url, first=first, document=_document(first))
+            return Introduction(metadata_url=url, met=met, first=there)
+    return Introduction(metadata_url=service.metadata_url, met=met, first=met)
+
+
+def _once_started(service: Service) -> Exchange:
+    """The answer at the address that was named or guessed; meanwhile nothing else is asked of the service."""
+    until = time.monotonic() + STARTS_WITHIN_S
+    answer = service.metadata()
+    while answer.status not in (None, 200) and time.monotonic() < until:
+        time.sleep(0.25)
+        answer = service.metadata()
+    return answer
 
 
 def _document(answer: Exchange) -> Mapping[str, Any] | None:

@@ -74,9 +74,9 @@ def prepare_service(
         missing=missing,
         seed=seed,
         run_id=secrets.token_hex(4),
-        first_metadata=introduction.document,
+        first_metadata=introduction.first,
     )
-    date = introduction.first.header("Date") or ""
+    date = introduction.met.header("Date") or ""
     name, version = target.name, target.version
     prepared = Prepared(context=context, name=name, version=version, date=date, discovery_digest="")
     if distrust:
@@ -157,9 +157,9 @@ def _introduced(target: ServiceTarget, world: ServiceWorld) -> tuple[Introductio
         found = introduced(service, guessed=target.metadata_url is None)
     finally:
         wire.close()
-    if found.first.answer is not None:
+    if found.met.answer is not None:
         return found, ""
-    why = found.first.failure or "no answer"
+    why = found.met.failure or "no answer"
     where = f"the service cannot be reached at {origin(target.service_url)}"
     text = f"{where}: {why}; {unreachable(target, 'service_url', why)}"
     if why.startswith(DISTRUSTED):

@@ -9,6 +9,7 @@ from typing import Any
 from conformance.campaign import Campaign
 from conformance.run.service_world import ServiceWorld
 from conformance.target.model import ServiceTarget
+from conformance.wire.exchange import Exchange
 from conformance.wire.pace import Pace
 
 
@@ -22,7 +23,7 @@ class ServiceContext:
     missing: Mapping[str, str] = field(default_factory=dict)
     seed: int
     run_id: str
-    first_metadata: Mapping[str, Any] | None = None
+    first_metadata: Exchange | None = None
     examples: int = 20
     # The checks that get a part of that only.
     in_passing: frozenset[str] = frozenset()

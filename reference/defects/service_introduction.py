@@ -63,6 +63,19 @@ def gone_every(times: int) -> Any:
     return of_the_metadata(change)
 
 
+def made_by_the_first_call() -> Any:
+    """The document is put together by whoever answers the first operation."""
+    there = False
+
+    def change(asked: Asked, answered: Answered, backend: Backend) -> Answered:
+        nonlocal there
+        there = there or asked.path in ("/orders", "/mcp")
+        at_it = asked.path == backend.policies.metadata_path(backend.settings)
+        return replace(answered, status=404, body=b"{}") if at_it and not there else answered
+
+    return meddling(change)
+
+
 def as_a_page(_asked: Asked, answered: Answered, _backend: Backend) -> Answered:
     return replace(answered, body=b"<!doctype html><pre>" + answered.body + b"</pre>")
 
@@ -201,6 +214,12 @@ INTRODUCTION: tuple[ServiceDefect, ...] = (
         "Every third fetch of the metadata answers 404.",
         "META-04 META-01 META-02 META-03 META-05 CHAL-02 CHAL-06",
         around=gone_every(3),
+    ),
+    defect(
+        "metadata-made-by-the-first-call",
+        "The metadata answer 404 until the operation is called for the first time.",
+        "META-04",
+        around=made_by_the_first_call(),
     ),
     defect(
         "metadata-change-by-use",
