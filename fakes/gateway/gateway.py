@@ -124,9 +124,9 @@ class ScriptedGateway:
         """What the core's first key signs by, and unless somebody asks for another, every other key."""
         return self.core_keys[0].algorithm
 
-    def add_core_key(self, algorithm: str | None = None) -> SigningKey:
-        """From now on another key signs; the ones before stay in the set."""
-        self.core_keys = [*self.core_keys, new_key(algorithm or self.algorithm)]
+    def add_core_key(self, algorithm: str | None = None, key: SigningKey | None = None) -> SigningKey:
+        """From now on another key signs, a new one or this; the ones before stay in the set."""
+        self.core_keys = [*self.core_keys, key or new_key(algorithm or self.algorithm)]
         return self.core_key
 
     def withdraw_core_key(self, key: SigningKey | None = None) -> None:

@@ -63,6 +63,22 @@ def one_kind_taken_for_granted(token: str, keys: Sequence[Jwk]) -> dict[str, Any
     return signed_claims(token, keys)
 
 
+def unknown_for_good() -> Any:
+    """What is in no key set, and not in the next one either, is not looked for any more."""
+    sought: dict[Any, Sequence[Jwk]] = {}
+    given_up: set[Any] = set()
+
+    def claims_of(token: str, keys: Sequence[Jwk]) -> dict[str, Any] | None:
+        kid = validation.header_of(token).get("kid")
+        if kid not in {jwk.get("kid") for jwk in keys}:
+            if sought.setdefault(kid, keys) is not keys:
+                given_up.add(kid)
+            return None
+        return None if kid in given_up else signed_claims(token, keys)
+
+    return claims_of
+
+
 def hard_coded(_settings: Settings, document: Mapping[str, Any]) -> tuple[Any, ...]:
     return (f"{document['issuer']}/.well-known/jwks.json",)
 
@@ -168,14 +184,14 @@ SERVING: tuple[ServiceDefect, ...] = (
     defect(
         "expires-at-taken-for-granted",
         "A redemption without expires_at ends in 500; one with it does for all calls of the user until then.",
-        "SERVE-01",
+        "SERVE-01 ROBUST-03",
         kept_under=by_user,
         kept_until=expiry_taken_for_granted,
     ),
     defect(
         "scopes-taken-for-granted",
         "A redemption without scopes ends in 500; one with them does for all calls of the user for a while.",
-        "SERVE-01",
+        "SERVE-01 ROBUST-03",
         kept_under=by_user,
         kept_until=until_it_expires,
         merchant_token_in=scopes_taken_for_granted,
@@ -217,6 +233,12 @@ SERVING: tuple[ServiceDefect, ...] = (
         "SERVE-02",
         keys_again_after_s=3600,
         keys_for_s=3600,
+    ),
+    defect(
+        "unknown-key-remembered",
+        "A key that was looked for once in vain is unknown for ever.",
+        "SERVE-02",
+        signed_claims=unknown_for_good(),
     ),
     defect(
         "first-key-alone",
