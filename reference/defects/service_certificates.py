@@ -21,12 +21,14 @@ def _careless() -> httpx.AsyncHTTPTransport:
 
 
 class _Choosing(httpx.AsyncBaseTransport):
-    """Some requests go out without a look at who takes them."""
+    """Some requests go out without a look at who takes them, or with half of one."""
 
-    def __init__(self, trust: ssl.SSLContext, unverified: Asked) -> None:
+    def __init__(
+        self, trust: ssl.SSLContext, unverified: Asked, careless: httpx.AsyncHTTPTransport | None = None
+    ) -> None:
         self._good, self._careless, self._unverified = (
             httpx.AsyncHTTPTransport(verify=trust),
-            _careless(),
+            careless or _careless(),
             unverified,
         )
 
@@ -67,6 +69,12 @@ def names_unchecked(trust: ssl.SSLContext) -> httpx.AsyncBaseTransport:
     return httpx.AsyncHTTPTransport(verify=trust)
 
 
+def names_of_documents_unchecked(trust: ssl.SSLContext) -> httpx.AsyncBaseTransport:
+    lenient = ssl.create_default_context(cadata=b"".join(trust.get_ca_certs(binary_form=True)))
+    lenient.check_hostname = False
+    return _Choosing(trust, for_everybodys_documents, httpx.AsyncHTTPTransport(verify=lenient))
+
+
 def dates_unchecked(trust: ssl.SSLContext) -> httpx.AsyncBaseTransport:
     trust.verify_flags |= NO_CHECK_TIME
     return httpx.AsyncHTTPTransport(verify=trust)
@@ -90,6 +98,10 @@ def for_orders(request: httpx.Request) -> bool:
 
 def for_everybodys_documents(request: httpx.Request) -> bool:
     return not _kind(request)
+
+
+def for_the_discovery_document(request: httpx.Request) -> bool:
+    return request.url.path.endswith("/openid-configuration")
 
 
 CERTIFICATES: tuple[ServiceDefect, ...] = (
@@ -152,5 +164,18 @@ CERTIFICATES: tuple[ServiceDefect, ...] = (
         "Discovery document and key set are fetched from whoever answers.",
         "BACK-12",
         **unverified(for_everybodys_documents),
+    ),
+    defect(
+        "discovery-document-unverified",
+        "The discovery document is fetched from whoever answers, and the key set from whom it names.",
+        "BACK-12",
+        **unverified(for_the_discovery_document),
+    ),
+    defect(
+        "host-names-of-key-sets-unchecked",
+        "For discovery document and key set, which are fetched twice a minute at most, any host name does.",
+        "BACK-12",
+        transport=names_of_documents_unchecked,
+        keys_again_after_s=30,
     ),
 )

@@ -1,0 +1,45 @@
+"""Wrong certificates at the doors of the world, and what may reach whoever shows one: nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from conformance.checks.service._trouble import HOP, credentials_in
+from conformance.claims import LeftOut, expect
+from conformance.faults.fault import Fault, Hop
+from conformance.faults.merchant_answers import DOORS, DoorFault
+from conformance.run.service_world import ServiceWorld
+from fakes.gateway.script import Endpoint
+
+WRONG = {name: door for name, door in DOORS.items() if door.over_tls}
+# One for each thing that is looked at first in a certificate: where it comes from, and for whom it is.
+ASPECTS = ("unknown-authority", "certificate-of-another-host")
+
+
+def issued(world: ServiceWorld, wrong: DoorFault) -> None:
+    """The harness has a certificate that is wrong like this."""
+    if wrong.face in world.doors.unissued:
+        raise LeftOut("the certificate of the world was given, and its authority issues no wrong one")
+
+
+def asked_nothing(world: ServiceWorld, endpoint: Endpoint, wrong: DoorFault, mark: int, token: str) -> None:
+    """No request has come since to the door of this endpoint, at which somebody else stood."""
+    calls = world.gateway.journal.since(mark, *world.doors.behind(endpoint))
+    carried = sorted({name for call in calls for name in credentials_in(call, world, token)})
+    expect.that(
+        not calls,
+        f"party at the address of the {endpoint.value} that {wrong.fault.does}",
+        expected="no request",
+        got=f"{len(calls)} with {', '.join(carried) or 'no credential'}",
+    )
+
+
+def shown(endpoint: Endpoint, wrong: DoorFault) -> Fault:
+    """The wrong certificate as a fault between the service and the party at this endpoint."""
+    hop = HOP.get(endpoint, Hop.SERVICE_TO_GATEWAY)
+    return replace(
+        wrong.fault,
+        name=f"{endpoint.value}, {wrong.fault.name}",
+        hop=hop,
+        holds="no credential for whoever it is, and all is well once the certificate is",
+    )
