@@ -5,6 +5,7 @@ from __future__ import annotations
 from conformance.claims import LeftOut, expect, require
 from conformance.wire import tls
 from conformance.wire.client import Wire
+from conformance.wire.exchange import Request
 from conformance.wire.place import Place
 
 # Longer than any handshake takes, shorter than a reader's patience.
@@ -42,11 +43,15 @@ def old_version_is_refused(place: Place, url: str, name: str, own: tuple[str, st
     )
 
 
-def plain_http_is_refused(place: Place, url: str) -> None:
-    """A request in the clear is turned away: by an alert, a closed connection or a 4xx."""
+def plain_http_is_refused(place: Place, url: str, request: Request | None = None) -> None:
+    """A request in the clear is turned away: by an alert, a closed connection or a 4xx.
+
+    It asks for what stands at the address, unless another one has to be made for an answer with content.
+    """
     _works(place, url)
 
-    taken = tls.plain_request(place, url, timeout_s=PATIENCE_S)
+    asked = request or Request(method="GET", url=url)
+    taken = tls.plain_request(place, asked, timeout_s=PATIENCE_S)
 
     expect.that(
         taken.outcome in {"refused", "closed"},

@@ -45,12 +45,7 @@ def call_tool(send: Send, url: str, tool: str, arguments: Mapping[str, Any], hea
 
 def begin(send: Send, url: str, headers: Headers) -> tuple[Exchange, Session | None]:
     """The last answer before a session can be used, and the session; None where a step was refused."""
-    hello = {
-        "protocolVersion": PROTOCOL,
-        "capabilities": {},
-        "clientInfo": {"name": "gateproof", "version": "1"},
-    }
-    met = send("operation: initialize", _request(url, headers, 1, "initialize", hello))
+    met = send("operation: initialize", hello(url, headers))
     result = _result(met, 1)
     if result is None:
         return met, None
@@ -58,6 +53,16 @@ def begin(send: Send, url: str, headers: Headers) -> tuple[Exchange, Session | N
     own = (*headers, *session.headers())
     told = send("operation: initialized", _request(url, own, None, "notifications/initialized", None))
     return told, session if told.status is not None and told.status < 400 else None
+
+
+def hello(url: str, headers: Headers) -> Request:
+    """The request with which a session begins."""
+    params = {
+        "protocolVersion": PROTOCOL,
+        "capabilities": {},
+        "clientInfo": {"name": "gateproof", "version": "1"},
+    }
+    return _request(url, headers, 1, "initialize", params)
 
 
 def ask(send: Send, url: str, headers: Headers, method: str, params: Mapping[str, Any]) -> Exchange:

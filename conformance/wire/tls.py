@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlsplit
 
+from conformance.wire.exchange import Request
 from conformance.wire.place import Place, trust
 
 OLD = {"TLS 1.0": ssl.TLSVersion.TLSv1, "TLS 1.1": ssl.TLSVersion.TLSv1_1}
@@ -83,16 +84,13 @@ def can_speak(version: ssl.TLSVersion, certificate: tuple[str, str]) -> bool:
         return False
 
 
-def plain_request(place: Place, url: str, *, timeout_s: float) -> Taken:
+def plain_request(place: Place, request: Request, *, timeout_s: float) -> Taken:
     """A plain HTTP request to the port that speaks TLS, and what comes back for it."""
-    parts = urlsplit(url)
-    path = parts.path or "/"
-    request = f"GET {path} HTTP/1.1\r\nHost: {parts.netloc}\r\nConnection: close\r\n\r\n"
     received = bytearray()
     place.go_ahead()
     try:
-        with socket.create_connection(address(place, url), timeout=timeout_s) as plain:
-            plain.sendall(request.encode("ascii"))
+        with socket.create_connection(address(place, request.url), timeout=timeout_s) as plain:
+            plain.sendall(_in_the_clear(request))
             while len(received) < _MOST_OCTETS and (octets := plain.recv(4096)):
                 received += octets
     except TimeoutError:
@@ -101,6 +99,16 @@ def plain_request(place: Place, url: str, *, timeout_s: float) -> Taken:
     except OSError:
         pass  # a reset is a way to close; what came before it counts
     return _read(bytes(received))
+
+
+def _in_the_clear(request: Request) -> bytes:
+    parts = urlsplit(request.url)
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    headers = [("Host", parts.netloc), ("Connection", "close"), *request.headers]
+    if request.body:
+        headers.append(("Content-Length", f"{len(request.body)}"))
+    lines = [f"{request.method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers)]
+    return "\r\n".join([*lines, "", ""]).encode("ascii") + request.body
 
 
 def _read(received: bytes) -> Taken:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ssl
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from urllib.parse import urlsplit
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
@@ -55,6 +56,41 @@ async def listen_to_both(origin: Origin, tls: ssl.SSLContext | None, state: Serv
 
     front = await asyncio.start_server(connected, host, int(port), backlog=1024)
     return Both(front, ServerState(), (secure, plain))
+
+
+class _WithAnother(Listener):
+    """A port, and another one that is open as long as it is."""
+
+    def __init__(self, front: Listener, beside: Listener) -> None:
+        self._front, self._beside = front, beside
+
+    @property
+    def port(self) -> int:
+        return self._front.port
+
+    def close(self) -> None:
+        self._front.close()
+        self._beside.close()
+
+
+@dataclass(kw_only=True, slots=True)
+class AnotherPort:
+    """Everything is served on another port as well, honestly, and this is where that is."""
+
+    port: int = 0
+
+    def beside(self, front: Listen = listen) -> Listen:
+        async def listening(origin: Origin, tls: ssl.SSLContext | None, state: ServerState) -> Listener:
+            beside = await listen(replace(origin, url=self.on_it(origin.url)), tls, state)
+            self.port = beside.port
+            return _WithAnother(await front(origin, tls, state), beside)
+
+        return listening
+
+    def on_it(self, url: str) -> str:
+        """The same address on the other port, or on any one while that is not open."""
+        parts = urlsplit(url)
+        return parts._replace(netloc=f"{parts.hostname}:{self.port}").geturl()
 
 
 def listening_under_another_name(which: int) -> Listen:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ssl
 
-from reference.defects.listening import listen_to_both, listening_under_another_name
+from reference.defects.listening import AnotherPort, listen_to_both, listening_under_another_name
 from reference.defects.service_defect import ServiceDefect, defect
+from reference.defects.service_pointers import pointing
+
+_DOCUMENTS = AnotherPort()
 
 TRANSPORT: tuple[ServiceDefect, ...] = (
     defect(
@@ -25,5 +28,12 @@ TRANSPORT: tuple[ServiceDefect, ...] = (
         "The service's certificate is self-signed and names another host.",
         "TLS-01",
         listen=listening_under_another_name(1),
+    ),
+    defect(
+        "plain-http-where-the-operation-is",
+        "The metadata are on a port of their own, and the operation's port serves plain HTTP beside TLS.",
+        "TLS-01 META-05",
+        listen=_DOCUMENTS.beside(listen_to_both),
+        challenges=pointing(lambda facts: _DOCUMENTS.on_it(facts.metadata_url)),
     ),
 )

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from reference.defects.listening import AnotherPort
 from reference.defects.meddling import Answered, Asked, meddling
+from reference.defects.service_pointers import pointing
 from reference.service.backend import Backend
 from reference.service.policy import introduction
 from reference.service.policy.introduction import ChallengeFacts
@@ -57,6 +59,8 @@ def _quoted(facts: ChallengeFacts) -> str:
     return f'resource_metadata="{facts.metadata_url}"'
 
 
+_DOCUMENTS = AnotherPort()
+
 INTRODUCTION = (
     variant(
         "metadata-for-a-path",
@@ -76,6 +80,13 @@ INTRODUCTION = (
         "the metadata stand at a path that only the challenge tells",
         "META-05",
         metadata_path=lambda _: "/about/authorization.json",
+    ),
+    variant(
+        "metadata-on-a-port-of-their-own",
+        "the metadata are where a server for documents is, and the resource is not",
+        "META-05",
+        listen=_DOCUMENTS.beside(),
+        challenges=pointing(lambda facts: _DOCUMENTS.on_it(facts.metadata_url)),
     ),
     variant(
         "resource-by-name",

@@ -4,30 +4,47 @@ from __future__ import annotations
 
 from conformance import secure
 from conformance.check import check
-from conformance.run.service_world import ServiceWorld
+from conformance.run.service_world import USERS, ServiceWorld
 from conformance.service import Service
-from conformance.wire import tls
-from conformance.wire.place import Place
+from conformance.wire import mcp, tls
+from conformance.wire.exchange import Request
+from conformance.wire.place import Place, origin
+from conformance.wire.secret import Secret
 
 
 @check("TLS-01")
 def certificate_is_valid_for_its_host(service: Service) -> None:
     """The chain ends at the CA of the target file, and the certificate names the host that was asked for."""
-    secure.certificate_is_valid(*_origin(service))
+    for place, url in _origins(service):
+        secure.certificate_is_valid(place, url)
 
 
 @check("TLS-01", cases=tls.OLD)
 def old_version_is_refused(service: Service, world: ServiceWorld, case: object) -> None:
     """A client that speaks nothing newer than TLS 1.1 gets no connection: RFC 8996 retired those versions."""
     name = next(name for name, version in tls.OLD.items() if version is case)
-    secure.old_version_is_refused(*_origin(service), name, world.certificate)
+    for place, url in _origins(service):
+        secure.old_version_is_refused(place, url, name, world.certificate)
 
 
 @check("TLS-01")
-def plain_http_on_the_same_port_gets_no_content(service: Service) -> None:
+def plain_http_on_the_same_port_gets_no_content(service: Service, world: ServiceWorld) -> None:
     """A request in the clear is turned away: by an alert, a closed connection or a 4xx."""
-    secure.plain_http_is_refused(*_origin(service))
+    token = world.gateway.access_token(USERS[0])
+    service.keyring.add(Secret("access_token", token))
+    for place, url in _origins(service):
+        operation = url != service.metadata_url
+        secure.plain_http_is_refused(place, url, _with_content(service, token) if operation else None)
 
 
-def _origin(service: Service) -> tuple[Place, str]:
-    return secure.place_of(service.wire, service.metadata_url, "the service"), service.metadata_url
+def _origins(service: Service) -> list[tuple[Place, str]]:
+    """Where the metadata are, and where the operation is if that is elsewhere: tokens go there."""
+    urls = {origin(url): url for url in (service.request(()).url, service.metadata_url)}
+    return [(secure.place_of(service.wire, url, "the service"), url) for url in urls.values()]
+
+
+def _with_content(service: Service, token: str) -> Request:
+    """A request to the operation that is not refused for what it lacks."""
+    request = service.request((("Authorization", f"Bearer {token}"),))
+    begins = service.operation.kind == "mcp"
+    return mcp.hello(request.url, (("Authorization", f"Bearer {token}"),)) if begins else request
