@@ -11,6 +11,7 @@ from reference.defects.service_introduction import INTRODUCTION
 from reference.defects.service_mcp import MCP
 from reference.defects.service_network import NETWORK
 from reference.defects.service_pointers import POINTERS
+from reference.defects.service_proxy_tokens import PROXY_TOKENS
 from reference.defects.service_remembering import REMEMBERING
 from reference.defects.service_robustness import ROBUSTNESS
 from reference.defects.service_secrets import SECRETS
@@ -22,7 +23,7 @@ from reference.defects.service_users import USERS
 from reference.defects.service_ways import WAYS
 
 FAMILIES = (
-    *(INTRODUCTION, POINTERS, BEARER, SIGNATURES, CLAIMS, SERVING, CALLS, TROUBLE, USERS, SECRETS, TRANSPORT),
-    *(CERTIFICATES, ROBUSTNESS, NETWORK, MCP, REMEMBERING, WAYS),
+    *(INTRODUCTION, POINTERS, BEARER, SIGNATURES, CLAIMS, SERVING, CALLS, TROUBLE, USERS),
+    *(SECRETS, TRANSPORT, CERTIFICATES, ROBUSTNESS, NETWORK, MCP, REMEMBERING, WAYS, PROXY_TOKENS),
 )
 DEFECTS: dict[str, ServiceDefect] = {defect.name: defect for family in FAMILIES for defect in family}

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -122,17 +121,6 @@ def the_agents_own(facts: CallFacts, _answer: Answer) -> str | None:
     return facts.token
 
 
-def hardly_ever(_token: proxy.ProxyToken, _now: float) -> bool:
-    return False
-
-
-def in_milliseconds(document: Mapping[str, Any], now: float) -> proxy.ProxyToken | None:
-    token = proxy.proxy_token_kept(document, now)
-    life = document.get("expires_in")
-    late = now + (life if isinstance(life, int | float) else 0) / 1000
-    return replace(token, renew_at=late) if token is not None else None
-
-
 CALLS: tuple[ServiceDefect, ...] = (
     defect(
         "proxy-client-in-the-form",
@@ -169,31 +157,6 @@ CALLS: tuple[ServiceDefect, ...] = (
         "The Proxy client's secret stands in the address of the token request.",
         "SECRET-07 BACK-01",
         proxy_token_request=secret_in_the_address,
-    ),
-    defect(
-        "proxy-token-for-each-call",
-        "Every call gets a Proxy token of its own.",
-        "BACK-02",
-        proxy_token_is_due=lambda _token, _now: True,
-    ),
-    defect(
-        "proxy-token-for-three-seconds",
-        "The lifetime of a Proxy token is taken for milliseconds.",
-        "BACK-02",
-        proxy_token_kept=in_milliseconds,
-    ),
-    defect(
-        "first-calls-do-not-wait",
-        "Calls that come before there is a Proxy token each ask for one.",
-        "BACK-02",
-        one_at_a_time=contextlib.nullcontext,
-    ),
-    defect(
-        "proxy-token-for-ever",
-        "The first Proxy token is used for ever.",
-        "BACK-03",
-        proxy_token_is_due=hardly_ever,
-        mends=lambda _answer: False,
     ),
     defect(
         "proxy-token-with-a-prefix",

@@ -1,0 +1,80 @@
+"""Services that use a Proxy token for too short a time, or for too long."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from reference.defects.service_defect import ServiceDefect, defect
+from reference.service.policy import proxy
+
+
+def hardly_ever(_token: proxy.ProxyToken, _now: float) -> bool:
+    return False
+
+
+def once_alone() -> Any:
+    """A timer is set for the first Proxy token, and nobody sets it again."""
+    timers: list[float] = []
+
+    def kept(document: Mapping[str, Any], now: float) -> proxy.ProxyToken | None:
+        token = proxy.proxy_token_kept(document, now)
+        if token is not None and timers:
+            return replace(token, renew_at=math.inf)
+        timers.extend([token.renew_at] if token is not None else ())
+        return token
+
+    return kept
+
+
+def in_milliseconds(document: Mapping[str, Any], now: float) -> proxy.ProxyToken | None:
+    token = proxy.proxy_token_kept(document, now)
+    life = document.get("expires_in")
+    late = now + (life if isinstance(life, int | float) else 0) / 1000
+    return replace(token, renew_at=late) if token is not None else None
+
+
+PROXY_TOKENS: tuple[ServiceDefect, ...] = (
+    defect(
+        "proxy-token-for-each-call",
+        "Every call gets a Proxy token of its own.",
+        "BACK-02",
+        proxy_token_is_due=lambda _token, _now: True,
+    ),
+    defect(
+        "proxy-token-for-three-seconds",
+        "The lifetime of a Proxy token is taken for milliseconds.",
+        "BACK-02",
+        proxy_token_kept=in_milliseconds,
+    ),
+    defect(
+        "first-calls-do-not-wait",
+        "Calls that come before there is a Proxy token each ask for one.",
+        "BACK-02",
+        one_at_a_time=contextlib.nullcontext,
+    ),
+    defect(
+        "proxy-token-for-ever",
+        "The first Proxy token is used for ever.",
+        "BACK-03",
+        proxy_token_is_due=hardly_ever,
+        mends=lambda _answer: False,
+    ),
+    defect(
+        "proxy-token-replaced-once",
+        "The first Proxy token that is refused is replaced, and its replacement is used for ever.",
+        "BACK-03",
+        proxy_token_is_due=hardly_ever,
+        may_force=lambda since_last_s: since_last_s == math.inf,
+    ),
+    defect(
+        "proxy-token-renewed-once",
+        "The first Proxy token is renewed when its time is over, and the second is used for ever.",
+        "BACK-03",
+        proxy_token_kept=once_alone(),
+        mends=lambda _answer: False,
+    ),
+)
