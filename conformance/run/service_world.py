@@ -72,7 +72,12 @@ class ServiceWorld:
 
         A merchant token that it keeps, by token or by subject, is none for this one.
         """
-        return self.gateway.access_token(user, **{"sub": f"sub_{secrets.token_hex(8)}", **changes})
+        return self.gateway.access_token(user, **{"sub": unseen_subject(), **changes})
+
+
+def unseen_subject() -> str:
+    """A user whom the service has never seen, for whom several tokens may be issued."""
+    return f"sub_{secrets.token_hex(8)}"
 
 
 def set_up(target: ServiceTarget, authority: Authority, stack: ExitStack) -> ServiceWorld:

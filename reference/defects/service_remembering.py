@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Hashable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -16,7 +17,7 @@ from reference.service.backend import Backend
 from reference.service.policy import redemption
 from reference.service.policy.redemption import CallFacts
 from reference.service.upstream import Unavailable
-from reference.service.wire import Answer
+from reference.service.wire import Answer, Outgoing
 
 
 def user_of(headers: Mapping[str, str]) -> str:
@@ -41,17 +42,55 @@ def failures_remembered() -> Any:
     return meddling(change)
 
 
-def sent_away_for_good() -> Any:
-    """Who has to authorize again is remembered, and nobody forgets it when that is done."""
+def sent_away_for_good(*statuses: int) -> Any:
+    """Who was refused like this is remembered, and nobody forgets it when the user has authorized again."""
     sent_away: set[str] = set()
 
     def noted(facts: CallFacts, answer: Answer) -> str | None:
         user = str(facts.claims.get("sub"))
-        if answer.status == 410:
+        if answer.status in statuses:
             sent_away.add(user)
         return None if user in sent_away else redemption.merchant_token_in(facts, answer)
 
     return noted
+
+
+def anything_kept() -> Any:
+    """Whatever stands where a merchant token should is the user's from then on."""
+    kept: dict[str, str] = {}
+
+    def found(facts: CallFacts, answer: Answer) -> str | None:
+        user, token = str(facts.claims.get("sub")), redemption.merchant_token_in(facts, answer)
+        if token is None and answer.status == 200 and "access_token" in answer.document:
+            kept[user] = str(answer.document["access_token"])
+        return kept.get(user, token)
+
+    return found
+
+
+def last_orders_of_the_user() -> dict[str, Any]:
+    """`except Refused: return last_orders[user, project]`."""
+    users: dict[str, Hashable] = {}
+    refused: set[str] = set()
+    shown: dict[Hashable, bytes] = {}
+
+    def redemption_request(facts: CallFacts) -> Outgoing:
+        users[facts.token] = facts.claims.get("sub"), json.dumps(facts.claims.get("ext"))
+        return redemption.redemption_request(facts)
+
+    def stand_in(facts: CallFacts, _answer: Answer) -> None:
+        refused.add(facts.token)
+
+    def change(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
+        token = asked.headers.get("authorization", "")[7:]
+        user = users.pop(token, None)
+        if user is not None and answered.status == 200:
+            shown[user] = answered.body
+        elif user in shown and token in refused:
+            return replace(answered, status=200, body=shown[user])
+        return answered
+
+    return {"redemption_request": redemption_request, "stand_in": stand_in, "around": meddling(change)}
 
 
 def readied(app: ASGIApp, backend: Backend) -> ASGIApp:
@@ -76,7 +115,25 @@ REMEMBERING: tuple[ServiceDefect, ...] = (
         "reauthentication-remembered",
         "A user who once had to authorize again is not served any more, with a new token either.",
         "BACK-07",
-        merchant_token_in=sent_away_for_good(),
+        merchant_token_in=sent_away_for_good(410),
+    ),
+    defect(
+        "refusal-remembered",
+        "A user whose token was once refused at redemption is not served any more, with a new token either.",
+        "BACK-07",
+        merchant_token_in=sent_away_for_good(400, 401),
+    ),
+    defect(
+        "garbage-kept-as-a-merchant-token",
+        "What comes in place of a user's merchant token is used for that user from then on.",
+        "BACK-06",
+        merchant_token_in=anything_kept(),
+    ),
+    defect(
+        "last-orders-of-the-user-shown-again",
+        "When redemption refuses a user, the orders that this user was shown the last time are shown again.",
+        "BACK-07",
+        **last_orders_of_the_user(),
     ),
     defect(
         "proxy-token-got-beforehand-for-ever",

@@ -1,0 +1,117 @@
+"""What becomes of an operation when redemption refuses."""
+
+from __future__ import annotations
+
+import time
+
+from conformance.check import check
+from conformance.checks.service._expiring import TIMESTAMPS
+from conformance.checks.service._trouble import (
+    USER,
+    bounded,
+    failing,
+    nothing_served,
+    recovers,
+    shows_orders,
+    works,
+)
+from conformance.claims import LeftOut, observe
+from conformance.run.service_world import ServiceWorld, unseen_subject
+from conformance.service import Service, served
+from conformance.wire.exchange import Exchange
+from fakes.gateway.script import Answer, Endpoint
+
+REFUSALS = ("400", "401", "404", "410")
+# So long may a merchant token be used that was redeemed before.
+_MOMENT_S = 2.0
+
+
+@check("BACK-07", cases=REFUSALS)
+def refused_redemption_brings_no_data(service: Service, world: ServiceWorld, case: str) -> None:
+    """A redemption that is refused ends the operation: no orders, no crash, no storm of tries."""
+    works(service, world)
+    subject = unseen_subject()
+    token = world.gateway.access_token(USER, sub=subject)
+    answer, calls = failing(service, world, Endpoint.REDEMPTION, _refusal(case), token)
+
+    nothing_served(answer, world)
+    bounded(answer, calls, Endpoint.REDEMPTION)
+    observe(
+        **{
+            f"status_for_{case}": answer.status,
+            "redemptions": sum(call.endpoint is Endpoint.REDEMPTION for call in calls),
+        }
+    )
+    # The refused token itself may stay refused. A user who has authorized anew comes with another.
+    recovers(service, world, failed=world.gateway.access_token(USER, sub=subject))
+
+
+@check("BACK-07")
+def refused_redemption_brings_no_data_of_before(service: Service, world: ServiceWorld) -> None:
+    """A user who was served before and is refused now is shown nothing of what was fetched then.
+
+    A merchant token of before may be used until it expires: whoever may have done that is asked again later.
+    """
+    works(service, world)
+    before = {case: _served_for_a_moment(service, world) for case in REFUSALS}
+    later = []
+    for case, (subject, _) in before.items():
+        answer, asked = _refused(service, world, case, subject)
+        if asked and not shows_orders(answer, world, USER):
+            nothing_served(answer, world)
+        else:
+            later.append(case)
+    if later:
+        time.sleep(max(0.0, max(expires for _, expires in before.values()) + 1 - time.time()))
+    unasked = []
+    for case in later:
+        answer, asked = _refused(service, world, case, before[case][0])
+        if asked:
+            nothing_served(answer, world)
+        else:
+            unasked.append(case)
+    if unasked:
+        raise LeftOut("the service asks for no redemption when a user whom it has served comes again")
+
+
+@check("BACK-08", cases=("of-a-new-user", "of-a-user-just-served"))
+def token_of_another_project_brings_no_data(service: Service, world: ServiceWorld, case: str) -> None:
+    """A token of a Project that is not the Proxy client's is refused at redemption, and opens nothing.
+
+    A merchant token that is kept belongs to a Project as well as to a user: it is none for another Project.
+    """
+    gateway = world.gateway
+    works(service, world)
+    ext = {**gateway.claims(USER)["ext"], "project_id": "prj_another"}
+    subject = unseen_subject()
+    if case == "of-a-user-just-served":
+        served(service.serve(gateway.access_token(USER, sub=subject)), gateway.orders_of(USER))
+    token = gateway.access_token(USER, sub=subject, ext=ext)
+    gateway.let_redeem(token, "")
+    gateway.script.always(Endpoint.REDEMPTION, Answer(status=401, members={"error": "wrong_project"}))
+    answer = service.serve_once(token)
+    gateway.script.clear()
+
+    nothing_served(answer, world)
+
+
+def _refusal(case: str) -> Answer:
+    error = "reauthentication_required" if case == "410" else "refused"
+    return Answer(status=int(case), members={"error": error})
+
+
+def _served_for_a_moment(service: Service, world: ServiceWorld) -> tuple[str, float]:
+    """A user who was served by a merchant token that soon expires, and when it does."""
+    gateway, subject, expires = world.gateway, unseen_subject(), time.time() + _MOMENT_S
+    gateway.script.tape(Endpoint.REDEMPTION, [Answer(members={"expires_at": TIMESTAMPS["utc"](expires)})])
+    served(service.serve(gateway.access_token(USER, sub=subject)), gateway.orders_of(USER))
+    return subject, expires
+
+
+def _refused(service: Service, world: ServiceWorld, case: str, subject: str) -> tuple[Exchange, bool]:
+    """The answer to a new token of a user whose redemption is to be refused, and whether it was asked for."""
+    gateway, mark = world.gateway, world.gateway.journal.mark()
+    gateway.script.always(Endpoint.REDEMPTION, _refusal(case))
+    answer = service.serve_once(gateway.access_token(USER, sub=subject))
+    gateway.script.clear()
+    return answer, bool(gateway.journal.since(mark, Endpoint.REDEMPTION))
