@@ -31,15 +31,14 @@ _ORDINALS = count(1)
 
 def base_routes(gateway: ScriptedGateway) -> Routes:
     """The API host: discovery, the per-Resource key set, redemption."""
-    base, server = urlsplit(gateway.addresses.base_url).path, urlsplit(gateway.authorization_server).path
-    discovery = f"{server}/.well-known/openid-configuration"
+    discovery = f"{_path(gateway.authorization_server)}/.well-known/openid-configuration"
     return {
         ("GET", discovery): (Endpoint.DISCOVERY, lambda _: gateway.discovery()),
         ("GET", _path(gateway.resource_jwks_uri)): (
             Endpoint.RESOURCE_KEYS,
             lambda _: gateway.resource_keys(),
         ),
-        ("POST", f"{base}/api/credentials/token"): (Endpoint.REDEMPTION, gateway.redemption),
+        ("POST", _path(gateway.addresses.redemption_endpoint)): (Endpoint.REDEMPTION, gateway.redemption),
     }
 
 

@@ -43,6 +43,10 @@ class Addresses:
         return f"{self.core_url}{self.token_path}"
 
     @property
+    def redemption_endpoint(self) -> str:
+        return f"{self.base_url}/api/credentials/token"
+
+    @property
     def core_jwks_uri(self) -> str:
         return f"{self.core_url}{self.core_keys_path}"
 

@@ -9,6 +9,7 @@ from reference.defects.service_claims import CLAIMS
 from reference.defects.service_defect import ServiceDefect
 from reference.defects.service_introduction import INTRODUCTION
 from reference.defects.service_mcp import MCP
+from reference.defects.service_merchant_calls import MERCHANT_CALLS
 from reference.defects.service_network import NETWORK
 from reference.defects.service_pointers import POINTERS
 from reference.defects.service_proxy_tokens import PROXY_TOKENS
@@ -24,6 +25,6 @@ from reference.defects.service_ways import WAYS
 
 FAMILIES = (
     *(INTRODUCTION, POINTERS, BEARER, SIGNATURES, CLAIMS, SERVING, CALLS, TROUBLE, USERS),
-    *(SECRETS, TRANSPORT, CERTIFICATES, ROBUSTNESS, NETWORK, MCP, REMEMBERING, WAYS, PROXY_TOKENS),
+    *(SECRETS, TRANSPORT, CERTIFICATES, ROBUSTNESS, NETWORK, MCP, REMEMBERING, WAYS, PROXY_TOKENS, MERCHANT_CALLS),
 )
 DEFECTS: dict[str, ServiceDefect] = {defect.name: defect for family in FAMILIES for defect in family}

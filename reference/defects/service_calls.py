@@ -1,4 +1,4 @@
-"""Services that ask wrongly: for the Proxy token, at redemption, of the merchant's API."""
+"""Services that ask wrongly: for the Proxy token, and at redemption."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reference.defects.service_defect import ServiceDefect, defect
 from reference.service.policy import proxy, redemption
 from reference.service.policy.redemption import CallFacts
 from reference.service.settings import Settings
-from reference.service.wire import Answer, Outgoing, form
+from reference.service.wire import Outgoing, form
 
 GRANT = {"grant_type": "client_credentials"}
 
@@ -48,6 +48,11 @@ def secret_in_the_address(settings: Settings, endpoint: str) -> Outgoing:
     query = urlencode({"client_id": settings.proxy_client_id, "client_secret": settings.proxy_client_secret})
     asked = proxy.proxy_token_request(settings, endpoint)
     return replace(asked, url=f"{endpoint}?{query}")
+
+
+def grant_in_the_query(settings: Settings, endpoint: str) -> Outgoing:
+    url = f"{endpoint}?{urlencode(GRANT)}"
+    return Outgoing(method="GET", url=url, headers={"authorization": _basic(settings)})
 
 
 def _basic(settings: Settings) -> str:
@@ -92,35 +97,6 @@ def token_in_the_address(facts: CallFacts, asked: Outgoing) -> Outgoing:
     return replace(asked, url=f"{asked.url}?access_token={quote(facts.token)}")
 
 
-def asking_the_merchant(change: Callable[[CallFacts, Outgoing], Outgoing]) -> dict[str, Any]:
-    """The request to the merchant's API is changed before it goes out."""
-    return {"merchant_request": lambda facts: change(facts, redemption.merchant_request(facts))}
-
-
-def along(name: str, said: Callable[[CallFacts], str]) -> dict[str, Any]:
-    """One more header goes along to the merchant."""
-    return asking_the_merchant(
-        lambda facts, asked: replace(asked, headers={**asked.headers, name: said(facts)})
-    )
-
-
-def headers_passed_on(facts: CallFacts, asked: Outgoing) -> Outgoing:
-    """What came as X-Something goes on as X-Something."""
-    came = {name: value for name, value in facts.asked.headers if name.startswith("x-")}
-    return replace(asked, headers={**came, **asked.headers})
-
-
-def authorization_renamed(facts: CallFacts, asked: Outgoing) -> Outgoing:
-    """The Authorization that came in makes room for another, and goes on under another name."""
-    original = next(iter(facts.asked.headers_named("authorization")), "")
-    return replace(asked, headers={**asked.headers, "x-original-authorization": original})
-
-
-def the_agents_own(facts: CallFacts, _answer: Answer) -> str | None:
-    """Where there is no merchant token, the agent's token is tried: it may do."""
-    return facts.token
-
-
 CALLS: tuple[ServiceDefect, ...] = (
     defect(
         "proxy-client-in-the-form",
@@ -157,6 +133,12 @@ CALLS: tuple[ServiceDefect, ...] = (
         "The Proxy client's secret stands in the address of the token request.",
         "SECRET-07 BACK-01",
         proxy_token_request=secret_in_the_address,
+    ),
+    defect(
+        "proxy-token-by-get",
+        "The Proxy token is asked for by GET, with the grant in the query.",
+        "BACK-01 SERVE-01",
+        proxy_token_request=grant_in_the_query,
     ),
     defect(
         "proxy-token-with-a-prefix",
@@ -206,6 +188,12 @@ CALLS: tuple[ServiceDefect, ...] = (
         "redemption-as-a-form", "Redemption is asked by a form.", "BACK-04 SERVE-01", **redeeming(as_a_form)
     ),
     defect(
+        "redemption-by-put",
+        "Redemption is asked by PUT.",
+        "BACK-04 SERVE-01",
+        **redeeming(lambda _facts, asked: replace(asked, method="PUT")),
+    ),
+    defect(
         "redemption-as-text",
         "The JSON of a redemption is labelled text/plain.",
         "BACK-04",
@@ -222,49 +210,5 @@ CALLS: tuple[ServiceDefect, ...] = (
         "The agent's token stands in the query of the redemption too.",
         "SECRET-07",
         **redeeming(token_in_the_address),
-    ),
-    defect(
-        "agents-token-to-the-merchant",
-        "The merchant's API is shown the agent's token beside the merchant token.",
-        "BACK-05",
-        **along("x-user-token", lambda facts: facts.token),
-    ),
-    defect(
-        "proxy-token-to-the-merchant",
-        "The merchant's API is shown the Proxy token beside the merchant token.",
-        "BACK-05",
-        **along("x-proxy-token", lambda facts: facts.proxy_token),
-    ),
-    defect(
-        "proxy-secret-to-the-merchant",
-        "The merchant's API is shown the Proxy client as an API key.",
-        "BACK-05",
-        **along("x-api-key", lambda facts: facts.settings.proxy_client_secret),
-    ),
-    defect(
-        "agents-headers-passed-on",
-        "The agent's headers that begin with X are passed on to the merchant's API.",
-        "BACK-05",
-        **asking_the_merchant(headers_passed_on),
-    ),
-    defect(
-        "agents-authorization-renamed",
-        "The agent's Authorization is passed on to the merchant's API under another name.",
-        "BACK-05",
-        **asking_the_merchant(authorization_renamed),
-    ),
-    defect(
-        "agents-token-as-a-stand-in",
-        "Where redemption gives no merchant token, the agent's token is shown to the merchant's API.",
-        "BACK-05",
-        stand_in=the_agents_own,
-    ),
-    defect(
-        "merchant-token-in-a-header-of-its-own",
-        "The merchant token goes to the merchant's API as X-Api-Token.",
-        "BACK-05 SERVE-01",
-        **asking_the_merchant(
-            lambda facts, asked: replace(asked, headers={"x-api-token": facts.merchant_token})
-        ),
     ),
 )

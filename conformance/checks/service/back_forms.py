@@ -6,12 +6,15 @@ Whether the operation succeeds is another rule's business: what was sent is judg
 from __future__ import annotations
 
 import base64
-from urllib.parse import unquote
+from collections.abc import Iterable
+from urllib.parse import unquote, urlsplit
 
 from conformance.check import check
+from conformance.checks.service._trouble import failing
 from conformance.claims import expect, require
 from conformance.run.service_world import USERS, ServiceWorld
 from conformance.service import Service
+from conformance.wire import leaks
 from fakes.gateway.journal import Call
 from fakes.gateway.script import Answer, Endpoint
 
@@ -28,7 +31,7 @@ def proxy_token_is_asked_for_by_basic(service: Service, world: ServiceWorld) -> 
     """The Proxy client stands in a Basic header, the grant in a form, and the secret nowhere else."""
     service.serve(world.unseen_token(USER))
     setup = world.gateway.setup
-    calls = world.gateway.journal.since(0, Endpoint.TOKEN)
+    calls = _asked(world, 0, Endpoint.TOKEN, world.gateway.addresses.token_endpoint)
     require.that(bool(calls), "journal of the gateway", expected="a Proxy token request", got="none")
     for call in calls:
         form = call.form()
@@ -58,12 +61,13 @@ def redemption_has_its_exact_form(service: Service, world: ServiceWorld, case: t
     audience = [each or gateway.setup.indicator for each in case]
     token = world.unseen_token(USER, aud=audience)
     service.serve(token)
-    calls = gateway.journal.since(mark, Endpoint.REDEMPTION)
+    calls = _asked(world, mark, Endpoint.REDEMPTION, gateway.addresses.redemption_endpoint)
     require.that(bool(calls), "journal of the gateway", expected="a redemption", got="none")
     known = {each.value for each in gateway.proxy_tokens}
     for call in calls:
         kind = (call.header("content-type") or "").partition(";")[0].strip().lower()
         body = call.json()
+        expect.equal(call.method, "POST", "method of the redemption")
         expect.equal(kind, "application/json", "Content-Type of the redemption")
         scheme, _, bearer = (call.header("authorization") or "").partition(" ")
         expect.that(
@@ -99,7 +103,7 @@ def merchant_api_gets_the_merchant_token_alone(service: Service, world: ServiceW
             expected="Bearer and the merchant token",
             got="something else" if bearer else "no such header",
         )
-        found = _others(call, world, token, astray)
+        found = _others([call], world, token, astray)
         expect.that(
             not found, "call of the merchant API", expected="no other credential", got=", ".join(found)
         )
@@ -119,20 +123,49 @@ def merchant_api_gets_no_stand_in(service: Service, world: ServiceWorld, case: s
     require.that(bool(asked), "journal of the gateway", expected="a redemption", got="none")
 
     calls = gateway.journal.since(mark, Endpoint.MERCHANT_API)
-    found = sorted({name for call in calls for name in _others(call, world, token)})
+    found = _others(calls, world, token)
     expect.that(not found, "calls of the merchant API", expected="no other credential", got=", ".join(found))
 
 
-def _others(call: Call, world: ServiceWorld, token: str, astray: str = "") -> list[str]:
-    """The credentials in a call of the merchant's API that are no merchant token."""
+@check("BACK-05", cases=("401", "403", "500"))
+def merchant_api_in_trouble_gets_nothing_else(service: Service, world: ServiceWorld, case: str) -> None:
+    """A merchant that refuses its own token, or fails, is shown nothing else that the service holds."""
+    token = world.unseen_token(USER)
+    _, calls = failing(service, world, Endpoint.MERCHANT_API, Answer(status=int(case)), token)
+
+    asked = [call for call in calls if call.endpoint is Endpoint.MERCHANT_API]
+    found = _others(asked, world, token)
+    expect.that(not found, "calls of the merchant API", expected="no other credential", got=", ".join(found))
+
+
+def _asked(world: ServiceWorld, mark: int, endpoint: Endpoint, url: str) -> list[Call]:
+    """The calls of an endpoint, also by another method than its own if they bring a credential or a grant."""
+    path = urlsplit(url).path
+    return [
+        call
+        for call in world.gateway.journal.since(mark, endpoint, Endpoint.ELSEWHERE)
+        if call.endpoint is endpoint
+        or (
+            call.target.partition("?")[0] == path
+            and (call.header("authorization") or call.header("x-proxy-token") or "grant_type" in call.text())
+        )
+    ]
+
+
+def _others(calls: Iterable[Call], world: ServiceWorld, token: str, astray: str = "") -> list[str]:
+    """The credentials in calls of the merchant's API that are no merchant token, however they are written.
+
+    Of a token of the agent's the signature is looked for: its claims are no credential, and may be passed on.
+    """
     gateway = world.gateway
     others = {
-        "the gateway access token": token,
-        **({"a gateway access token of another header": astray} if astray else {}),
-        "the Proxy client's secret": gateway.setup.proxy_client_secret,
-        **{f"Proxy token {number}": each.value for number, each in enumerate(gateway.proxy_tokens, 1)},
+        "the gateway access token": [token],
+        "a gateway access token of another header": [astray] if astray else [],
+        "the Proxy client's secret": [gateway.setup.proxy_client_secret],
+        "a Proxy token": [each.value for each in gateway.proxy_tokens],
     }
-    return [name for name, value in others.items() if value in call.text()]
+    hoard = leaks.Hoard(leaks.canary(name, value) for name, values in others.items() for value in values)
+    return sorted({found.kind for call in calls for found in hoard.search(call.text())})
 
 
 def _basic(call: Call) -> tuple[str, str] | None:

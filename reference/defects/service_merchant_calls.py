@@ -1,0 +1,122 @@
+"""Services that show the merchant's API something else than the merchant token, or something beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from reference.defects.service_defect import ServiceDefect, defect
+from reference.service.policy import proxy, redemption
+from reference.service.policy.redemption import CallFacts
+from reference.service.wire import Answer, Outgoing
+
+
+def asking_the_merchant(change: Callable[[CallFacts, Outgoing], Outgoing]) -> dict[str, Any]:
+    """The request to the merchant's API is changed before it goes out."""
+    return {"merchant_request": lambda facts: change(facts, redemption.merchant_request(facts))}
+
+
+def along(name: str, said: Callable[[CallFacts], str]) -> dict[str, Any]:
+    """One more header goes along to the merchant."""
+    return asking_the_merchant(
+        lambda facts, asked: replace(asked, headers={**asked.headers, name: said(facts)})
+    )
+
+
+def headers_passed_on(facts: CallFacts, asked: Outgoing) -> Outgoing:
+    """What came as X-Something goes on as X-Something."""
+    came = {name: value for name, value in facts.asked.headers if name.startswith("x-")}
+    return replace(asked, headers={**came, **asked.headers})
+
+
+def authorization_renamed(facts: CallFacts, asked: Outgoing) -> Outgoing:
+    """The Authorization that came in makes room for another, and goes on under another name."""
+    original = next(iter(facts.asked.headers_named("authorization")), "")
+    return replace(asked, headers={**asked.headers, "x-original-authorization": original})
+
+
+def the_agents_own(facts: CallFacts, _answer: Answer) -> str | None:
+    """Where there is no merchant token, the agent's token is tried: it may do."""
+    return facts.token
+
+
+def the_agents_own_again() -> dict[str, Any]:
+    """Where the merchant refuses its own token, the agent's token is tried: it may do."""
+    agents: dict[str, str] = {}
+
+    def asked_for(facts: CallFacts) -> Outgoing:
+        asked = redemption.merchant_request(facts)
+        agents[asked.headers["authorization"]] = facts.token
+        return asked
+
+    def again(asked: Outgoing, answer: Answer) -> Outgoing | None:
+        token = agents.pop(asked.headers.get("authorization", ""), None)
+        if token is None or answer.status not in (401, 403):
+            return None
+        return replace(asked, headers={**asked.headers, "authorization": f"Bearer {token}"})
+
+    return {"merchant_request": asked_for, "followed": again}
+
+
+MERCHANT_CALLS: tuple[ServiceDefect, ...] = (
+    defect(
+        "agents-token-to-the-merchant",
+        "The merchant's API is shown the agent's token beside the merchant token.",
+        "BACK-05",
+        **along("x-user-token", lambda facts: facts.token),
+    ),
+    defect(
+        "proxy-token-to-the-merchant",
+        "The merchant's API is shown the Proxy token beside the merchant token.",
+        "BACK-05",
+        **along("x-proxy-token", lambda facts: facts.proxy_token),
+    ),
+    defect(
+        "proxy-secret-to-the-merchant",
+        "The merchant's API is shown the Proxy client as an API key.",
+        "BACK-05",
+        **along("x-api-key", lambda facts: facts.settings.proxy_client_secret),
+    ),
+    defect(
+        "agents-headers-passed-on",
+        "The agent's headers that begin with X are passed on to the merchant's API.",
+        "BACK-05",
+        **asking_the_merchant(headers_passed_on),
+    ),
+    defect(
+        "agents-authorization-renamed",
+        "The agent's Authorization is passed on to the merchant's API under another name.",
+        "BACK-05",
+        **asking_the_merchant(authorization_renamed),
+    ),
+    defect(
+        "agents-token-as-a-stand-in",
+        "Where redemption gives no merchant token, the agent's token is shown to the merchant's API.",
+        "BACK-05",
+        stand_in=the_agents_own,
+    ),
+    defect(
+        "merchant-token-in-a-header-of-its-own",
+        "The merchant token goes to the merchant's API as X-Api-Token.",
+        "BACK-05 SERVE-01",
+        **asking_the_merchant(
+            lambda facts, asked: replace(asked, headers={"x-api-token": facts.merchant_token})
+        ),
+    ),
+    defect(
+        "agents-token-tried-after-a-refusal",
+        "Where the merchant's API refuses the merchant token, it is shown the agent's token.",
+        "BACK-05",
+        **the_agents_own_again(),
+    ),
+    defect(
+        "proxy-client-to-the-merchants-proxy",
+        "The merchant's API is shown the Proxy client as a Proxy-Authorization by Basic.",
+        "BACK-05",
+        **along(
+            "proxy-authorization",
+            lambda facts: proxy.basic(facts.settings.proxy_client_id, facts.settings.proxy_client_secret),
+        ),
+    ),
+)
