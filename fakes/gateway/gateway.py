@@ -240,10 +240,14 @@ class ScriptedGateway:
             return Replied(status=401, document={"error": "invalid_client"})
         if call.form().get("grant_type") != "client_credentials":
             return Replied(status=400, document={"error": "unsupported_grant_type"})
-        token = proxy_tokens.issued(self.setup.proxy_client_secret, self.proxy_token_life_s)
-        self.proxy_tokens.append(token)
+        token = self.proxy_token()
         document = {"access_token": token.value, "token_type": "Bearer", "expires_in": token.life_s}
         return Replied(status=200, document=document)
+
+    def proxy_token(self) -> ProxyToken:
+        token = proxy_tokens.issued(self.setup.proxy_client_secret, self.proxy_token_life_s)
+        self.proxy_tokens.append(token)
+        return token
 
     def redemption(self, call: Call) -> Replied:
         """The merchant token of the user to whom the access token belongs."""

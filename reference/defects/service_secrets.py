@@ -108,6 +108,13 @@ def token_error_relayed(outcome: Outcome) -> Any:
     return body_relayed(outcome) if asked_for_one else ""
 
 
+def unreadable_quoted(outcome: Outcome) -> Any:
+    """`except JSONDecodeError: return 502, f"bad answer: {text}"`."""
+    trouble = outcome.trouble
+    unread = trouble is not None and trouble.answer is not None and trouble.answer.status == 200
+    return f"bad answer: {body_relayed(outcome)}" if unread else ""
+
+
 def request_quoted(outcome: Outcome) -> Any:
     """A debugging page shows the request that failed, headers and all."""
     trouble = outcome.trouble
@@ -245,6 +252,12 @@ SECRETS: tuple[ServiceDefect, ...] = (
         "An error of the gateway about the Proxy token is passed on to the agent as it came.",
         f"SECRET-06 {EVERY}",
         answer_of=telling(token_error_relayed),
+    ),
+    defect(
+        "unreadable-answers-quoted",
+        "An answer of gateway or merchant that is no JSON is quoted to the agent.",
+        "SECRET-06 SECRET-02 SECRET-03",
+        answer_of=telling(unreadable_quoted),
     ),
     defect(
         "failing-request-quoted",

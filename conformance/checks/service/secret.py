@@ -83,6 +83,23 @@ def error_shows_no_credential(
     _hidden(received, [answer], *EVERY)
 
 
+@check("SECRET-06", cases=("redemption", "Proxy token"))
+def unreadable_answer_shows_no_credential(
+    service: Service, world: ServiceWorld, received: ServiceReceived, case: str
+) -> None:
+    """A success that is cut short has a new token in it, which stays with the service all the same."""
+    gateway = world.gateway
+    works(service, world)
+    if case == "redemption":
+        cut = _cut(gateway.merchant_token(USERS[0]))
+        answer, _ = failing(service, world, Endpoint.REDEMPTION, cut, world.unseen_token(USERS[0]))
+    else:
+        answer, _ = failing_token_endpoint(service, world, _cut(gateway.proxy_token().value))
+    require.that(answer.answer is not None, answer.step, expected="an answer", got=answer.outcome())
+
+    _hidden(received, [answer], *EVERY)
+
+
 @check("SECRET-05")
 def gateway_tokens_are_not_in_the_logs(service: Service, world: ServiceWorld) -> None:
     """Neither a good access token nor a refused one, nor an ID token, is in what the service logs."""
@@ -142,6 +159,11 @@ def _quoting(world: ServiceWorld) -> dict[str, str]:
     gateway = world.gateway
     sent = [token.value for token in gateway.proxy_tokens][-2:] + list(gateway.merchant_tokens)[-2:]
     return {"error": "trouble", "detail": f"sent: {' '.join([*sent, gateway.setup.proxy_client_secret])}"}
+
+
+def _cut(token: str) -> Answer:
+    """JSON with this token that breaks off behind it."""
+    return Answer(body=f'{{"access_token": "{token}", "token_type": "Bearer", "expires_'.encode())
 
 
 def _hidden(received: ServiceReceived, answers: list[Exchange], *kinds: str) -> None:
