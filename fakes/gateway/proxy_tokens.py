@@ -29,6 +29,10 @@ class ProxyToken:
     expires_at: float
     revoked: bool = False
 
+    @property
+    def said_to_end_at(self) -> float:
+        return self.expires_at - max(0, PROXY_TOKEN_S - self.life_s)
+
 
 def issued(secret: str, life_s: float) -> ProxyToken:
     """A new one, said to live for so long."""

@@ -12,19 +12,19 @@ from reference.defects.service_mcp import MCP
 from reference.defects.service_merchant_calls import MERCHANT_CALLS
 from reference.defects.service_network import NETWORK
 from reference.defects.service_pointers import POINTERS
-from reference.defects.service_proxy_tokens import PROXY_TOKENS
 from reference.defects.service_remembering import REMEMBERING
 from reference.defects.service_robustness import ROBUSTNESS
 from reference.defects.service_secrets import SECRETS
 from reference.defects.service_serving import SERVING
 from reference.defects.service_signatures import SIGNATURES
+from reference.defects.service_token_lives import TOKEN_LIVES
 from reference.defects.service_transport import TRANSPORT
 from reference.defects.service_trouble import TROUBLE
 from reference.defects.service_users import USERS
 from reference.defects.service_ways import WAYS
 
 FAMILIES = (
-    *(INTRODUCTION, POINTERS, BEARER, SIGNATURES, CLAIMS, SERVING, CALLS, TROUBLE, USERS),
-    *(SECRETS, TRANSPORT, CERTIFICATES, ROBUSTNESS, NETWORK, MCP, REMEMBERING, WAYS, PROXY_TOKENS, MERCHANT_CALLS),
+    *(INTRODUCTION, POINTERS, BEARER, SIGNATURES, CLAIMS, SERVING, CALLS, TROUBLE, USERS, SECRETS),
+    *(TRANSPORT, CERTIFICATES, ROBUSTNESS, NETWORK, MCP, REMEMBERING, WAYS, MERCHANT_CALLS, TOKEN_LIVES),
 )
 DEFECTS: dict[str, ServiceDefect] = {defect.name: defect for family in FAMILIES for defect in family}

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from conformance.claims import LeftOut, expect, observe, require
 from conformance.faults.fault import Fault, Hop, Layer
 from conformance.run.recovery import RECOVERS_WITHIN_S, waited_for
-from conformance.run.service_world import USERS, ServiceWorld
+from conformance.run.service_world import FIRST_PROXY_TOKENS_S, USERS, ServiceWorld
 from conformance.service import Service, served
 from conformance.wire.exchange import Exchange
 from fakes.gateway.journal import Call
@@ -58,13 +58,15 @@ def failing(
 
 
 def failing_token_endpoint(
-    service: Service, world: ServiceWorld, failure: Answer, token: str = ""
+    service: Service, world: ServiceWorld, failure: Answer, token: str = "", *, patiently: bool = False
 ) -> tuple[Exchange, list[Call]]:
     """The operation while the gateway hands out no Proxy token, and takes the old one no more.
 
-    Who goes by the lifetime of a Proxy token alone asks for no other: its token is given back to it.
+    Who goes by the lifetime of a Proxy token alone asks for no other until it is over. That is waited for
+    `patiently` or not at all, and then its token is given back to it.
     """
-    gateway, until, pause = world.gateway, time.monotonic() + ASKS_WITHIN_S, 0.1
+    gateway, begun, pause = world.gateway, time.monotonic(), 0.1
+    until = begun + asks_within_s(world, patiently=patiently)
     gateway.revoke_proxy_tokens()
     gateway.script.always(Endpoint.TOKEN, failure)
     while True:
@@ -79,7 +81,16 @@ def failing_token_endpoint(
             gateway.revive_proxy_tokens()
             raise LeftOut("the service asks for no other Proxy token before the time of the old one is over")
         time.sleep(pause)
-        pause = min(0.5, 1.5 * pause)
+        pause = min(0.5 if time.monotonic() < begun + ASKS_WITHIN_S else 2.0, 1.5 * pause)
+
+
+def asks_within_s(world: ServiceWorld, *, patiently: bool) -> float:
+    """How long a service with a dead Proxy token is waited for: a moment, or the rest of a short life."""
+    ends = [token.said_to_end_at for token in world.gateway.proxy_tokens if not token.revoked]
+    left_s = max(ends, default=0.0) - time.monotonic()
+    if not patiently or left_s > FIRST_PROXY_TOKENS_S:
+        return ASKS_WITHIN_S
+    return max(0.0, left_s) + ASKS_WITHIN_S
 
 
 def bounded(answer: Exchange, calls: Iterable[Call], *endpoints: Endpoint) -> None:

@@ -74,7 +74,7 @@ def failing_token_endpoint_costs_no_more_than_a_bounded_try(
 ) -> None:
     """The same while the gateway hands out no Proxy token, and the old one is dead."""
     works(service, world)
-    answer, calls = failing_token_endpoint(service, world, FAILURES[case])
+    answer, calls = failing_token_endpoint(service, world, FAILURES[case], patiently=case == "wrong-shape")
 
     fired(fault(Endpoint.TOKEN, case), sum(call.endpoint is Endpoint.TOKEN for call in calls))
     bounded(answer, calls, Endpoint.TOKEN)

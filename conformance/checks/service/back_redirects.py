@@ -34,7 +34,7 @@ def redirect_to_another_host_gets_no_credential(
     token = world.unseen_token(USER)
     away = Answer(status=status, headers={"location": f"{world.thief_url}/elsewhere"})
     if endpoint is Endpoint.TOKEN:
-        answer, _ = failing_token_endpoint(service, world, away, token)
+        answer, _ = failing_token_endpoint(service, world, away, token, patiently=status == 302)
     else:
         gateway.script.always(endpoint, away)
         before = gateway.journal.mark()

@@ -41,6 +41,9 @@ def failed(result: RunResult) -> dict[str, Any]:
     [
         ("proxy-client-in-the-form", "BACK-01", "Authorization of the Proxy token request"),
         ("resource-from-the-token", "BACK-04", "resource of the redemption"),
+        ("redemption-by-put", "BACK-04", "method of the redemption"),
+        ("agents-token-tried-after-a-refusal", "BACK-05", "got the gateway access token"),
+        ("last-orders-of-the-user-shown-again", "BACK-07", "expected no business data"),
         ("metadata-change-by-use", "META-04", "authorization_servers in"),
         ("merchant-token-kept-for-all", "BACK-10", "one user after the other"),
         ("merchant-unverified", "BACK-12", "expected no request, got 1 with a merchant token"),
@@ -61,6 +64,7 @@ def test_defect_is_named_for_what_it_is(name: str, rule: str, said: str, tmp_pat
         ("one-algorithm-alone", ("SERVE-0*",)),
         ("project-compared", ("SERVE-01", "CHAL-0[1456]")),
         ("merchant-token-of-a-user", ("BACK-0[4578]", "BACK-10")),
+        ("merchant-token-of-before-stands-in", ("BACK-0[78]",)),
         ("four-workers", ("BACK-0[23]",)),
         ("orders-streamed", ("SERVE-01",)),
         ("two-connections-at-most", ("ROBUST-03",)),

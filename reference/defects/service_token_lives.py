@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from reference.defects.service_certificates import for_a_proxy_token, unverified
 from reference.defects.service_defect import ServiceDefect, defect
+from reference.defects.service_trouble import following, for_a_token, garbage_kept
 from reference.service.policy import proxy
 
 
@@ -37,7 +39,7 @@ def in_milliseconds(document: Mapping[str, Any], now: float) -> proxy.ProxyToken
     return replace(token, renew_at=late) if token is not None else None
 
 
-PROXY_TOKENS: tuple[ServiceDefect, ...] = (
+TOKEN_LIVES: tuple[ServiceDefect, ...] = (
     defect(
         "proxy-token-for-each-call",
         "Every call gets a Proxy token of its own.",
@@ -75,6 +77,27 @@ PROXY_TOKENS: tuple[ServiceDefect, ...] = (
         "The first Proxy token is renewed when its time is over, and the second is used for ever.",
         "BACK-03",
         proxy_token_kept=once_alone(),
+        mends=lambda _answer: False,
+    ),
+    defect(
+        "garbage-kept-when-a-proxy-token-is-over",
+        "A Proxy token is used until its time is over, and then whatever comes in its place for an hour.",
+        "BACK-06 BACK-04 BACK-09 SERVE-01",
+        proxy_token_kept=garbage_kept()["proxy_token_kept"],
+        mends=lambda _answer: False,
+    ),
+    defect(
+        "redirect-followed-when-a-proxy-token-is-over",
+        "A Proxy token is used until its time is over, and then a redirect is followed with the secret.",
+        "BACK-09",
+        **following(for_a_token),
+        mends=lambda _answer: False,
+    ),
+    defect(
+        "token-endpoint-unverified-when-a-proxy-token-is-over",
+        "A Proxy token is used until its time is over, and then whoever answers is asked for another.",
+        "BACK-12",
+        **unverified(for_a_proxy_token),
         mends=lambda _answer: False,
     ),
 )
