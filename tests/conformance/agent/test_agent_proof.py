@@ -53,6 +53,9 @@ def verdicts(result: RunResult) -> dict[str, Any]:
         ("access-token-printed", "AGENT-12", "access token in the output"),
         ("redirect-printed", "AGENT-14", "code in the output"),
         ("authorizes-without-end", "AGENT-15", "stopped after too many requests"),
+        ("basic-where-the-token-endpoint-fails", "AGENT-06", "client_id in the body"),
+        ("client-forgotten-when-asked-to-end", "AGENT-11", "the run after one that was asked to end"),
+        ("gives-up-for-good", "ROBUST-02", "the run after it, whose token is good"),
     ],
 )
 def test_defect_is_named_for_what_it_is(name: str, rule: str, said: str, tmp_path: Path) -> None:
