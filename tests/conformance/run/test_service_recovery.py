@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from conformance.run import recovery
+from conformance.wire.client import TargetSilent
 from fakes.gateway.gateway import Addresses, ScriptedGateway, Setup
 from fakes.gateway.journal import Call
 from fakes.gateway.keys import new_key
@@ -108,6 +109,21 @@ def test_a_short_wait_gives_nobody_up() -> None:
     recovery.waited_for(Service(lost=float("inf")), around, 10)  # type: ignore[arg-type]
 
     assert not around.standing.given_up
+
+
+@pytest.mark.usefixtures("clock")
+def test_who_falls_silent_meanwhile_has_not_got_over_it() -> None:
+    around, service = world(), Service(lost=float("inf"))
+
+    def serve(token: str) -> int:
+        if service.asked == 3:
+            raise TargetSilent("three in a row")
+        return Service.serve(service, token)
+
+    service.serve = serve  # type: ignore[method-assign]
+
+    assert recovery.waited_for(service, around) == 3  # type: ignore[arg-type, comparison-overlap]
+    assert around.standing.given_up
 
 
 @pytest.mark.usefixtures("clock")

@@ -164,6 +164,27 @@ def test_target_that_stays_silent_is_given_up() -> None:
     assert len(seen) == 3
 
 
+def test_volley_ends_once_nobody_answers_it() -> None:
+    release, asked = threading.Event(), []
+
+    def hang_after_ten(to: BaseHTTPRequestHandler) -> None:
+        asked.append(to.path)
+        if len(asked) <= 10:
+            reply(to, 200)
+        else:
+            release.wait(30)
+
+    with server(hang_after_ten) as url, wire(url, timeout_s=0.3) as (client, seen):
+        try:
+            assert client.volley([get(url)] * 100, at_once=4) == 10
+            assert client.send("asking", get(url)).answer is None
+        finally:
+            release.set()
+    # Those that were on their way when the last of four in a row ran out of time, and no others.
+    assert len(asked) <= 10 + 2 * 4 + 1
+    assert len(seen) == 1
+
+
 def test_target_that_fell_silent_is_asked_once_more_after_ever_more_checks() -> None:
     release = threading.Event()
     with (
