@@ -108,7 +108,7 @@ REMEMBERING: tuple[ServiceDefect, ...] = (
     defect(
         "failed-redemption-remembered",
         "A user whose operation once failed for the gateway's sake is not served any more.",
-        "BACK-06",
+        "BACK-06 BACK-07",
         around=failures_remembered(),
     ),
     defect(
