@@ -19,6 +19,7 @@ from conformance.claims import LeftOut, observe
 from conformance.run.service_world import ServiceWorld, unseen_subject
 from conformance.service import Service, served
 from conformance.wire.exchange import Exchange
+from fakes.gateway.gateway import MERCHANT_TOKEN_S
 from fakes.gateway.script import Answer, Endpoint
 
 REFUSALS = ("400", "401", "404", "410")
@@ -85,7 +86,7 @@ def token_of_another_project_brings_no_data(service: Service, world: ServiceWorl
     ext = {**gateway.claims(USER)["ext"], "project_id": "prj_another"}
     subject = unseen_subject()
     if case == "of-a-user-just-served":
-        served(service.serve(gateway.access_token(USER, sub=subject)), gateway.orders_of(USER))
+        _served_until(service, world, subject, time.time() + MERCHANT_TOKEN_S)
     token = gateway.access_token(USER, sub=subject, ext=ext)
     gateway.let_redeem(token, "")
     gateway.script.always(Endpoint.REDEMPTION, Answer(status=401, members={"error": "wrong_project"}))
@@ -102,10 +103,16 @@ def _refusal(case: str) -> Answer:
 
 def _served_for_a_moment(service: Service, world: ServiceWorld) -> tuple[str, float]:
     """A user who was served by a merchant token that soon expires, and when it does."""
-    gateway, subject, expires = world.gateway, unseen_subject(), time.time() + _MOMENT_S
+    subject, expires = unseen_subject(), time.time() + _MOMENT_S
+    _served_until(service, world, subject, expires)
+    return subject, expires
+
+
+def _served_until(service: Service, world: ServiceWorld, subject: str, expires: float) -> None:
+    """The user is served by a merchant token that says when it expires: one that does not may not be kept."""
+    gateway = world.gateway
     gateway.script.tape(Endpoint.REDEMPTION, [Answer(members={"expires_at": TIMESTAMPS["utc"](expires)})])
     served(service.serve(gateway.access_token(USER, sub=subject)), gateway.orders_of(USER))
-    return subject, expires
 
 
 def _refused(service: Service, world: ServiceWorld, case: str, subject: str) -> tuple[Exchange, bool]:
