@@ -43,14 +43,14 @@ FIRST_PROXY_TOKENS_S = 90
 class Standing:
     """Whether the service was once waited for in vain, after all was well around it.
 
-    One that `renews_far_ahead` has asked for another Proxy token while that of before was still to live. One
-    that `goes_by_lifetime` kept a dead one for as long as it was to live: its tokens live shortly still. One
-    that `discovers_again` asked for the discovery document when it was last to look for a new key.
+    One that `renews_far_ahead` has asked for another Proxy token while that of before was still to live, and
+    one that `discovers_again` asked for the discovery document when it was last to look for a new key.
     """
 
+    # It kept a dead Proxy token for as long as that was to live: those to come live a short while as well.
+    goes_by_lifetime: bool = False
     given_up: bool = False
     renews_far_ahead: bool = False
-    goes_by_lifetime: bool = False
     discovers_again: bool = True
 
 
