@@ -47,7 +47,6 @@ FAULTS: Mapping[str, tuple[Endpoint, Answer]] = {
 LATER = (
     "discovery names no token endpoint",
     TOKEN_ENDPOINT_FAILS,
-    NO_JSON_FOR_TOKENS,
     NO_TOKEN,
     SERVICE_FAILS_LATE,
 )
