@@ -15,7 +15,7 @@ from math import inf
 from typing import Any, Generic, TypeVar
 
 from conformance.campaign import Campaign
-from conformance.claims import repeat_with, require
+from conformance.claims import expect, repeat_with, require
 from conformance.wire.exchange import Exchange
 
 Result = TypeVar("Result")
@@ -24,6 +24,10 @@ FEWEST_RACERS, MOST_RACERS, EXAMPLES_A_RACER = 8, 32, 5
 FEWEST_ROUNDS, MOST_ROUNDS, EXAMPLES_A_ROUND = 2, 20, 7
 # Beyond this budget of examples, races grow no more.
 LARGEST_BUDGET = MOST_ROUNDS * EXAMPLES_A_ROUND
+# Enough to be more than one at a time, and no crowd.
+FEW = 4
+# Come again later, or sooner: neither is said of what was asked.
+_LATER = frozenset({408, 429})
 # How many ask at once while something changes, how often each does so afterwards, and for how long at most.
 ASKERS, _AFTERWARDS, _LONGEST_S = 6, 2, 60.0
 # How often is looked whether it is time for the change.
@@ -87,6 +91,22 @@ def arrived(answers: Sequence[Exchange]) -> Sequence[Exchange]:
         got=f"{came}; " + "; ".join({answer.failure for answer in answers if answer.failure}),
     )
     return answers
+
+
+def nobody_is_turned_down(answers: Sequence[Exchange], what: str) -> None:
+    """What each would have got alone, nobody is refused for having come together.
+
+    A server may be at its limits, and says so with 429 or a 5xx; at least one was served.
+    """
+    for answer in answers:
+        refused = answer.status in range(400, 500) and answer.status not in _LATER
+        expect.that(not refused, what, expected="no refusal", got=answer.outcome(), exchange=answer)
+    require.that(
+        any(answer.status == 200 for answer in answers),
+        what,
+        expected="status 200 for one of them at least",
+        got=", ".join(sorted({answer.outcome() for answer in answers})),
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

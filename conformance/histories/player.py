@@ -12,7 +12,7 @@ from conformance.claims import require
 from conformance.estate import ControlledEstate
 from conformance.gateway import Visit
 from conformance.histories.hearing import Ear
-from conformance.histories.seen import Heard, Seen, status_word
+from conformance.histories.seen import CRASHED, Heard, Seen, status_word
 from conformance.histories.steps import (
     Approve,
     AskProxyToken,
@@ -37,6 +37,7 @@ from conformance.world import World
 PROXY_HOUR_S = 4000.0
 # A code may be over after this time where the target file does not say how long codes live.
 CODE_LIFE_S = 10.0
+_BUSY = 503
 SCRIPTS: Mapping[Manner, Mapping[str, Any]] = {
     "accepts": {},
     "rejects": {"provisioning": "reject", "refresh": "reject"},
@@ -163,7 +164,12 @@ class Player:
             user=self.users[step.user],
         )
         visit = world.gateway.visit(attempt, approve=step.approves, wherever=True)
-        require.that(visit.ended(), "sign-in", expected="an end that can be judged", got=visit.outcome())
+        require.that(
+            visit.ended() or _crashed(visit),
+            "sign-in",
+            expected="an end that can be judged",
+            got=visit.outcome(),
+        )
         code = visit.parameter("code")
         self._codes.append(world.authorized(attempt, code) if code else None)
         self._whose.append((step.project, step.user))
@@ -172,7 +178,7 @@ class Player:
         came = _came(visit, step)
         # When within its sign-in a code was made, nobody sees.
         until = begun + (world.code_lifetime_s or CODE_LIFE_S)
-        return self._seen(came, "no code" if came == "no code" else "a code", heard, until=until)
+        return self._seen(came, _said(came, visit), heard, until=until)
 
     def _await_provisioning(self, step: Authorize) -> tuple[Heard, ...]:
         """What is heard until the merchant was asked for this user's token, or would have been."""
@@ -237,11 +243,24 @@ class Player:
         return Seen(came=came, said=said, at=self.now(), heard=heard, **more)
 
 
+def _crashed(visit: Visit) -> bool:
+    """The browser stayed on a page that is the server's failure, and not for want of room."""
+    return not visit.ended() and visit.status is not None and visit.status != _BUSY
+
+
 def _came(visit: Visit, step: Authorize) -> str:
+    if _crashed(visit):
+        return CRASHED
     if not visit.codes():
         return "no code"
     # Who never saw a question could not decline.
     return "code unasked" if not step.approves and visit.declined is False else "code"
+
+
+def _said(came: str, visit: Visit) -> str:
+    if came == CRASHED:
+        return f"no code, but a page with status {visit.status}"
+    return "no code" if came == "no code" else "a code"
 
 
 def _provisioned(heard: tuple[Heard, ...], step: Authorize) -> bool:

@@ -8,12 +8,12 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from conformance.claims import Unavailable
+from conformance.claims import Unavailable, require
 from conformance.histories import model, planning
 from conformance.histories.model import in_words
 from conformance.histories.offers import Offer
 from conformance.histories.player import Impossible, Player
-from conformance.histories.seen import TROUBLE, Seen
+from conformance.histories.seen import CRASHED, TROUBLE, Seen
 from conformance.histories.state import State
 from conformance.histories.steps import Approve, Authorize, Exchange, History, Redeem, Step
 from conformance.sparing import SPARING_S
@@ -90,6 +90,9 @@ class Play:
                 token=again.token,
             )
             judged = model.judge(self.state, step, seen)
+        if seen.came == CRASHED:
+            # Where there is to be no code, a crash is another rule's matter, and proves nothing here.
+            require.that("code" in judged.allowed, "sign-in", expected="an end to be judged", got=seen.said)
         self.steps.append(step)
         self.said.append(seen.said)
         if judged.state is None:

@@ -14,6 +14,10 @@ Result = Literal["accepted", "rejected", "reused", "failed", "lost"]
 TROUBLE: frozenset[Result] = frozenset({"failed", "lost"})
 
 
+# What a sign-in comes to that ends on a page of the server's failure: no code, and no answer either.
+CRASHED = "crash"
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Heard:
     """One request for a merchant token that reached the merchant, at a moment of the gateway's clock."""
@@ -37,8 +41,8 @@ class MerchantToken:
 class Seen:
     """What came of a step.
 
-    `came` is a word of the model's: `code`, `no code`, `tokens`, `invalid_grant`, or a status, of which only
-    the hundred is told where the specification names no such status. `said` is for people.
+    `came` is a word of the model's: `code`, `no code`, `crash`, `tokens`, `invalid_grant`, or a status, of
+    which only the hundred is told where the specification names no such status. `said` is for people.
     """
 
     came: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import ssl
+import time
 from collections import deque
 from dataclasses import replace
 from functools import partial
@@ -169,6 +170,30 @@ class _Fragile(HttpToolsProtocol):
         if _in_a_body(self):
             self._downfall.begins()
         super().send_400_response(msg)
+
+
+class _Down(HttpToolsProtocol):
+    """A connection to a gateway that is down is reset at the first word."""
+
+    def __init__(self, downfall: Downfall, *given: Any) -> None:
+        super().__init__(*given)
+        self._downfall = downfall
+
+    def data_received(self, data: bytes) -> None:
+        if time.monotonic() < self._downfall.until:
+            self.transport.abort()
+        else:
+            super().data_received(data)
+
+
+def dropping_all_in(downfall: Downfall) -> Listen:
+    async def listening(origin: Origin, tls: ssl.SSLContext | None, state: ServerState) -> Listener:
+        # The control has a path of its own, and is no part of the gateway.
+        if urlsplit(origin.url).path:
+            return await listen(origin, tls, state)
+        return await listen(origin, tls, state, speaking=partial(_Down, downfall))
+
+    return listening
 
 
 def reading_on_after_a_refusal() -> Listen:

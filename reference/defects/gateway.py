@@ -15,6 +15,7 @@ from reference.defects.gateway_elsewhere import ELSEWHERE
 from reference.defects.gateway_empty import EMPTY
 from reference.defects.gateway_faults import FAULTS
 from reference.defects.gateway_faults_vault import VAULT_FAULTS
+from reference.defects.gateway_hiding import HIDING
 from reference.defects.gateway_histories import HISTORIES
 from reference.defects.gateway_later_credentials import LATER_CREDENTIALS
 from reference.defects.gateway_later_keys import LATER_KEYS
@@ -23,6 +24,7 @@ from reference.defects.gateway_logs import LOGS
 from reference.defects.gateway_lookalikes import LOOKALIKES
 from reference.defects.gateway_metadata import DISCOVERY, KEYS
 from reference.defects.gateway_network import NETWORK
+from reference.defects.gateway_one_at_a_time import ONE_AT_A_TIME
 from reference.defects.gateway_ownership import OWNERSHIP
 from reference.defects.gateway_proxy import PROXY
 from reference.defects.gateway_races import RACES
@@ -86,5 +88,7 @@ FAMILIES = (
     SHUT_OUT,
     LOOKALIKES,
     LIMITS,
+    HIDING,
+    ONE_AT_A_TIME,
 )
 DEFECTS: dict[str, Defect] = {defect.name: defect for family in FAMILIES for defect in family}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -19,6 +20,9 @@ WEDGED_S = 25.0
 # A request that did not wait for its turn bears this mark.
 EARLY = "defect.early"
 _REDEMPTION, _REGISTRATION = "/api/credentials/token", "/api/register"
+_DISCOVERY = "/.well-known/openid-configuration"
+# So many discovery documents of nothing, within so short a time, are too much.
+UNKNOWN, UNKNOWN_S = 16, 10.0
 
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
@@ -166,6 +170,26 @@ def without_a_worker(downfall: Downfall) -> Any:
                 await app(scope, receive, send)
 
         return served
+
+    return _around(change)
+
+
+def down_after_unknown_resources(downfall: Downfall) -> Any:
+    """Questions after Resources that do not exist wear it down, so many in a short time."""
+    asked: deque[float] = deque(maxlen=UNKNOWN)
+
+    def change(app: ASGIApp) -> App:
+        async def counted(scope: Scope, receive: Receive, send: Send) -> None:
+            async def noted(message: Message) -> None:
+                if message.get("status") == 404 and scope["path"].endswith(_DISCOVERY):
+                    asked.append(time.monotonic())
+                    if len(asked) == UNKNOWN and asked[-1] - asked[0] < UNKNOWN_S:
+                        downfall.begins()
+                await send(message)
+
+            await app(scope, receive, noted)
+
+        return counted
 
     return _around(change)
 

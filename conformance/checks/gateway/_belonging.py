@@ -9,12 +9,16 @@ from conformance.world import World
 
 
 def belongs(world: World, answer: Exchange, user: User, resource: Resource) -> None:
-    """The merchant, where it can be asked, issued the token for this user and this Resource."""
+    """The merchant, where it can be asked, issued the access token for this user and this Resource."""
     if world.merchant is None or resource.merchant_client_id is None:
         return
     token = require.text(answer.member("access_token"), "access_token of the redemption")
     known = world.merchant.lookup(token)
-    require.that(known is not None, "merchant token", expected="one that the merchant issued", got="another")
+    expect.equal(
+        known.kind if known is not None else "nothing of the merchant's",
+        "access_token",
+        "what a redemption gave as the merchant token",
+    )
     if known is not None:
         expect.equal(known.login, user.login, "user whom the merchant issued the token for")
         expect.equal(

@@ -9,7 +9,7 @@ from string import ascii_letters
 
 from conformance.check import check
 from conformance.checks.gateway._visits import code_came, no_code
-from conformance.claims import LeftOut, expect, require
+from conformance.claims import LeftOut, expect, owed, require
 from conformance.gateway import Gateway, Visit
 from conformance.parties import Agent, Resource
 from conformance.seclusion import PROVISIONED_S, secluded
@@ -34,6 +34,14 @@ def good_request_ends_at_the_redirect_uri(gateway: Gateway, world: World) -> Non
     visit = gateway.visit(world.attempt(agent))
 
     _came_back(visit, agent.redirect_uri)
+
+
+@check("AUTHZ-01")
+def agent_comes_back_a_second_time(gateway: Gateway, world: World) -> None:
+    """The same agent asks the same user again: whom the user has approved before gets a code like others."""
+    agent = world.agent()
+    for _ in range(2):
+        _came_back(gateway.visit(world.attempt(agent)), agent.redirect_uri)
 
 
 @check("AUTHZ-01", needs=["users:2"])
@@ -190,6 +198,9 @@ def sign_in_outlives_a_merchant_that_rejects_the_gateway(gateway: Gateway, world
 
     So it does when the merchant had given one before: a user of long standing signs in as a new one does.
     """
+    # Where the merchant takes the gateway, a sign-in like this one gives a code.
+    friendly = secluded(world)
+    world.authorization(resource=friendly.resource, user=friendly.user)
     place = secluded(world)
     # The rejection comes first: a gateway that has a token of the user's already may not ask for another.
     place.script(provisioning="reject")
@@ -200,13 +211,14 @@ def sign_in_outlives_a_merchant_that_rejects_the_gateway(gateway: Gateway, world
         expected="a provisioning request that was rejected",
         got="none: this gateway gets its merchant tokens in a way that no script rejects",
     )
+
+    code_came(visit, "sign-in while the merchant rejects the gateway")
     place.script()
-    world.authorization(resource=place.resource, user=place.user)
+    with owed():
+        world.authorization(resource=place.resource, user=place.user)
     place.script(provisioning="reject")
     again = gateway.visit(world.attempt(resource=place.resource, user=place.user))
     place.script()
-
-    code_came(visit, "sign-in while the merchant rejects the gateway")
     code_came(again, "sign-in while the merchant rejects the gateway again, after it took it once")
 
 

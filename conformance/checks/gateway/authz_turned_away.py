@@ -5,6 +5,7 @@ from __future__ import annotations
 from conformance.check import check
 from conformance.checks.gateway._turned_away import STATUSES, met
 from conformance.checks.gateway._visits import code_came
+from conformance.claims import owed
 from conformance.gateway import Gateway
 from conformance.seclusion import secluded
 from conformance.world import World
@@ -15,11 +16,15 @@ def sign_in_outlives_a_merchant_that_turns_the_gateway_away(
     gateway: Gateway, world: World, case: int
 ) -> None:
     """The agent gets its code, and gets one when the merchant is friendly again."""
+    # Where the merchant takes the gateway, a sign-in like this one gives a code.
+    friendly = secluded(world)
+    world.authorization(resource=friendly.resource, user=friendly.user)
     place = secluded(world)
     place.script(provisioning={"outcome": "turn_away", "status": case})
     visit = gateway.visit(world.attempt(resource=place.resource, user=place.user))
     met(place)
     place.script()
-    world.authorization(resource=place.resource, user=place.user)
 
     code_came(visit, f"sign-in while the merchant answers {case} to the gateway")
+    with owed():
+        world.authorization(resource=place.resource, user=place.user)

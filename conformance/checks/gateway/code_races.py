@@ -1,16 +1,21 @@
-"""One code, and many who exchange it at the same moment."""
+"""Codes that are exchanged at the same moment: one by many, and several by their agent."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 from conformance import crowd
 from conformance.check import check
 from conformance.checks.gateway._exchanges import TOKENS, proven
-from conformance.claims import expect, require
-from conformance.racing import Races, arrived
+from conformance.claims import LeftOut, expect, require
+from conformance.parties import Agent, Authorization
+from conformance.racing import FEW, Races, arrived, nobody_is_turned_down
 from conformance.wire.exchange import Exchange
 from conformance.world import World
+
+# A code may be over after this time where the target file does not say how long codes live.
+CODE_LIFE_S = 10.0
 
 
 @check("CODE-10", cases={"fresh-connections": False, "connections-that-served-before": True})
@@ -34,6 +39,32 @@ def one_code_gives_tokens_once(world: World, case: bool, races: Races) -> None:
         )
         _judged(arrived(answers))
         authorization = world.approved(world.attempt(authorization.agent))
+
+
+@check("CODE-01")
+def several_codes_give_tokens_at_once(world: World, races: Races) -> None:
+    """Codes of one agent are exchanged at the same moment as they are one after the other.
+
+    The newest comes first where they come in turn: a gateway may have older ones end with it.
+    """
+    world = world.in_one_browser()
+    agent = world.agent()
+    for authorization in reversed(_codes(world, agent)):
+        if world.gateway.exchange(authorization).status != 200:
+            raise LeftOut("an agent's codes do not stand beside each other here, or not for as long")
+    for _ in races.each(fewer=2):
+        begun = time.monotonic()
+        codes = _codes(world, agent)
+
+        answers = crowd.exchanges(world.gateway, codes)
+
+        if time.monotonic() > begun + (world.code_lifetime_s or CODE_LIFE_S):
+            raise LeftOut("the first of the codes may have expired before the last of them was there")
+        nobody_is_turned_down(arrived(answers), "the exchange of a code beside others of the same agent")
+
+
+def _codes(world: World, agent: Agent) -> list[Authorization]:
+    return [world.approved(world.attempt(agent)) for _ in range(FEW)]
 
 
 def _has_tokens(answer: Exchange) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from conformance import console
 from conformance.check import check
-from conformance.claims import LeftOut, Unavailable, expect, observe, require
+from conformance.claims import LeftOut, Unavailable, expect, observe, owed, require
 from conformance.gateway import Gateway
 from conformance.near_misses import changed, changed_at_the_end, cut_short, in_other_case, longer
 from conformance.parties import ProxyClient
@@ -152,7 +152,7 @@ def several_clients_of_a_project_work(gateway: Gateway, world: World) -> None:
 
 @check("PROXY-05", needs=["control:create_proxy_client"])
 def new_clients_push_no_older_one_out(gateway: Gateway, world: World) -> None:
-    """A Project's first Proxy client works as before when it has got some more.
+    """A Project's first Proxy client works as before when it has got some more, and so do those.
 
     How many a Project may hold is open: one that has no room for more says so.
     """
@@ -166,9 +166,11 @@ def new_clients_push_no_older_one_out(gateway: Gateway, world: World) -> None:
                 raise
             observe(clients=made + 1)
             break
-        _token(gateway, require(gateway.proxy_token(newer)).status(200))
+        with owed():
+            _token(gateway, require(gateway.proxy_token(newer)).status(200))
 
-    _token(gateway, expect(gateway.proxy_token(project.proxy_client)).status(200))
+    with owed():
+        _token(gateway, require(gateway.proxy_token(project.proxy_client)).status(200))
 
 
 @check("PROXY-05", needs=["control:create_proxy_client", "control:revoke_proxy_client"])

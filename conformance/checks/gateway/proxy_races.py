@@ -1,15 +1,30 @@
-"""A Proxy client that is revoked while it asks for Proxy tokens."""
+"""Proxy clients and Proxy tokens that are wanted by several at the same moment."""
 
 from __future__ import annotations
 
 from functools import partial
 
-from conformance import console
+from conformance import console, crowd
 from conformance.check import check
 from conformance.claims import expect, require
 from conformance.gateway import Gateway
-from conformance.racing import ASKERS, Races, amid
+from conformance.racing import ASKERS, FEW, Races, amid, arrived, nobody_is_turned_down
+from conformance.seclusion import still_good
 from conformance.world import World
+
+
+@check("PROXY-06")
+def one_token_redeems_for_several_at_once(world: World, races: Races) -> None:
+    """One Proxy token serves the callers of a backend also while it serves another of them."""
+    grant, token = world.grant(), world.proxy_token()
+    for _ in races.each(fewer=2):
+        world.redeemed(grant, token)
+
+        answers = crowd.redemptions(world.gateway, [(grant, token)] * FEW)
+
+        for answer in answers:
+            still_good(world, grant, answer)
+        nobody_is_turned_down(arrived(answers), "a redemption beside others with the same Proxy token")
 
 
 @check("PROXY-04", needs=["control:create_proxy_client", "control:revoke_proxy_client"])

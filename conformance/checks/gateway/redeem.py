@@ -207,6 +207,7 @@ def without_a_merchant_token_the_answer_is_404(gateway: Gateway, world: World) -
 
     The merchant takes the user afterwards, and the next sign-in redeems: only the merchant's word differed.
     """
+    world.redeemed(world.grant(), world.proxy_token())
     alone = secluded(world)
     alone.script(provisioning="reject")
     agent, proxy_token = world.agent(), alone.proxy_token()
@@ -214,10 +215,10 @@ def without_a_merchant_token_the_answer_is_404(gateway: Gateway, world: World) -
     alone.require_outcome("reject")
 
     answer = gateway.redeem(grant.access_token, proxy_token, grant.resource.indicator)
-
     alone.script(provisioning="accept")
-    world.redeemed(alone.grant(agent), proxy_token)
+
     expect(answer).status(404)
+    world.redeemed(alone.grant(agent), proxy_token)
 
 
 def _withheld(gateway: Gateway, world: World, resource: Resource) -> None:

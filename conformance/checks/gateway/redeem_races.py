@@ -10,6 +10,7 @@ from functools import partial
 
 from conformance import console, crowd
 from conformance.check import check
+from conformance.checks.gateway._belonging import belongs
 from conformance.checks.gateway._visits import side_by_side
 from conformance.claims import Unavailable, expect, require
 from conformance.gateway import Gateway
@@ -45,15 +46,7 @@ class Owners:
             expected="a token of their own",
             got=f"the one of {_said(first)}",
         )
-        known = self.world.merchant.lookup(token) if self.world.merchant is not None else None
-        if known is not None:
-            expect.equal(known.login, grant.user.login, "user whom the merchant issued the token for")
-            if grant.resource.merchant_client_id is not None:
-                expect.equal(
-                    known.client_id,
-                    grant.resource.merchant_client_id,
-                    "client whom the merchant issued the token to",
-                )
+        belongs(self.world, answer, grant.user, grant.resource)
 
 
 @check("REDEEM-12")

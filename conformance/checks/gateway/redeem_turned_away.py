@@ -15,6 +15,7 @@ def merchant_that_turns_the_gateway_away_leaves_nothing_to_redeem(
     gateway: Gateway, world: World, case: int
 ) -> None:
     """Redemption answers 404, as where the merchant did not vouch for the user; later it works."""
+    world.redeemed(world.grant(), world.proxy_token())
     alone = secluded(world)
     alone.script(provisioning={"outcome": "turn_away", "status": case})
     agent, proxy_token = world.agent(), alone.proxy_token()
@@ -22,7 +23,7 @@ def merchant_that_turns_the_gateway_away_leaves_nothing_to_redeem(
     met(alone)
 
     answer = gateway.redeem(grant.access_token, proxy_token, grant.resource.indicator)
-
     alone.script()
-    world.redeemed(alone.grant(agent), proxy_token, not_yet=(404, 410))
+
     expect(answer).status(404)
+    world.redeemed(alone.grant(agent), proxy_token, not_yet=(404, 410))

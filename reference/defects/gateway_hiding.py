@@ -1,0 +1,204 @@
+"""Gateways that break, along with a rule, what somebody would go by to see that it is broken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from reference.defects import connecting, holding
+from reference.defects.defect import Defect, defect
+from reference.gateway.ids import Ids
+from reference.gateway.keys import KeyRing, SigningKey, new_key
+from reference.gateway.policy import authorization, proxy, vault
+from reference.gateway.policy.authorization import PAGE_CHECKS, AuthorizationFacts, ConsentFacts
+from reference.gateway.policy.outcomes import Refusal
+from reference.gateway.policy.vault import MerchantAnswer, Verdict
+from reference.gateway.records import (
+    Agent,
+    Grant,
+    ProxyClient,
+    Resource,
+    Standing,
+    VaultEntry,
+    VaultKey,
+)
+from reference.gateway.store import Store
+from reference.gateway.vault import Vault
+from reference.variants.gateway_answers import Kept
+
+CLIENTS = 2
+_DOWNFALL = holding.Downfall()
+
+
+def closing_rejected_resources(**more: Any) -> dict[str, Any]:
+    """A Resource whose merchant has said no lets nobody in any more."""
+    closed: set[str] = set()
+
+    class Closing(Vault):
+        async def _provision(self, grant: Grant, agent: Agent, resource: Resource) -> Verdict:
+            verdict = await super()._provision(grant, agent, resource)
+            if verdict == "rejected":
+                closed.add(resource.id)
+            return verdict
+
+    def is_open(facts: AuthorizationFacts) -> Refusal | None:
+        if facts.resource.id not in closed:
+            return None
+        return Refusal(status=403, error="access_denied", description="the Resource is disabled")
+
+    return {"vault_at_work": Closing, "page_checks": (is_open, *PAGE_CHECKS), **more}
+
+
+def marked_by_a_rejection(
+    old: VaultEntry | None, verdict: Verdict, answer: MerchantAnswer, now: float
+) -> VaultEntry | None:
+    """A rejection leaves an empty row that says to authorize again, and no sign-in writes over it."""
+    if verdict != "rejected":
+        marked = old is not None and not old.access_token
+        return old if marked else vault.entry_after_provisioning(old, verdict, answer, now)
+    return VaultEntry(
+        access_token="",
+        refresh_token=None,
+        issued_at=now,
+        expires_at=now,
+        scopes=None,
+        needs_reauthentication=True,
+    )
+
+
+def resource_keys_of_before_gone() -> dict[str, Any]:
+    """A rotation begins a new key store, and what Resources had in the old one is shown no more."""
+    rotations = 0
+    made: dict[str, int] = {}
+
+    def core_key(ids: Ids) -> SigningKey:
+        nonlocal rotations
+        rotations += 1
+        return new_key(ids)
+
+    def resource_key(ids: Ids) -> SigningKey:
+        key = new_key(ids)
+        made[key.kid] = rotations
+        return key
+
+    def shown(_core: KeyRing, own: SigningKey) -> tuple[SigningKey, ...]:
+        return (own,) if made[own.kid] == rotations else ()
+
+    return {"new_core_key": core_key, "new_resource_key": resource_key, "resource_keys_shown": shown}
+
+
+def other_resources_entry(change: Callable[[VaultEntry], VaultEntry]) -> type[Vault]:
+    """The merchant tokens of a Project's first Resource are read as they were written, others like this."""
+
+    class Misreading(Vault):
+        async def merchant_token(self, key: VaultKey, resource: Resource) -> VaultEntry | Refusal:
+            entry = await super().merchant_token(key, resource)
+            first = self._store.resources_of(resource.project_id)[0]
+            return entry if isinstance(entry, Refusal) or first.id == resource.id else change(entry)
+
+    return Misreading
+
+
+def first_of_the_project(store: Store, credentials: proxy.ProxyCredentials) -> ProxyClient | None:
+    """Of a Project's Proxy clients the first few are looked through."""
+    found = proxy.proxy_client_named(store, credentials)
+    if found is None:
+        return None
+    beside = [each for each in store.proxy_clients.values() if each.project_id == found.project_id]
+    return found if found in beside[:CLIENTS] else None
+
+
+class _Sliding(Kept):
+    """The cache keeps a token for an hour from when it was last asked for, dead or alive."""
+
+    def token(self, record: Any, keys: KeyRing, ids: Ids) -> str:
+        token = super().token(record, keys, ids)
+        self._newest[record.client_id] = token, record.expires_at
+        return token
+
+
+_SLIDING = _Sliding()
+
+
+def crashing_after_anothers_no(facts: ConsentFacts) -> Standing | None:
+    """One row an agent says who has refused it, and it is read as if it were the user's own."""
+    others = {login: said for login, said in facts.answers.items() if login != facts.login_id}
+    if facts.standing == "approved" and "deny" in others.values():
+        raise KeyError(facts.login_id)
+    return authorization.consent(facts)
+
+
+def crashing_at_the_second_yes(facts: ConsentFacts) -> Standing | None:
+    """What the user said of the agent is written a second time where it may stand once."""
+    if facts.standing == "approved" and facts.answers.get(facts.login_id) == "approve":
+        raise KeyError(facts.login_id)
+    return authorization.consent(facts)
+
+
+HIDING: tuple[Defect, ...] = (
+    defect(
+        "no-code-at-a-resource-once-rejected",
+        "A rejection by the merchant stops the sign-in, and all that come later at that Resource.",
+        "AUTHZ-10 ROBUST-04",
+        **closing_rejected_resources(sign_in_goes_on=lambda verdict: verdict != "rejected"),
+    ),
+    defect(
+        "resource-closed-by-a-rejection",
+        "The sign-in that the merchant rejects gives a code, and no later one at that Resource does.",
+        "AUTHZ-10 ROBUST-04",
+        **closing_rejected_resources(),
+    ),
+    defect(
+        "rejected-user-marked-for-good",
+        "Whom the merchant once rejected is told to authorize again, however often that is done.",
+        "REDEEM-10 ROBUST-04",
+        entry_after_provisioning=marked_by_a_rejection,
+    ),
+    defect(
+        "resource-keys-gone-after-a-rotation",
+        "With a rotation of the core key, the key sets of all Resources that were there are empty.",
+        "VAULT-08",
+        **resource_keys_of_before_gone(),
+    ),
+    defect(
+        "second-resources-tokens-misread",
+        "What is redeemed at a Project's second Resource is nothing that the merchant ever issued.",
+        "REDEEM-12",
+        vault_at_work=other_resources_entry(
+            lambda entry: replace(entry, access_token=entry.access_token[::-1])
+        ),
+    ),
+    defect(
+        "third-proxy-client-gets-nothing",
+        "A Project's third Proxy client, and those after it, get no token.",
+        "PROXY-05",
+        proxy_client_named=first_of_the_project,
+    ),
+    defect(
+        "proxy-token-kept-while-asked-for",
+        "A Proxy client that keeps asking gets the token that it has, dead or alive.",
+        "PROXY-02",
+        new_proxy_token=_SLIDING.token,
+        keep_proxy_token=_SLIDING.keep,
+    ),
+    defect(
+        "crash-after-another-users-no",
+        "The sign-in for an agent that another user has refused ends as a 500.",
+        "ROBUST-04",
+        consent=crashing_after_anothers_no,
+    ),
+    defect(
+        "crash-at-the-second-approval",
+        "The sign-in for an agent that the user has approved before ends as a 500.",
+        "AUTHZ-01 AUTHZ-14 ROBUST-04",
+        consent=crashing_at_the_second_yes,
+    ),
+    defect(
+        "taken-down-by-a-flood",
+        "A flood of bad requests takes the gateway down, in the middle of it.",
+        "ROBUST-02",
+        listen=connecting.dropping_all_in(_DOWNFALL),
+        around=holding.down_after_unknown_resources(_DOWNFALL),
+    ),
+)
