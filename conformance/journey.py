@@ -63,6 +63,9 @@ def first_visit(gateway: Gateway, world: World, service: OperatorService) -> Exc
         gateway.fetch(f"{server}/.well-known/openid-configuration", "discovery")
     ).json_object()
     registration = _registration_endpoint(gateway, discovery)
+    if isinstance(keys := discovery.get("jwks_uri"), str):
+        # The service will ask there, and nobody who is not a party to this run may be asked.
+        world.reachable(keys)
 
     agent = world.agent_of(gateway.register(world.metadata(), endpoint=registration))
     attempt = world.attempt(agent)

@@ -7,6 +7,7 @@ import re
 import ssl
 import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -98,17 +99,22 @@ class Room:
                 return
 
 
+def _but_the_control(speaking: Callable[..., HttpToolsProtocol]) -> Listen:
+    """The gateway speaks like this; the control has a path of its own, and is no part of the gateway."""
+
+    async def listening(origin: Origin, tls: ssl.SSLContext | None, state: ServerState) -> Listener:
+        if urlsplit(origin.url).path:
+            return await listen(origin, tls, state)
+        return await listen(origin, tls, state, speaking=speaking)
+
+    return listening
+
+
 def reading_at_most(places: int, *, heads_alone: bool = False) -> Listen:
     """Requests beyond these are not read until one of them is whole, however long that takes."""
     room = Room(places, heads_alone=heads_alone)
 
-    async def listening(origin: Origin, tls: ssl.SSLContext | None, state: ServerState) -> Listener:
-        # The control has a path of its own, and is no part of the gateway.
-        if urlsplit(origin.url).path:
-            return await listen(origin, tls, state)
-        return await listen(origin, tls, state, speaking=partial(_Crowded, room))
-
-    return listening
+    return _but_the_control(partial(_Crowded, room))
 
 
 def greeting_one_at_a_time() -> Listen:
@@ -187,13 +193,7 @@ class _Down(HttpToolsProtocol):
 
 
 def dropping_all_in(downfall: Downfall) -> Listen:
-    async def listening(origin: Origin, tls: ssl.SSLContext | None, state: ServerState) -> Listener:
-        # The control has a path of its own, and is no part of the gateway.
-        if urlsplit(origin.url).path:
-            return await listen(origin, tls, state)
-        return await listen(origin, tls, state, speaking=partial(_Down, downfall))
-
-    return listening
+    return _but_the_control(partial(_Down, downfall))
 
 
 def reading_on_after_a_refusal() -> Listen:

@@ -10,6 +10,7 @@ from reference.defects import connecting, holding
 from reference.defects.defect import Defect, defect
 from reference.gateway.ids import Ids
 from reference.gateway.keys import KeyRing, SigningKey, new_key
+from reference.gateway.pages import ApprovePageFacts, approve_page
 from reference.gateway.policy import authorization, proxy, vault
 from reference.gateway.policy.authorization import PAGE_CHECKS, AuthorizationFacts, ConsentFacts
 from reference.gateway.policy.outcomes import Refusal
@@ -129,11 +130,18 @@ def crashing_after_anothers_no(facts: ConsentFacts) -> Standing | None:
     return authorization.consent(facts)
 
 
-def crashing_at_the_second_yes(facts: ConsentFacts) -> Standing | None:
-    """What the user said of the agent is written a second time where it may stand once."""
-    if facts.standing == "approved" and facts.answers.get(facts.login_id) == "approve":
-        raise KeyError(facts.login_id)
-    return authorization.consent(facts)
+def crashing_at_the_second_question() -> Callable[[ApprovePageFacts], str]:
+    """That the user was asked is written down a second time where it may stand once."""
+    asked: set[tuple[str, str, str]] = set()
+
+    def page(facts: ApprovePageFacts) -> str:
+        row = (facts.agent.id, facts.person.login_id, facts.resource.id)
+        if row in asked:
+            raise KeyError(row)
+        asked.add(row)
+        return approve_page(facts)
+
+    return page
 
 
 HIDING: tuple[Defect, ...] = (
@@ -189,10 +197,10 @@ HIDING: tuple[Defect, ...] = (
         consent=crashing_after_anothers_no,
     ),
     defect(
-        "crash-at-the-second-approval",
-        "The sign-in for an agent that the user has approved before ends as a 500.",
+        "crash-at-the-second-question",
+        "A user who is asked about an agent at a Resource for the second time gets a 500.",
         "AUTHZ-01 AUTHZ-14 ROBUST-04",
-        consent=crashing_at_the_second_yes,
+        approve_page=crashing_at_the_second_question(),
     ),
     defect(
         "taken-down-by-a-flood",

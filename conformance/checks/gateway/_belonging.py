@@ -14,6 +14,9 @@ def belongs(world: World, answer: Exchange, user: User, resource: Resource) -> N
         return
     token = require.text(answer.member("access_token"), "access_token of the redemption")
     known = world.merchant.lookup(token)
+    if known is None and world.merchant.dropped()["tokens"]:
+        # In a long campaign the merchant forgets its oldest tokens.
+        return
     expect.equal(
         known.kind if known is not None else "nothing of the merchant's",
         "access_token",
