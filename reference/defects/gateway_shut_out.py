@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from reference.defects.defect import Defect, defect, without
-from reference.defects.gateway_proxy import AGENTS_ARE_CLIENTS, from_form_or_basic
+from reference.defects.gateway_proxy import AGENTS_ARE_CLIENTS
 from reference.defects.gateway_registration import answering
 from reference.defects.meddling import Answered, Asked, meddling
 from reference.gateway.gateway import Gateway
@@ -184,7 +184,6 @@ SHUT_OUT: tuple[Defect, ...] = (
         "PROXY-08",
         registration_checks=without(REGISTRATION_CHECKS, grants_are_supported),
         proxy_client_named=service_client,
-        proxy_credentials=from_form_or_basic,
         page_checks=(*PAGE_CHECKS, no_code_for_who_asked),
         **AGENTS_ARE_CLIENTS,
     ),

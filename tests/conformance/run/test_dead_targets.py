@@ -50,11 +50,15 @@ ACTIONS = (
     *("revoke_proxy_client", "approve_agent", "withhold_redemption_scope", "advance_clock", "rotate_keys"),
     "logs",
 )
-AN_OBJECT = "DISC-01/answers_200_with_a_json_object"
+AN_OBJECT = {
+    "DISC-01/answers_200_with_a_json_object",
+    "DISC-01/answers_for_every_resource_of_a_project",
+    "DISC-01/answers_for_a_resource_of_another_project",
+}
 # These ask for no more than what the target happens to say.
 SAID: dict[str, set[str]] = {
-    "empty JSON": {AN_OBJECT},
-    "echo": {AN_OBJECT},
+    "empty JSON": AN_OBJECT,
+    "echo": AN_OBJECT,
     "JSON list": {"REG-01/valid_registration_answers_201"},
 }
 
