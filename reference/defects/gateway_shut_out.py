@@ -39,6 +39,15 @@ def found_for_the_first_resource(asked: Asked, answered: Answered, gateway: Gate
     return replace(answered, status=404) if mates and mates[0] is not found else answered
 
 
+def found_in_the_first_project(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
+    """Who came first is who there is."""
+    if not asked.path.endswith("/.well-known/openid-configuration"):
+        return answered
+    found = gateway.store.resources.get(asked.path.split("/")[-3])
+    is_another = found is not None and found.project_id != next(iter(gateway.store.projects), "")
+    return replace(answered, status=404) if is_another else answered
+
+
 def agents_of_old_forgotten(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
     """A job clears the table of agents by the time of registration."""
     if not asked.path.endswith("/oauth2/auth"):
@@ -159,6 +168,12 @@ SHUT_OUT: tuple[Defect, ...] = (
         "Of a Project's Resources the first one alone has a discovery document.",
         "DISC-01",
         around=meddling(found_for_the_first_resource),
+    ),
+    defect(
+        "discovery-of-the-first-project-alone",
+        "Resources of the first Project alone have a discovery document.",
+        "DISC-01",
+        around=meddling(found_in_the_first_project),
     ),
     defect(
         "client-id-is-a-number",
