@@ -61,6 +61,7 @@ class _Controller:
         self._plan = plan
         self._context = context
         self._sink = sink
+        self.lost: list[CheckResult] = []
         self.fault = ""
         self.interrupted = False
         self.survey = Survey()
@@ -91,7 +92,8 @@ class _Controller:
         if found is not None:
             self._sink(check_result_from_dict(found))
         elif report.failed:
-            self._sink(_lost(report.nodeid, self._context.target.role))
+            # A Ctrl-C ends the workers too, and may do so before this process has heard of it.
+            self.lost.append(_lost(report.nodeid, self._context.target.role))
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
@@ -142,6 +144,8 @@ def run_phase(plan: Plan, context: Context, sink: Sink, *, workers: int) -> Surv
         raise KeyboardInterrupt
     if controller.fault or status in {pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR}:
         raise PhaseFailed(controller.fault or "pytest refused to run")
+    for result in controller.lost:
+        sink(result)
     return controller.survey
 
 

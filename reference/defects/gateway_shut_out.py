@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from reference.defects.defect import Defect, defect, without
-from reference.defects.gateway_proxy import AGENTS_ARE_CLIENTS
+from reference.defects.gateway_proxy import from_form_or_basic
 from reference.defects.gateway_registration import answering
 from reference.defects.meddling import Answered, Asked, meddling
 from reference.gateway.gateway import Gateway
@@ -61,11 +61,13 @@ def agents_of_old_forgotten(asked: Asked, answered: Answered, gateway: Gateway) 
 
 
 def service_client(store: Store, credentials: ProxyCredentials) -> ProxyClient | None:
-    """Whoever registers for client_credentials is taken for a service of the first Project."""
+    """Whoever registers for client_credentials is a service of the Project that met an agent last."""
     agent = store.agents.get(credentials.client_id)
     if agent is None or "client_credentials" not in agent.grant_types:
         return proxy_client_named(store, credentials)
-    return ProxyClient(id=agent.id, secret=agent.secret, project_id=next(iter(store.projects)))
+    project_id, _ = next(reversed(store.standings))
+    service = ProxyClient(id=agent.id, secret=agent.secret, project_id=project_id)
+    return store.proxy_clients.setdefault(agent.id, service)
 
 
 def no_code_for_who_asked(facts: AuthorizationFacts) -> Refusal | None:
@@ -199,8 +201,8 @@ SHUT_OUT: tuple[Defect, ...] = (
         "PROXY-08",
         registration_checks=without(REGISTRATION_CHECKS, grants_are_supported),
         proxy_client_named=service_client,
+        proxy_credentials=from_form_or_basic,
         page_checks=(*PAGE_CHECKS, no_code_for_who_asked),
-        **AGENTS_ARE_CLIENTS,
     ),
     defect(
         "first-sign-ins-collide",

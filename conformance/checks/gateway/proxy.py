@@ -47,8 +47,10 @@ def agent_that_registers_for_it_gets_no_proxy_token(gateway: Gateway, world: Wor
     if registered.status not in range(200, 300):
         expect(registered).refused()
         return
+    agent = world.agent_of(registered)
     # Such an agent may get no code: what it gets is tried with another one's access token.
-    _shut_out(gateway, world, replace(grant, agent=world.agent_of(registered)), case)
+    gateway.visit(world.attempt(agent, resource=grant.resource), wherever=True)
+    _shut_out(gateway, world, replace(grant, agent=agent), case)
 
 
 @check("PROXY-08", cases=("access_token", "id_token", "refresh_token", "client_secret"))
