@@ -142,10 +142,10 @@ def run_phase(plan: Plan, context: Context, sink: Sink, *, workers: int) -> Surv
             raise PhaseFailed(f"{type(broken).__name__} at the end of a phase") from broken
     if controller.interrupted or controller.interruption.asked:
         raise KeyboardInterrupt
-    if controller.fault or status in {pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR}:
-        raise PhaseFailed(controller.fault or "pytest refused to run")
     for result in controller.lost:
         sink(result)
+    if controller.fault or status in {pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR}:
+        raise PhaseFailed(controller.fault or "pytest refused to run")
     return controller.survey
 
 
