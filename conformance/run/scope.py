@@ -95,20 +95,21 @@ def _quick(subject: Subject, role: str, every: list[Check], chance: random.Rando
 
 
 def longest_first(subjects: Sequence[Subject], role: str, effort: Effort, seed: int) -> list[Subject]:
-    """Those in front with whom parties fail, since others take their time over that."""
-    failing = {
-        case
-        for checks in index(role).values()
-        for check in checks
-        if "faults" in check.needs
-        for case in check.ids()
-    }
+    """Those in front with whom parties fail or many ask at one moment: there somebody waits.
+
+    One of them that began last would keep all of a proof waiting.
+    """
+    waiting = {case for check in (*_with_faults(role), *races(role)) for case in check.ids()}
 
     def quick(subject: Subject) -> bool:
         chosen = checks_for(subject, role, effort, seed)
-        return chosen is not None and failing.isdisjoint(chosen)
+        return chosen is not None and waiting.isdisjoint(chosen)
 
     return sorted(subjects, key=quick)
+
+
+def _with_faults(role: str) -> list[Check]:
+    return [check for checks in index(role).values() for check in checks if "faults" in check.needs]
 
 
 def _one_case_each(checks: Iterable[Check], chance: random.Random) -> list[str]:
