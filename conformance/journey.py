@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from conformance.claims import Unavailable, require
+from conformance.claims import LeftOut, Unavailable, require
 from conformance.documents import same_url, strings_in
 from conformance.gateway import Gateway
 from conformance.parties import Resource
@@ -64,8 +64,11 @@ def first_visit(gateway: Gateway, world: World, service: OperatorService) -> Exc
     ).json_object()
     registration = _registration_endpoint(gateway, discovery)
     if isinstance(keys := discovery.get("jwks_uri"), str):
-        # The service will ask there, and nobody who is not a party to this run may be asked.
-        world.reachable(keys)
+        try:
+            world.reachable(keys)
+        except Unavailable as elsewhere:
+            # The service would ask there, and nobody who is not a party to this run may be asked.
+            raise LeftOut(elsewhere.reason) from elsewhere
 
     agent = world.agent_of(gateway.register(world.metadata(), endpoint=registration))
     attempt = world.attempt(agent)

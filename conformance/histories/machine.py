@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
-from conformance.claims import Unavailable, expect, observe, repeat_with, require
+from conformance.claims import Unavailable, Unmet, expect, observe, repeat_with, require
 from conformance.estate import ControlledEstate
 from conformance.generating import Draw
 from conformance.histories.hearing import Ear
@@ -49,6 +49,8 @@ USUAL: History = (
     Redeem(code=0, token=0),
 )
 STEPS, PROBES = 32, 3
+# So many histories may end in what cannot be judged.
+MOST_UNJUDGED = 3
 # Where an answer takes long, fewer histories are played.
 LONGEST_S = 120.0
 PROVISIONED_S, WHILE_SHRINKING_S = 5.0, 1.0
@@ -81,6 +83,7 @@ def explore(anew: Callable[[], World], draw: Draw, *, timed: bool) -> None:
         _claim(setting, _played(anew, setting, PROVISIONED_S, _stored(draw.replay)), Counter(), 1)
         return
     memory, rows, played = Memory(), Counter[str](), 0
+    unjudged: list[Unmet] = []
     surprise = _known(anew, setting, draw)
     for turn in _turns(draw):
         if surprise is not None:
@@ -89,10 +92,19 @@ def explore(anew: Callable[[], World], draw: Draw, *, timed: bool) -> None:
         play = _begin(anew(), setting, PROVISIONED_S)
         rng = seeded(draw.seed, "timed" if timed else "untimed", turn)
         offer = narrowed(setting.offer, turn, rng)
-        surprise, lacking = wander(play, offer, memory, rng, steps=STEPS, probes=PROBES)
+        try:
+            surprise, lacking = wander(play, offer, memory, rng, steps=STEPS, probes=PROBES)
+        except Unmet as unmet:
+            # One that ends in what cannot be judged says nothing of the next.
+            unjudged.append(unmet)
+            if len(unjudged) == MOST_UNJUDGED:
+                break
+            continue
         rows.update(play.rows)
         left = less(setting.offer, lacking) if lacking is not None else setting.offer
         setting = replace(setting, offer=left, asks_always=play.player.asks_always)
+    if surprise is None and unjudged:
+        raise unjudged[0]
     if surprise is not None and draw.shrinks:
         surprise = _shrunk(anew, setting, surprise)
     if surprise is not None and draw.campaign is not None:
@@ -115,7 +127,7 @@ def _turns(draw: Draw) -> Iterator[int]:
 def _known(anew: Callable[[], World], setting: Setting, draw: Draw) -> Surprise | None:
     """The first history that surprised in a campaign before, and still does."""
     for story in draw.campaign.stored(draw.check) if draw.campaign is not None else []:
-        with suppress(NotAHistory):
+        with suppress(NotAHistory, Unmet):
             if (surprise := _played(anew, setting, PROVISIONED_S, _stored(story))) is not None:
                 return surprise
     return None
@@ -123,9 +135,16 @@ def _known(anew: Callable[[], World], setting: Setting, draw: Draw) -> Surprise 
 
 def _shrunk(anew: Callable[[], World], setting: Setting, found: Surprise) -> Surprise:
     """The shortest history, played once more with all patience; if nothing comes of that, the one found."""
-    smallest = shortest(found, lambda history: _played(anew, setting, WHILE_SHRINKING_S, history))
-    again = _played(anew, setting, PROVISIONED_S, smallest.history)
-    return again or _played(anew, setting, PROVISIONED_S, found.history) or found
+
+    def played(patience_s: float, history: History) -> Surprise | None:
+        # Without a step that was taken out, a sign-in may crash that is to give no code: who can judge that?
+        with suppress(Unmet):
+            return _played(anew, setting, patience_s, history)
+        return None
+
+    smallest = shortest(found, lambda history: played(WHILE_SHRINKING_S, history))
+    again = played(PROVISIONED_S, smallest.history)
+    return again or played(PROVISIONED_S, found.history) or found
 
 
 def _played(

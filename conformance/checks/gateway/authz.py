@@ -214,8 +214,9 @@ def sign_in_outlives_a_merchant_that_rejects_the_gateway(gateway: Gateway, world
 
     code_came(visit, "sign-in while the merchant rejects the gateway")
     place.script()
+    after = world.attempt(resource=place.resource, user=place.user)
     with owed():
-        world.authorization(resource=place.resource, user=place.user)
+        world.approved(after)
     place.script(provisioning="reject")
     again = gateway.visit(world.attempt(resource=place.resource, user=place.user))
     place.script()

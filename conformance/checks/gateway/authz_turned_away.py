@@ -26,5 +26,6 @@ def sign_in_outlives_a_merchant_that_turns_the_gateway_away(
     place.script()
 
     code_came(visit, f"sign-in while the merchant answers {case} to the gateway")
+    after = world.attempt(resource=place.resource, user=place.user)
     with owed():
-        world.authorization(resource=place.resource, user=place.user)
+        world.approved(after)

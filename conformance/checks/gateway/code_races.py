@@ -14,9 +14,6 @@ from conformance.racing import FEW, Races, arrived, nobody_is_turned_down
 from conformance.wire.exchange import Exchange
 from conformance.world import World
 
-# A code may be over after this time where the target file does not say how long codes live.
-CODE_LIFE_S = 10.0
-
 
 @check("CODE-10", cases={"fresh-connections": False, "connections-that-served-before": True})
 def one_code_gives_tokens_once(world: World, case: bool, races: Races) -> None:
@@ -49,18 +46,29 @@ def several_codes_give_tokens_at_once(world: World, races: Races) -> None:
     """
     world = world.in_one_browser()
     agent = world.agent()
-    for authorization in reversed(_codes(world, agent)):
-        if world.gateway.exchange(authorization).status != 200:
-            raise LeftOut("an agent's codes do not stand beside each other here, or not for as long")
+    good_for_s = _in_turn(world, agent, 0)
     for _ in races.each(fewer=2):
         begun = time.monotonic()
-        codes = _codes(world, agent)
+        answers = crowd.exchanges(world.gateway, _codes(world, agent))
+        lasted_s = time.monotonic() - begun
+        if lasted_s > good_for_s:
+            good_for_s = _in_turn(world, agent, lasted_s)
 
-        answers = crowd.exchanges(world.gateway, codes)
-
-        if time.monotonic() > begun + (world.code_lifetime_s or CODE_LIFE_S):
-            raise LeftOut("the first of the codes may have expired before the last of them was there")
         nobody_is_turned_down(arrived(answers), "the exchange of a code beside others of the same agent")
+
+
+def _in_turn(world: World, agent: Agent, within_s: float) -> float:
+    """How old the first of some codes was when it gave tokens, after the others; as old as this at least.
+
+    How long codes live is open, and a busy machine may take its time over a race.
+    """
+    begun = time.monotonic()
+    codes = _codes(world, agent)
+    time.sleep(max(0.0, begun + within_s - time.monotonic()))
+    for authorization in reversed(codes):
+        if world.gateway.exchange(authorization).status != 200:
+            raise LeftOut("an agent's codes do not stand beside each other here, or not for as long")
+    return time.monotonic() - begun
 
 
 def _codes(world: World, agent: Agent) -> list[Authorization]:

@@ -16,8 +16,9 @@ from conformance.world import World
 @check("PROXY-06")
 def one_token_redeems_for_several_at_once(world: World, races: Races) -> None:
     """One Proxy token serves the callers of a backend also while it serves another of them."""
-    grant, token = world.grant(), world.proxy_token()
     for _ in races.each(fewer=2):
+        # New ones each time: a campaign goes on for longer than gateway access tokens may live.
+        grant, token = world.grant(), world.proxy_token()
         world.redeemed(grant, token)
 
         answers = crowd.redemptions(world.gateway, [(grant, token)] * FEW)

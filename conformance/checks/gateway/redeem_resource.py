@@ -53,6 +53,8 @@ def another_name_answers_404(gateway: Gateway, world: World, case: str) -> None:
 def indicator_of_another_project_answers_404(gateway: Gateway, world: World) -> None:
     """A Resource of another Project is none here, although the user has a merchant token there."""
     good, abroad = redeemable(world), world.project()
+    if abroad.resource.indicator == good.indicator:
+        raise LeftOut("the two Projects of the target file share a merchant API")
     elsewhere = world.grant(resource=abroad.resource)
     world.redeemed(elsewhere, world.proxy_token(abroad))
 
