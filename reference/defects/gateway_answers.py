@@ -65,7 +65,7 @@ ANSWERS: tuple[Defect, ...] = (
     defect(
         "proxy-token-for-a-minute",
         "A Proxy token lives for a minute.",
-        "PROXY-02 PROXY-06 VAULT-01",
+        "PROXY-02 PROXY-06 VAULT-01 VAULT-07",
         proxy_token_lifetime_s=60,
     ),
 )

@@ -304,7 +304,7 @@ CLAIMS: tuple[Defect, ...] = (
     defect(
         "project-id-is-the-first-one",
         "`ext.project_id` is the Project of the first token that was ever issued.",
-        f"CLAIM-08 {REDEMPTIONS}",
+        f"CLAIM-08 {REDEMPTIONS} REDEEM-10",
         access_token_claims=first_one(lambda facts: facts.resource.project_id, "project_id"),
     ),
     defect(

@@ -112,7 +112,7 @@ SECRETS: tuple[Defect, ...] = (
     defect(
         "half-the-merchant-token-in-an-etag",
         "The tag of an agent's token answer is the end of the merchant token.",
-        "SECRET-02",
+        "SECRET-02 SECRET-06",
         around=access_token_in(
             issuing, lambda answered, token: answered.with_header("etag", f'"{token[-20:]}"')
         ),

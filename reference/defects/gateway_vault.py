@@ -113,7 +113,7 @@ VAULT: tuple[Defect, ...] = (
     defect(
         "never-refreshed",
         "Merchant refresh tokens are kept and never used.",
-        "VAULT-01 ROBUST-04",
+        "VAULT-01 VAULT-07 ROBUST-04",
         step=never_refreshed,
     ),
     defect(
