@@ -32,7 +32,7 @@ from reference.gateway.policy.vault import MerchantAnswer, Verdict, provisioning
 # Longer than anybody waits for a recovery.
 WEDGED_S = 25.0
 # What a crowd is: so many refusals of each kind within so long.
-MOST_AT_ONCE, AT_ONCE_S = 5, 10.0
+MOST_AT_ONCE, AT_ONCE_S = 15, 10.0
 KINDS = ("/api/register", "/api/credentials", "/oauth2/auth", "/.well-known/")
 
 
