@@ -213,7 +213,7 @@ SHUT_OUT: tuple[Defect, ...] = (
     defect(
         "sign-in-breaks-where-it-is-needed",
         "A user whose merchant token is lost cannot sign in again.",
-        "VAULT-04",
+        "VAULT-04 ROBUST-04",
         vault_at_work=BreaksOnTheLost,
     ),
     defect(
