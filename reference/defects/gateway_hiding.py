@@ -199,7 +199,7 @@ HIDING: tuple[Defect, ...] = (
     defect(
         "crash-at-the-second-question",
         "A user who is asked about an agent at a Resource for the second time gets a 500.",
-        "AUTHZ-01 AUTHZ-14 ROBUST-04",
+        "AUTHZ-01 AUTHZ-14 REG-14 VAULT-04 ROBUST-04",
         approve_page=crashing_at_the_second_question(),
     ),
     defect(
