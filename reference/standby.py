@@ -79,6 +79,8 @@ class Standby:
                     elif key.data in self._callers:
                         self._hear(key.data)
         finally:
+            # Nobody listens any more for what the end of the children would wake.
+            signal.set_wakeup_fd(-1)
             for child in self._callers:
                 _signal(child, signal.SIGKILL)
 

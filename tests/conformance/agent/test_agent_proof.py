@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from conformance import rules
+from conformance.proven import proven
+from conformance.run import agent_visits
 from conformance.run.embedded import Embedded, embedded_reference
 from conformance.run.options import RunOptions
 from conformance.run.session import carry_out
@@ -26,9 +28,11 @@ COMMAND = [sys.executable, "-m", "conformance", "prove", "agent", "--workers", "
 WALK = ("AGENT-0[1236789]", "AGENT-1[124]")
 
 
-def judged(asked: Target | Embedded, folder: Path, *only: str) -> RunResult:
+def judged(
+    asked: Target | Embedded, folder: Path, *only: str, chosen: frozenset[str] | None = None
+) -> RunResult:
     selected = rules.select(rules.load().for_role("agent"), only)
-    options = RunOptions(role="agent", seed=5, only=only)
+    options = RunOptions(role="agent", seed=5, only=only, chosen=chosen)
     return carry_out(asked, selected, options, lambda _: None, folder / "report")
 
 
@@ -59,7 +63,8 @@ def verdicts(result: RunResult) -> dict[str, Any]:
     ],
 )
 def test_defect_is_named_for_what_it_is(name: str, rule: str, said: str, tmp_path: Path) -> None:
-    result = judged(subject("defect", name), tmp_path, rule)
+    known = frozenset(proven("agent").defects[name].checks)
+    result = judged(subject("defect", name), tmp_path, rule, chosen=known)
 
     found = [
         check.message for each in result.rules for check in each.checks if check.verdict.value == "failed"
@@ -67,9 +72,15 @@ def test_defect_is_named_for_what_it_is(name: str, rule: str, said: str, tmp_pat
     assert any(said in message for message in found), found or verdicts(result)
 
 
-@pytest.mark.parametrize("name", ["over-mcp", "address-printed", "refreshes", "keeps-no-tokens"])
-def test_legal_choice_is_left_alone(name: str, tmp_path: Path) -> None:
-    result = judged(subject("variant", name), tmp_path, "AGENT-01", "AGENT-03", "AGENT-09", "AGENT-11")
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [("over-mcp", ()), ("address-printed", ("AGENT-03",)), ("refreshes", ()), ("keeps-no-tokens", ())],
+)
+def test_legal_choice_is_left_alone(
+    name: str, more: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agent_visits, "_OPENS_ITSELF_WITHIN_S", 0.3)
+    result = judged(subject("variant", name), tmp_path, "AGENT-01", "AGENT-09", "AGENT-11", *more)
 
     assert {verdict for verdict, _ in verdicts(result).values()} == {"passed"}, verdicts(result)
 

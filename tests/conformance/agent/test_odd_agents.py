@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from conformance import rules
+from conformance.run import agent_visits
 from conformance.run.options import RunOptions
 from conformance.run.session import carry_out
+from conformance.target import launch
 from conformance.target.file import load
 from conformance.target.model import Target
 from reports.verdicts import RunResult
@@ -42,7 +44,8 @@ for _ in range(3):
             open(sys.argv[1] + f"/{os.getpid()}", "w").close()
             time.sleep(600)
         os._exit(0)
-time.sleep(0.5)
+while sum(name.isdecimal() for name in os.listdir(sys.argv[1])) < 3:
+    time.sleep(0.01)
 """
 
 # Its callback is open, and nobody answers there until the browser has returned.
@@ -106,8 +109,10 @@ def judged(asked: Target, folder: Path, *only: str) -> RunResult:
 
 
 @pytest.mark.parametrize("name", list(NOTHING))
-def test_nothing_passes(name: str, tmp_path: Path) -> None:
-    result = judged(target(tmp_path, NOTHING[name]), tmp_path)
+def test_nothing_passes(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launch, "_GRACE_S", 0.5)
+    limit_s = 1.5 if name.startswith("hangs") else 30
+    result = judged(target(tmp_path, NOTHING[name], timeout_s=limit_s), tmp_path)
 
     verdicts = {rule.id: rule.verdict.value for rule in result.rules}
     assert set(verdicts.values()) <= {"failed", "not-testable"}, verdicts
@@ -117,7 +122,7 @@ def test_nothing_passes(name: str, tmp_path: Path) -> None:
 
 
 def test_nothing_is_left_running(tmp_path: Path) -> None:
-    judged(target(tmp_path, DAEMON, str(tmp_path)), tmp_path, "AGENT-01")
+    judged(target(tmp_path, DAEMON, str(tmp_path), timeout_s=30), tmp_path, "AGENT-01")
 
     started = [int(path.name) for path in tmp_path.iterdir() if path.name.isdecimal()]
     until = time.monotonic() + 5
@@ -147,13 +152,14 @@ def test_address_that_is_printed_and_not_flushed_is_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+    monkeypatch.setattr(agent_visits, "_OPENS_ITSELF_WITHIN_S", 0.3)
     result = judged(target(tmp_path, PRINTS_AND_WAITS, timeout_s=30), tmp_path, "AGENT-03")
 
     assert {rule.verdict.value for rule in result.rules} == {"passed"}
 
 
 def test_failure_that_is_waited_out_leaves_a_case_out_and_not_the_rule(tmp_path: Path) -> None:
-    result = judged(target(tmp_path, WAITS_FOR_BETTER_DAYS, timeout_s=8), tmp_path, "AGENT-12")
+    result = judged(target(tmp_path, WAITS_FOR_BETTER_DAYS, timeout_s=15), tmp_path, "AGENT-12")
 
     (rule,) = result.rules
     assert rule.verdict.value == "passed", rule.reason

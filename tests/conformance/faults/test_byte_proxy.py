@@ -41,6 +41,7 @@ def upstream() -> Iterator[tuple[str, int]]:
     class Server(socketserver.ThreadingTCPServer):
         daemon_threads = True
         allow_reuse_address = True
+        request_queue_size = 128
 
     with Server(("127.0.0.1", 0), _Answering) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))

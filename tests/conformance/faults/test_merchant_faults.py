@@ -58,22 +58,23 @@ def test_the_reference_passes(honest: list[dict[str, Any]]) -> None:
     assert [result for result in honest if result["verdict"] != "passed"] == []
 
 
-@pytest.mark.parametrize("name", sorted(ALL))
-def test_a_fault_fires(honest: list[dict[str, Any]], name: str) -> None:
-    counted = [fault for result in honest for fault in result["faults"] if fault["name"] == name]
+def test_every_fault_fires(honest: list[dict[str, Any]]) -> None:
+    counted = [fault for result in honest for fault in result["faults"]]
 
-    assert counted
-    assert all(fault["fired"] >= 1 for fault in counted)
-    assert {fault["layer"] for fault in counted} == {ALL[name].layer.value}
+    assert {fault["name"] for fault in counted} >= ALL.keys()
+    assert [fault for fault in counted if fault["fired"] < 1] == []
+    assert {(fault["name"], fault["layer"]) for fault in counted if fault["name"] in ALL} == {
+        (name, fault.layer.value) for name, fault in ALL.items()
+    }
 
 
-@pytest.mark.parametrize("name", BY_CASE)
-def test_a_fault_that_does_not_fire_makes_its_checks_errors(inert: list[dict[str, Any]], name: str) -> None:
-    results = [result for result in inert if result["id"].endswith(f"[{name}]")]
+def test_every_fault_that_does_not_fire_makes_its_checks_errors(inert: list[dict[str, Any]]) -> None:
+    for name in BY_CASE:
+        results = [result for result in inert if result["id"].endswith(f"[{name}]")]
 
-    assert results
-    assert {result["verdict"] for result in results} == {"error"}
-    assert all(f"the fault {name} never fired" in result["message"] for result in results)
+        assert results, name
+        assert {result["verdict"] for result in results} == {"error"}, name
+        assert all(f"the fault {name} never fired" in result["message"] for result in results), name
 
 
 def test_a_group_in_which_one_does_not_fire_is_an_error(inert: list[dict[str, Any]]) -> None:

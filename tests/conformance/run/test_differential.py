@@ -36,17 +36,25 @@ from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Ver
 BROKEN = Path(__file__).resolve().parents[2] / "broken_gateway.py"
 DEFECTS = "aud-as-a-string+tokens-may-be-cached+merchant-token-beside-the-agents+proxy-token-type-mac"
 BREAKING = ("DISC-01", "REG-01", "REDEEM-0[12]")
+ONE = ("REDEEM-02",)
+SELECTED = {
+    **dict.fromkeys(("a check", "the bench", "the judge"), ONE),
+    **dict.fromkeys(("the end of a phase", "a worker"), (*BREAKING, "SECRET-03")),
+}
 # A picture is there only where a user stuck on a page; what must not be in one has tests of its own.
 TEXTS = [name for name in FORMATS if name != "pictures"]
 PASSING = ("DISC-0[1-3]", "KEYS-02", "REG-01", "CLAIM-0[13]", "AUTHZ-01", "CODE-0[12]", "REDEEM-0[1-5]")
 FAILING = ("CLAIM-02", "CODE-01", "REDEEM-01", "PROXY-04", "PROXY-10", "KEYS-04", "DISC-07")
 
 # What is asked at one moment, or over a network that plays up, is answered in an order of its own every time.
+# Between two exchanges another worker's sign-in may bring a newer merchant token; the newest is what leaks.
+RESTLESS = {"renewed_token_is_bound_to_the_resource"}
 CALM = frozenset(
     check_id
     for module, found in homes("gateway").items()
     if not module.endswith(("_races", "_network"))
     for check in found
+    if check.name not in RESTLESS
     for check_id in check.ids()
 )
 
@@ -219,7 +227,7 @@ def test_fault_of_the_harness_shows_nothing_that_it_met(
     faults = breaking()
     monkeypatch.setattr(*faults.FAULTS[where])
     monkeypatch.setenv("PYTHONPATH", faults.in_workers(where, tmp_path / "site"))
-    selection = (*BREAKING, "SECRET-03") if where in {"the end of a phase", "a worker"} else BREAKING
+    selection = SELECTED.get(where, BREAKING)
     left = [run(tmp_path / str(number), selection, workers=workers) for number, workers in enumerate(runs)]
     assert any(said in line for line in left[0]["report.json"])
     assert faults.TEXT not in everything(left[0]) + "".join(capfd.readouterr())

@@ -34,6 +34,7 @@ SOME = tuple(
     )
     for part in ("--only", glob)
 )
+FEW = ("--only", "DISC-*", "--only", "REG-0*", "--only", "CODE-01", "--only", "REDEEM-01")
 # A case that the reference's own legal choice, or this machine's TLS library, leaves out.
 NOT_HERE = {"not-testable"}
 HEAD = """
@@ -91,7 +92,7 @@ def test_embedded_reference_is_conformant(tmp_path: Path) -> None:
 
 def test_one_worker_and_two_find_the_same(tmp_path: Path) -> None:
     found = [
-        verdicts(run(tmp_path, "--seed", "7", *SOME, *options)[1])
+        verdicts(run(tmp_path, "--seed", "7", *FEW, *options)[1])
         for options in (("--workers", "1"), ("--workers", "2", "--shuffle"))
     ]
     assert found[0] == found[1]

@@ -16,7 +16,7 @@ from conformance.run.stored_race import NoRace, stored_race
 from reports.verdicts import CheckResult, Verdict
 
 CHECK = "CODE-10/one_code_gives_tokens_once[fresh-connections]"
-STORED: dict[str, Any] = {"kind": "race", "check": CHECK, "seed": 3, "racers": 8, "rounds": 2}
+STORED: dict[str, Any] = {"kind": "race", "check": CHECK, "seed": 3, "racers": 16, "rounds": 6}
 
 
 def defective(name: str) -> Embedded:
@@ -25,7 +25,7 @@ def defective(name: str) -> Embedded:
 
 def test_a_failed_race_fails_again_from_what_it_left_behind(tmp_path: Path) -> None:
     target, found = defective("code-marked-after-a-query"), list[CheckResult]()
-    options = RunOptions(seed=3, examples=0, chosen=frozenset({CHECK}))
+    options = RunOptions(seed=3, examples=40, chosen=frozenset({CHECK}))
     carry_out(target, [load()["CODE-10"]], options, found.append, tmp_path)
     (failed,) = found
     assert failed.verdict is Verdict.FAILED

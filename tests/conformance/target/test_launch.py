@@ -134,8 +134,8 @@ def test_a_target_that_ends_early_tells_its_exit_code_and_last_lines(spec, start
 def test_a_target_that_is_never_ready_is_stopped(spec, start):
     body = "import time, os; print(os.getpid(), flush=True); time.sleep(60)"
 
-    with pytest.raises(LaunchFailed, match=r"not ready within 1\.5 s") as caught:
-        start(spec(body, timeout_s=1.5), ready=lambda: False)
+    with pytest.raises(LaunchFailed, match="not ready within 5 s") as caught:
+        start(spec(body, timeout_s=5), ready=lambda: False)
 
     assert not _alive(int(caught.value.last_lines))
 

@@ -189,7 +189,7 @@ def test_target_that_fell_silent_is_asked_once_more_after_ever_more_checks() -> 
     release = threading.Event()
     with (
         server(lambda to: reply(to, 200) if release.is_set() else release.wait(30) and None) as url,
-        wire(url, timeout_s=0.1) as (client, seen),
+        wire(url, timeout_s=0.4) as (client, seen),
     ):
         try:
             asked = []

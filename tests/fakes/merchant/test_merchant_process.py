@@ -127,7 +127,7 @@ def test_reset_hang_and_client_giving_up_over_real_connections(
     with pytest.raises(httpx.TransportError):
         http.post(url, data=form)
     with pytest.raises(httpx.ReadTimeout):
-        http.post(url, data=form, timeout=0.2)
+        http.post(url, data=form, timeout=httpx.Timeout(20, read=0.2))
     assert len(admin.tokens()) == before
     with pytest.raises(httpx.TransportError):
         http.post(url, data=form)
