@@ -8,9 +8,9 @@ import signal
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from tempfile import TemporaryDirectory
@@ -29,6 +29,8 @@ from conformance.run.trials import Trial, attempt
 SCHEMA = "gateproof/proof/1"
 # Of what saw a defect, so many checks of its right rule are kept for a quick proof.
 _KEPT = 2
+# Of a proof that is stopped, its workers are told by their pipe.
+_STOPPING = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -164,10 +166,9 @@ def prove(
         ProcessPoolExecutor(workers, mp_context=start, initializer=_begin, initargs=(until, folder)) as pool,
     ):
         try:
-            waiting = {
-                pool.submit(attempt, subject, role, effort, seed): subject
-                for subject in longest_first(all_subjects, role, effort, seed)
-            }
+            subjects = longest_first(all_subjects, role, effort, seed)
+            with _held(_STOPPING):
+                waiting = {pool.submit(attempt, subject, role, effort, seed): subject for subject in subjects}
             for done in as_completed(waiting):
                 trials[waiting[done]] = done.result()
                 ended(done.result())
@@ -178,6 +179,16 @@ def prove(
     return [trials[subject] for subject in all_subjects]
 
 
+@contextmanager
+def _held(numbers: Sequence[signal.Signals]) -> Iterator[None]:
+    """Signals wait until the block ends; who is started in it begins with them held, and lets them go."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, numbers)
+
+
 def _begin(until: Connection, folder: str) -> None:
     """A worker ends when nobody holds the pipe any more, and what it started ends with the worker's pipes.
 
@@ -185,8 +196,9 @@ def _begin(until: Connection, folder: str) -> None:
     """
     tempfile.tempdir = folder
     collect_seldom()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in _STOPPING:
         signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPPING)
 
     def watch() -> None:
         wait([until])
