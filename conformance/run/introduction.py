@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,25 +23,28 @@ class Introduction:
     first: Exchange
 
 
-def introduced(service: Service, *, guessed: bool) -> Introduction:
+def introduced(service: Service, *, guessed: bool, launched_within_s: float = 0.0) -> Introduction:
     """The document at the address of the service's metadata.
 
     Where that address was guessed, the challenge knows better: the path is of the service's own choosing, and
-    another resource of the same host may have a document of its own where the guess leads.
+    another resource of the same host may have a document of its own where the guess leads. Who was launched
+    and has neither document nor challenge has not started: it has as long again as its launch may take.
     """
-    met = _once_started(service)
-    if met.answer is not None and guessed:
-        url = _pointer(service.operate(), service.wire.may_reach)
-        elsewhere = url is not None and url != service.metadata_url
-        there = service.fetch(url, "metadata by the challenge") if url and elsewhere else None
-        if url and there is not None and _document(there) is not None:
-            return Introduction(metadata_url=url, met=met, first=there)
+    met = _once_started(service, STARTS_WITHIN_S)
+    told = _pointer_of(service) if met.answer is not None and guessed else None
+    if told is None and launched_within_s and _may_be_starting(met):
+        met = _once_started(service, launched_within_s)
+        told = _pointer_of(service) if met.answer is not None and guessed else None
+    if told is not None and told != service.metadata_url:
+        there = service.fetch(told, "metadata by the challenge")
+        if _document(there) is not None:
+            return Introduction(metadata_url=told, met=met, first=there)
     return Introduction(metadata_url=service.metadata_url, met=met, first=met)
 
 
-def _once_started(service: Service) -> Exchange:
+def _once_started(service: Service, within_s: float) -> Exchange:
     """The answer at the address that was named or guessed; meanwhile nothing else is asked of the service."""
-    until = time.monotonic() + STARTS_WITHIN_S
+    until = time.monotonic() + within_s
     answer = service.metadata()
     while answer.status not in (None, 200) and time.monotonic() < until:
         time.sleep(0.25)
@@ -49,11 +52,17 @@ def _once_started(service: Service) -> Exchange:
     return answer
 
 
+def _may_be_starting(met: Exchange) -> bool:
+    """So answers what stands in front of a service that is not there yet."""
+    return met.status is not None and (met.status == 404 or met.status >= 500)
+
+
 def _document(answer: Exchange) -> Mapping[str, Any] | None:
     document = answer.json() if answer.status == 200 else None
     return document if isinstance(document, dict) else None
 
 
-def _pointer(answer: Exchange, may_reach: Callable[[str], bool]) -> str | None:
-    found = [each.parameters.get(POINTER, "") for each in challenges_of(answer)]
-    return next((url for url in found if url.startswith("http") and may_reach(url)), None)
+def _pointer_of(service: Service) -> str | None:
+    """The address in the challenge of an operation without a token, where the service may be asked for it."""
+    found = [each.parameters.get(POINTER, "") for each in challenges_of(service.operate())]
+    return next((url for url in found if url.startswith("http") and service.wire.may_reach(url)), None)

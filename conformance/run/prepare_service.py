@@ -154,7 +154,8 @@ def _introduced(target: ServiceTarget, world: ServiceWorld) -> tuple[Introductio
         keyring=Keyring(),
     )
     try:
-        found = introduced(service, guessed=target.metadata_url is None)
+        launched_within_s = target.launch.timeout_s if target.launch is not None else 0.0
+        found = introduced(service, guessed=target.metadata_url is None, launched_within_s=launched_within_s)
     finally:
         wire.close()
     if found.met.answer is not None:
