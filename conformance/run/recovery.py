@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from contextlib import suppress
 
 from conformance.run.service_world import USERS, ServiceWorld
 from conformance.service import Service
-from conformance.wire.client import RateLimited, TargetSilent
+from conformance.wire.client import RATE_LIMIT_BUDGET_S, RateLimited, asked_to_wait
 from conformance.wire.exchange import Exchange
 from fakes.gateway.journal import Call
 from fakes.gateway.script import Endpoint
@@ -20,33 +21,41 @@ USER = USERS[0]
 
 
 def waited_for(
-    service: Service, world: ServiceWorld, within_s: float = RECOVERS_WITHIN_S, token: str = ""
+    service: Service,
+    world: ServiceWorld,
+    within_s: float = RECOVERS_WITHIN_S,
+    token: Callable[[], str] | None = None,
 ) -> Exchange:
-    """The operation, with this token or else one that the service has never seen, until it works.
+    """The operation, each time with such a token or else one that the service has never seen, until it works.
 
-    One that falls silent meanwhile has not got over its trouble: its last answer is none.
+    A service that asks to wait is obeyed as far as there is time for it; one that still does in the end has
+    not shown whether it gets over its trouble.
     """
-    given_s = min(within_s, ONCE_GIVEN_UP_S) if world.standing.given_up else within_s
-    orders, until, pause = world.gateway.orders_of(USER), time.monotonic() + given_s, 0.05
-    answer = service.serve(token or world.unseen_token(USER))
-    while not service.brings(answer, orders) and time.monotonic() < until:
-        time.sleep(pause)
-        pause = min(2.0, 2 * pause)
-        try:
-            answer = service.serve(token or world.unseen_token(USER))
-        except TargetSilent:
+    standing, orders = world.standing, world.gateway.orders_of(USER)
+    given_s = min(within_s, ONCE_GIVEN_UP_S) if standing.given_up else within_s
+    asked_s = given_s if standing.given_up else max(given_s, RATE_LIMIT_BUDGET_S)
+    begun, pause = time.monotonic(), 0.05
+    while True:
+        answer = service.serve_once(token() if token is not None else world.unseen_token(USER))
+        wait_s = asked_to_wait(answer.answer)
+        left_s = begun + (given_s if wait_s is None else asked_s) - time.monotonic()
+        if service.brings(answer, orders) or left_s <= 0:
             break
+        time.sleep(max(pause, wait_s) if wait_s is not None and wait_s < left_s else pause)
+        pause = min(2.0, 2 * pause)
     if service.brings(answer, orders):
-        world.standing.given_up = False
+        standing.given_up = False
     elif given_s >= RECOVERS_WITHIN_S:
-        world.standing.given_up = True
+        standing.given_up = True
+    if wait_s is not None:
+        raise RateLimited(f"{answer.step}: still status {answer.status} when there was no more time to wait")
     return answer
 
 
 def calm(service: Service, world: ServiceWorld) -> None:
     """What a check did to a service that has served before is over when the next one begins."""
     if not world.standing.given_up and _was_in_trouble(world):
-        with suppress(TargetSilent, RateLimited):
+        with suppress(RateLimited):
             waited_for(service, world)
 
 

@@ -119,7 +119,7 @@ class Wire:
         waited, begun = 0.0, time.monotonic()
         while True:
             answer, failure = self._once(request)
-            pause = _asked_to_wait(answer)
+            pause = asked_to_wait(answer)
             if pause is None:
                 exchange = Exchange(
                     step=step,
@@ -172,7 +172,7 @@ class Wire:
             failure = None if answer is not None else f"no answer after {len(answers)} on this connection"
             exchange = Exchange(step=step, request=request, answer=answer, failure=failure, at_s=begun)
             self._record(exchange)
-            exchanges.append(exchange if _asked_to_wait(answer) is None else self.send(step, request))
+            exchanges.append(exchange if asked_to_wait(answer) is None else self.send(step, request))
         return tuple(exchanges)
 
     def overhear(self, step: str, request: Request, during: Callable[[], None]) -> Exchange:
@@ -232,7 +232,7 @@ class Wire:
             answer = replace(answer, elapsed_s=max(0.0, run.begun_at + answer.elapsed_s - at_s))
         exchange = Exchange(step=step, request=request, answer=answer, failure=run.failure, at_s=at_s)
         self._record(exchange)
-        return exchange if _asked_to_wait(answer) is None else self.send(step, request)
+        return exchange if asked_to_wait(answer) is None else self.send(step, request)
 
     def _record(self, exchange: Exchange) -> None:
         with self._telling:
@@ -264,7 +264,7 @@ class Wire:
         return exact or next((place.nearby() for place in self._places if host in place.hosts), None)
 
 
-def _asked_to_wait(answer: Answer | None) -> float | None:
+def asked_to_wait(answer: Answer | None) -> float | None:
     """How long a rate-limiting answer asks the caller to wait; None for every other answer."""
     if answer is None or answer.status not in {429, 503}:
         return None

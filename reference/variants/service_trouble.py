@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import ssl
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 import httpx
 
 from reference.defects.service_remembering import readied
+from reference.service.policy import redemption
 from reference.service.policy.keys import Known
+from reference.service.policy.redemption import CallFacts
 from reference.service.upstream import transport
+from reference.service.wire import Answer
 from reference.variants.variant import variant
 
 FAILURES_IN_A_ROW = 3
@@ -53,7 +57,26 @@ def _tried_just_now(before: Known | None) -> Known | None:
     return replace(before, fetched_at=time.time()) if before is not None else None
 
 
+def _until_authorized_again() -> Callable[[CallFacts, Answer], str | None]:
+    """Whom redemption refused has no use for a token of before: the next one is issued later than that."""
+    refused_at: dict[str, float] = {}
+
+    def found(facts: CallFacts, answer: Answer) -> str | None:
+        user = str(facts.claims.get("sub"))
+        if answer.status in (400, 404, 410):
+            refused_at[user] = time.time()
+        too_early = facts.claims.get("iat", 0) <= refused_at.get(user, 0.0)
+        return None if too_early else redemption.merchant_token_in(facts, answer)
+
+    return found
+
+
 TROUBLE = (
+    variant(
+        "refused-until-authorized-again",
+        "whom redemption refused is served by tokens that were issued after that",
+        merchant_token_in=_until_authorized_again(),
+    ),
     variant(
         "circuit-open-for-a-while",
         "a party that failed three times in a row is not asked for three seconds",

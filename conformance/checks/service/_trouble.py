@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from conformance.claims import LeftOut, expect, observe, require
 from conformance.faults.fault import Fault, Hop, Layer
@@ -138,11 +138,17 @@ def shows_orders(answer: Exchange, world: ServiceWorld, *users: str) -> bool:
 
 
 def recovers(
-    service: Service, world: ServiceWorld, within_s: float = RECOVERS_WITHIN_S, failed: str = ""
+    service: Service,
+    world: ServiceWorld,
+    within_s: float = RECOVERS_WITHIN_S,
+    failed: Callable[[], str] | None = None,
 ) -> None:
-    """Nothing fails any more: before long the operation works, also with a token of the user who `failed`."""
+    """Nothing fails any more: before long the operation works, also with tokens of the user who `failed`."""
     tokens = [(failed, "operation of the user whose call failed, after everything was well again")]
-    for token, named in [*(tokens if failed else ()), ("", "operation after everything was well again")]:
+    for token, named in [
+        *(tokens if failed is not None else ()),
+        (None, "operation after everything was well again"),
+    ]:
         answer = waited_for(service, world, within_s, token)
         expect.that(
             service.brings(answer, world.gateway.orders_of(USER)),
@@ -151,6 +157,15 @@ def recovers(
             got=answer.outcome(),
             exchange=answer,
         )
+
+
+def authorized_again(world: ServiceWorld, subject: str) -> Callable[[], str]:
+    """Tokens of a user who was refused and comes back from the gateway, each time with another.
+
+    A refused token may stay refused, and so may all of that second: `iat` says no more of a token's age.
+    """
+    time.sleep(1.05 - time.time() % 1)
+    return lambda: world.gateway.access_token(USER, sub=subject)
 
 
 def settles(service: Service, world: ServiceWorld, within_s: float = RECOVERS_WITHIN_S) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from conformance.check import check
 from conformance.checks.service._trouble import (
     USER,
+    authorized_again,
     bounded,
     failing,
     failing_token_endpoint,
@@ -60,10 +61,10 @@ def failing_party_costs_no_more_than_a_bounded_try(
         exchange=answer,
     )
     if name in TRANSIENT or (endpoint is Endpoint.MERCHANT_API and name in UNREADABLE):
-        recovers(service, world, failed=token)
+        recovers(service, world, failed=lambda: token)
     elif endpoint is Endpoint.REDEMPTION:
         # An answer that is 200 and makes no sense may be taken for the gateway's last word on this token.
-        recovers(service, world, failed=world.gateway.access_token(USER, sub=subject))
+        recovers(service, world, failed=authorized_again(world, subject))
     else:
         recovers(service, world)
 

@@ -82,4 +82,4 @@ def broken_line_costs_no_more_than_a_bounded_try(
         got="orders of the other user",
         exchange=answer,
     )
-    recovers(service, world, failed=token)
+    recovers(service, world, failed=lambda: token)

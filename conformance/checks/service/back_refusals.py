@@ -8,6 +8,7 @@ from conformance.check import check
 from conformance.checks.service._expiring import TIMESTAMPS
 from conformance.checks.service._trouble import (
     USER,
+    authorized_again,
     bounded,
     failing,
     nothing_served,
@@ -43,8 +44,7 @@ def refused_redemption_brings_no_data(service: Service, world: ServiceWorld, cas
             "redemptions": sum(call.endpoint is Endpoint.REDEMPTION for call in calls),
         }
     )
-    # The refused token itself may stay refused. A user who has authorized anew comes with another.
-    recovers(service, world, failed=world.gateway.access_token(USER, sub=subject))
+    recovers(service, world, failed=authorized_again(world, subject))
 
 
 @check("BACK-07")

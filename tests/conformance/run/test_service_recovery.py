@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 
 from conformance.run import recovery
-from conformance.wire.client import TargetSilent
+from conformance.wire.client import RateLimited
+from conformance.wire.exchange import Answer, Exchange, Request
 from fakes.gateway.gateway import Addresses, ScriptedGateway, Setup
 from fakes.gateway.journal import Call
 from fakes.gateway.keys import new_key
 from fakes.gateway.script import Endpoint
 
+ASKED = Request(method="POST", url="http://s/orders")
 ADDRESSES = Addresses(base_url="http://b", core_url="http://c", merchant_api_url="http://m")
 SETUP = Setup(
     project_id="prj",
@@ -26,18 +28,23 @@ SETUP = Setup(
 
 
 class Service:
-    """Works again after so many calls."""
+    """Works again after so many calls, and meanwhile fails or asks to wait for so long."""
 
-    def __init__(self, lost: float) -> None:
+    def __init__(self, lost: float, asks_to_wait_s: int | None = None) -> None:
         self.lost = lost
+        self.asks_to_wait_s = asks_to_wait_s
         self.asked = 0
+        self.tokens: set[str] = set()
 
-    def serve(self, _token: str) -> int:
+    def serve_once(self, token: str) -> Exchange:
         self.asked += 1
-        return self.asked
+        self.tokens.add(token)
+        wait = () if self.asks_to_wait_s is None else (("Retry-After", str(self.asks_to_wait_s)),)
+        answer = Answer(status=200) if self.asked > self.lost else Answer(status=503, headers=wait)
+        return Exchange(step="operation", request=ASKED, answer=answer)
 
-    def brings(self, answer: int, _orders: object) -> bool:
-        return answer > self.lost
+    def brings(self, answer: Exchange, _orders: object) -> bool:
+        return answer.status == 200
 
 
 class Clock:
@@ -112,17 +119,38 @@ def test_a_short_wait_gives_nobody_up() -> None:
 
 
 @pytest.mark.usefixtures("clock")
-def test_who_falls_silent_meanwhile_has_not_got_over_it() -> None:
-    around, service = world(), Service(lost=float("inf"))
+def test_each_try_has_a_token_of_its_own() -> None:
+    around, service = world(), Service(lost=5)
 
-    def serve(token: str) -> int:
-        if service.asked == 3:
-            raise TargetSilent("three in a row")
-        return Service.serve(service, token)
+    recovery.waited_for(service, around, token=lambda: around.gateway.access_token("alice"))  # type: ignore[arg-type]
 
-    service.serve = serve  # type: ignore[method-assign]
+    assert len(service.tokens) == service.asked == 6
 
-    assert recovery.waited_for(service, around) == 3  # type: ignore[arg-type, comparison-overlap]
+
+def test_a_wait_for_which_there_is_no_time_is_not_taken_at_its_word(clock: Clock) -> None:
+    answer = recovery.waited_for(Service(lost=30, asks_to_wait_s=120), world())  # type: ignore[arg-type]
+
+    assert answer.status == 200
+    assert clock.now < recovery.RECOVERS_WITHIN_S
+
+
+def test_a_wait_for_which_there_is_time_is_kept_also_beyond_a_short_wait(clock: Clock) -> None:
+    service = Service(lost=1, asks_to_wait_s=40)
+
+    answer = recovery.waited_for(service, world(), 10)  # type: ignore[arg-type]
+
+    assert answer.status == 200
+    assert service.asked == 2
+    assert clock.now == 40
+
+
+@pytest.mark.usefixtures("clock")
+def test_who_asks_to_wait_to_the_end_is_not_held_to_it() -> None:
+    around = world()
+
+    with pytest.raises(RateLimited):
+        recovery.waited_for(Service(lost=float("inf"), asks_to_wait_s=120), around)  # type: ignore[arg-type]
+
     assert around.standing.given_up
 
 
