@@ -7,7 +7,7 @@ from typing import Any
 
 from reference.defects.listening import AnotherPort
 from reference.defects.meddling import Answered, Asked, meddling
-from reference.defects.service_pointers import pointing
+from reference.defects.service_pointers import on_another_host, pointing
 from reference.service.backend import Backend
 from reference.service.policy import introduction
 from reference.service.policy.introduction import ChallengeFacts
@@ -87,6 +87,15 @@ INTRODUCTION = (
         "META-05",
         listen=_DOCUMENTS.beside(),
         challenges=pointing(lambda facts: _DOCUMENTS.on_it(facts.metadata_url)),
+    ),
+    variant(
+        "pointer-by-another-name-for-bad-tokens",
+        "the challenge for a bad token calls the machine by another name than the target file",
+        challenges=pointing(
+            lambda facts: (
+                on_another_host(facts.metadata_url, "localhost") if facts.given else facts.metadata_url
+            )
+        ),
     ),
     variant(
         "resource-by-name",

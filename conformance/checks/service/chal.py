@@ -43,6 +43,8 @@ NO_TOKENS: dict[str, Callable[[str], str]] = {
     "as-a-parameter": lambda good: f'Bearer token="{good}"',
     "punctuation": lambda _: "!!!",
 }
+# Ends of names that no public server knows.
+INSIDE = (".local", ".internal", ".svc", ".lan", ".home.arpa")
 BAD_TOKENS: dict[str, Callable[[ServiceWorld], str]] = {
     "no-jwt": lambda _: "garbage",
     "expired": expired,
@@ -105,7 +107,10 @@ def challenge_points_to_the_metadata(service: Service, world: ServiceWorld) -> N
 def challenge_for_a_bad_token_points_there_too(
     service: Service, world: ServiceWorld, case: Callable[[ServiceWorld], str]
 ) -> None:
-    """Whoever sent a bad token is led to the same document as whoever sent none."""
+    """Whoever sent a bad token is led to the same document as whoever sent none.
+
+    A host that the target file does not name may be another name of the service's, and is not asked.
+    """
     pointer = challenged(service.operate()).parameters[POINTER]
     here = require(require(service.fetch(pointer, "metadata by the challenge")).status(200)).json_object()
     answer = service.serve(case(world))
@@ -124,8 +129,10 @@ def challenge_for_a_bad_token_points_there_too(
         got=there,
         exchange=answer,
     )
+    host, own = parts.hostname or "", urlsplit(service.service_url).hostname or ""
+    lost = _is_nowhere(host) or (_is_inside(host) and not _is_inside(own))
     expect.that(
-        service.wire.may_reach(there),
+        service.wire.may_reach(there) or not lost,
         f"{POINTER} for a bad token",
         expected=f"{pointer}, as without a token",
         got=there,
@@ -182,6 +189,17 @@ def _is_nowhere(host: str) -> bool:
         return ip_address(host).is_unspecified
     except ValueError:
         return False
+
+
+def _is_inside(host: str) -> bool:
+    """A name or an address that only a network of the operator's own knows; the machine's own is for all."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return False
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return "." not in host.rstrip(".") or host.endswith(INSIDE)
+    return address.is_private and not address.is_loopback
 
 
 def _bearer(answer: Exchange) -> Mapping[str, str]:
