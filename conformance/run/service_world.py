@@ -39,6 +39,20 @@ USERS = ("alice", "bob")
 FIRST_PROXY_TOKENS_S = 90
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FirstDeath:
+    """How the service got over the early end of a Proxy token, if it did: `mended`.
+
+    It `waited` where it went by the lifetime, and was moved `by_a_refusal` where one came before it asked.
+    The tokens that it had in the end are `short` where none was said to live for an hour.
+    """
+
+    mended: bool = False
+    waited: bool = False
+    by_a_refusal: bool = False
+    short: bool = False
+
+
 @dataclass(kw_only=True, slots=True)
 class Standing:
     """Whether the service was once waited for in vain, after all was well around it.
@@ -49,6 +63,7 @@ class Standing:
 
     # It kept a dead Proxy token for as long as that was to live: those to come live a short while as well.
     goes_by_lifetime: bool = False
+    first_death: FirstDeath | None = None
     given_up: bool = False
     renews_far_ahead: bool = False
     discovers_again: bool = True

@@ -66,13 +66,6 @@ TOKEN_LIVES: tuple[ServiceDefect, ...] = (
         mends=lambda _answer: False,
     ),
     defect(
-        "proxy-token-replaced-once",
-        "The first Proxy token that is refused is replaced, and its replacement is used for ever.",
-        "BACK-03",
-        proxy_token_is_due=hardly_ever,
-        may_force=lambda since_last_s: since_last_s == math.inf,
-    ),
-    defect(
         "proxy-token-renewed-once",
         "The first Proxy token is renewed when its time is over, and the second is used for ever.",
         "BACK-03",

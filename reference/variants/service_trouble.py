@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ssl
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import httpx
 
 from reference.defects.service_remembering import readied
-from reference.service.policy import redemption
+from reference.service.policy import proxy, redemption
 from reference.service.policy.keys import Known
 from reference.service.policy.redemption import CallFacts
 from reference.service.upstream import transport
@@ -71,7 +72,18 @@ def _until_authorized_again() -> Callable[[CallFacts, Answer], str | None]:
     return found
 
 
+def _for_fifty_minutes(document: Mapping[str, Any], now: float) -> proxy.ProxyToken | None:
+    token = proxy.proxy_token_kept(document, now)
+    return replace(token, renew_at=now + 3000) if token is not None else None
+
+
 TROUBLE = (
+    variant(
+        "refused-proxy-token-replaced-seldom",
+        "the Proxy token is kept for fifty minutes, and a refused one replaced once in five minutes at most",
+        proxy_token_kept=_for_fifty_minutes,
+        may_force=lambda since_last_s: since_last_s >= 300,
+    ),
     variant(
         "refused-until-authorized-again",
         "whom redemption refused is served by tokens that were issued after that",

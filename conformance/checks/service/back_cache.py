@@ -1,6 +1,6 @@
 """What the service does when its Proxy token is dead.
 
-This check comes after those about the first calls: the first Proxy tokens of a world are said to live for a
+These checks come after those about the first calls: the first Proxy tokens of a world are said to live for a
 short while, so that it can be seen what becomes of them.
 """
 
@@ -12,10 +12,11 @@ from conformance.check import check
 from conformance.checks.service._proxy_calls import USER, serves
 from conformance.claims import LeftOut, expect, observe
 from conformance.run.recovery import RECOVERS_WITHIN_S
-from conformance.run.service_world import FIRST_PROXY_TOKENS_S, ServiceWorld
+from conformance.run.service_world import FIRST_PROXY_TOKENS_S, FirstDeath, ServiceWorld
 from conformance.service import Service
 from fakes.gateway.gateway import ScriptedGateway
 from fakes.gateway.proxy_tokens import PROXY_TOKEN_S
+from fakes.gateway.script import Endpoint
 
 # A service that does something about a dead Proxy token does it soon.
 MENDS_WITHIN_S = 10
@@ -23,53 +24,112 @@ MENDS_WITHIN_S = 10
 
 @check("BACK-03")
 def dead_proxy_token_is_replaced(service: Service, world: ServiceWorld) -> None:
-    """When the gateway takes the Proxy token no more, the service gets another and goes on, and so once more.
+    """When the gateway takes the Proxy token no more, the service gets another and goes on.
 
     A call or two may fail over it. A service that goes by the lifetime alone is given that long, where it is
     not the whole hour, and as long again as a circuit breaker takes. One that asked for another while a short
-    lifetime lasted has been seen going by it. Who has replaced one has yet to show that it was not the last.
+    lifetime lasted has been seen going by it.
+    """
+    _first_death(service, world)
+
+
+@check("BACK-03")
+def replacement_of_a_dead_proxy_token_is_replaced(service: Service, world: ServiceWorld) -> None:
+    """Whoever has replaced a Proxy token has yet to show that the replacement was not the last.
+
+    One that a refusal moved to do so may be slow to do it again: any user's bad token might send it for more.
     """
     gateway, standing = world.gateway, world.standing
+    first = standing.first_death or _first_death(service, world)
+    if not first.mended:
+        raise LeftOut("no other Proxy token has taken the place of the first")
+    gateway.proxy_token_life_s = _life_s(goes_by_it=first.waited)
     try:
-        serves(service, world)
-        kept = [token for token in gateway.proxy_tokens if not token.revoked]
-        short = all(token.life_s == FIRST_PROXY_TOKENS_S for token in kept)
-        gateway.proxy_token_life_s, begun = FIRST_PROXY_TOKENS_S, time.monotonic()
-        lost = _lost_over_a_death(service, world, "it", short=short)
-        observe(calls_lost=lost)
-        if lost is not None:
-            waited = time.monotonic() - begun > MENDS_WITHIN_S
-            gateway.proxy_token_life_s = FIRST_PROXY_TOKENS_S if waited else PROXY_TOKEN_S
-            # Of several workers, one may still have a token of before.
-            short = short or len(kept) == 1
-            again = _lost_over_a_death(service, world, "its replacement", short=short)
-            standing.goes_by_lifetime = waited and again is not None
-            observe(calls_lost_again=again)
+        lost = _lost_over_a_death(service, world, short=first.short)
+        if lost is None and first.by_a_refusal:
+            raise LeftOut(
+                "the service has just replaced a Proxy token that was refused, and may wait with more"
+            )
+        _mended(world, lost, "its replacement", short=first.short)
+        observe(calls_lost_again=lost)
+        standing.goes_by_lifetime = first.waited and lost is not None
     finally:
         # Who asks for another Proxy token at the end of its life alone is asked about that later on as well.
-        gateway.proxy_token_life_s = FIRST_PROXY_TOKENS_S if standing.goes_by_lifetime else PROXY_TOKEN_S
+        gateway.proxy_token_life_s = _life_s(goes_by_it=standing.goes_by_lifetime)
 
 
-def _lost_over_a_death(service: Service, world: ServiceWorld, which: str, *, short: bool) -> int | None:
-    """How many calls fail once the Proxy token has died; None for who has another ready before that.
+def _first_death(service: Service, world: ServiceWorld) -> FirstDeath:
+    """The end of the Proxy token that the service has; its replacement is said to live for a short while."""
+    gateway, standing = world.gateway, world.standing
+    serves(service, world)
+    kept = [token for token in gateway.proxy_tokens if not token.revoked]
+    short = _all_short(world)
+    standing.first_death, mark = FirstDeath(), gateway.journal.mark()
+    gateway.proxy_token_life_s, begun = FIRST_PROXY_TOKENS_S, time.monotonic()
+    try:
+        lost = _lost_over_a_death(service, world, short=short)
+        _mended(world, lost, "it", short=short)
+    finally:
+        gateway.proxy_token_life_s = PROXY_TOKEN_S
+    observe(calls_lost=lost)
+    if lost is not None:
+        waited = time.monotonic() - begun > MENDS_WITHIN_S
+        gateway.proxy_token_life_s = _life_s(goes_by_it=waited)
+        standing.first_death = FirstDeath(
+            mended=True,
+            waited=waited,
+            by_a_refusal=not waited and _was_refused_first(world, mark),
+            # Of several workers, one may still have a token of before.
+            short=(short or len(kept) == 1) and _all_short(world),
+        )
+    return standing.first_death
 
-    Whoever goes by the lifetime alone is waited for where that is `short`.
-    """
-    gateway, far_ahead = world.gateway, world.standing.renews_far_ahead
-    gateway.revoke_proxy_tokens()
-    within_s = FIRST_PROXY_TOKENS_S + RECOVERS_WITHIN_S if short else MENDS_WITHIN_S
-    lost = _until_it_works(service, world, within_s)
-    if lost is None:
-        gateway.revive_proxy_tokens()
-        if not short and not far_ahead:
-            raise LeftOut("the service keeps its Proxy token for the whole of its hour")
 
+def _life_s(*, goes_by_it: bool) -> int:
+    """What Proxy tokens to come are said to live: an hour, unless the service is to be met at its end."""
+    return FIRST_PROXY_TOKENS_S if goes_by_it else PROXY_TOKEN_S
+
+
+def _all_short(world: ServiceWorld) -> bool:
+    """No Proxy token that is alive was said to live for an hour: a service may have one of an earlier run."""
+    tokens = [token for token in world.gateway.proxy_tokens if not token.revoked]
+    return all(token.life_s == FIRST_PROXY_TOKENS_S for token in tokens)
+
+
+def _was_refused_first(world: ServiceWorld, mark: int) -> bool:
+    """Since then a Proxy token was refused before any was asked for."""
+    calls = world.gateway.journal.since(mark, Endpoint.TOKEN, Endpoint.REDEMPTION)
+    first = next((call for call in calls if call.endpoint is Endpoint.TOKEN or call.status == 401), None)
+    return first is None or first.endpoint is Endpoint.REDEMPTION
+
+
+def _mended(world: ServiceWorld, lost: int | None, which: str, *, short: bool) -> None:
+    """Calls work again, in the time that a service which goes by a short lifetime alone is waited for."""
+    far_ahead = world.standing.renews_far_ahead
+    if lost is None and not short and not far_ahead:
+        raise LeftOut(
+            "the service keeps its Proxy token for the whole of its hour: start it again, or wait until that"
+            " hour is over, and then run once more"
+        )
     expect.that(
         lost is not None or far_ahead,
         f"calls in the {FIRST_PROXY_TOKENS_S} s that a Proxy token was to live, after {which} had died",
         expected="a new Proxy token, and calls that work",
         got="none that works",
     )
+
+
+def _lost_over_a_death(service: Service, world: ServiceWorld, *, short: bool) -> int | None:
+    """How many calls fail once the Proxy token has died; None for who has no other, and keeps that one.
+
+    Whoever goes by the lifetime alone is waited for where that is `short`.
+    """
+    gateway = world.gateway
+    gateway.revoke_proxy_tokens()
+    within_s = FIRST_PROXY_TOKENS_S + RECOVERS_WITHIN_S if short else MENDS_WITHIN_S
+    lost = _until_it_works(service, world, within_s)
+    if lost is None:
+        gateway.revive_proxy_tokens()
     return lost
 
 
