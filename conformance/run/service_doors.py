@@ -65,11 +65,15 @@ class ServiceDoors:
             self.loop.run(back.shut())
             self.loop.run(door.open(self.tls))
 
-    def _context(self, face: str) -> ssl.SSLContext | None:
+    def make_faces(self) -> None:
+        """Makes the wrong certificates once, which takes a while: nobody is kept waiting at a door for it."""
         if not self._contexts:
             wrong = self.faces()
             self._contexts.update(
                 {name: server_tls(each.cert_file, each.key_file) for name, each in wrong.items()}
             )
             self._contexts[PLAIN] = None
+
+    def _context(self, face: str) -> ssl.SSLContext | None:
+        self.make_faces()
         return self._contexts[face]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from conformance.checks.service._trouble import HOP, credentials_in
@@ -9,6 +10,7 @@ from conformance.claims import LeftOut, expect
 from conformance.faults.fault import Fault, Hop
 from conformance.faults.merchant_answers import DOORS, DoorFault
 from conformance.run.service_world import ServiceWorld
+from fakes.gateway.journal import Call
 from fakes.gateway.script import Endpoint
 
 WRONG = {name: door for name, door in DOORS.items() if door.over_tls}
@@ -17,14 +19,21 @@ ASPECTS = ("unknown-authority", "certificate-of-another-host")
 
 
 def issued(world: ServiceWorld, wrong: DoorFault) -> None:
-    """The harness has a certificate that is wrong like this."""
+    """The harness has a certificate that is wrong like this, and has made it."""
     if wrong.face in world.doors.unissued:
         raise LeftOut("the certificate of the world was given, and its authority issues no wrong one")
+    world.doors.make_faces()
 
 
-def asked_nothing(world: ServiceWorld, endpoint: Endpoint, wrong: DoorFault, mark: int, token: str) -> None:
-    """No request has come since to the door of this endpoint, at which somebody else stood."""
-    calls = world.gateway.journal.since(mark, *world.doors.behind(endpoint))
+def asked_there(world: ServiceWorld, endpoint: Endpoint, mark: int) -> list[Call]:
+    """The requests that have come since to the door of this endpoint."""
+    return world.gateway.journal.since(mark, *world.doors.behind(endpoint))
+
+
+def asked_nothing(
+    world: ServiceWorld, endpoint: Endpoint, wrong: DoorFault, calls: Sequence[Call], token: str
+) -> None:
+    """No request came to the door of this endpoint while somebody else stood there."""
     carried = sorted({name for call in calls for name in credentials_in(call, world, token)})
     expect.that(
         not calls,

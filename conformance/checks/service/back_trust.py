@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from conformance.check import check
-from conformance.checks.service._certificates import ASPECTS, WRONG, asked_nothing, issued, shown
+from conformance.checks.service._certificates import ASPECTS, WRONG, asked_nothing, asked_there, issued, shown
 from conformance.checks.service._trouble import USER, asks_within_s, settles, works
 from conformance.claims import LeftOut, fired, require
 from conformance.faults.merchant_answers import DoorFault
@@ -35,14 +35,15 @@ def party_with_a_wrong_certificate_is_asked_nothing(
     endpoint, wrong = case
     _testable(world, endpoint, wrong)
     works(service, world)
-    token, mark = world.unseen_token(USER), world.gateway.journal.mark()
+    token = world.unseen_token(USER)
     with world.doors.showing(endpoint, wrong.face) as visits:
+        mark = world.gateway.journal.mark()
         _until_visited(lambda: service.serve_once(token), visits, _TRIES)
-        came = visits()
+        came, calls = visits(), asked_there(world, endpoint, mark)
 
     require.that(came > 0, "operation of a user who is new", expected="a connection", got="none")
     fired(shown(endpoint, wrong), came)
-    asked_nothing(world, endpoint, wrong, mark, token)
+    asked_nothing(world, endpoint, wrong, calls, token)
     settles(service, world)
 
 
@@ -54,20 +55,26 @@ def token_endpoint_with_a_wrong_certificate_is_asked_nothing(
     wrong, gateway = WRONG[case], world.gateway
     _testable(world, Endpoint.TOKEN, wrong)
     works(service, world)
+    if _asks_for_keys(service, world):
+        raise LeftOut(
+            "the service asks for the key set with every call, and that stands behind the same door"
+        )
     until = time.monotonic() + asks_within_s(world, patiently=case == ASPECTS[0])
-    token, mark = world.unseen_token(USER), gateway.journal.mark()
+    token = world.unseen_token(USER)
     with world.doors.showing(Endpoint.TOKEN, wrong.face) as visits:
+        mark = gateway.journal.mark()
         gateway.revoke_proxy_tokens()
         service.serve_once(token)
         while not (came := visits()) and time.monotonic() < until:
             time.sleep(0.5)
             service.serve_once(token)
+        calls = asked_there(world, Endpoint.TOKEN, mark)
     if not came:
         gateway.revive_proxy_tokens()
         raise LeftOut("the service asks for no other Proxy token before the time of the old one is over")
 
     fired(shown(Endpoint.TOKEN, wrong), came)
-    asked_nothing(world, Endpoint.TOKEN, wrong, mark, token)
+    asked_nothing(world, Endpoint.TOKEN, wrong, calls, token)
     settles(service, world)
 
 
@@ -75,6 +82,13 @@ def _testable(world: ServiceWorld, endpoint: Endpoint, wrong: DoorFault) -> None
     if not world.doors.apart(endpoint):
         raise LeftOut("gateway and merchant have one address: whoever goes there is asked for a redemption")
     issued(world, wrong)
+
+
+def _asks_for_keys(service: Service, world: ServiceWorld) -> bool:
+    """A call that comes right after another asks for the key set all the same."""
+    mark = world.gateway.journal.mark()
+    works(service, world)
+    return bool(world.gateway.journal.since(mark, Endpoint.CORE_KEYS))
 
 
 def _until_visited(ask: Callable[[], Exchange], visits: Callable[[], int], tries: int) -> None:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from conformance.check import check
-from conformance.checks.service._certificates import ASPECTS, WRONG, asked_nothing, issued, shown
+from conformance.checks.service._certificates import ASPECTS, WRONG, asked_nothing, asked_there, issued, shown
 from conformance.checks.service._trouble import FOUND_WITHIN_S, USER, settles, works
 from conformance.checks.service.back_keys import ASKS_WITHIN_S
 from conformance.claims import LeftOut, fired
@@ -43,13 +43,14 @@ def _is_not_believed(service: Service, world: ServiceWorld, endpoint: Endpoint, 
     wrong, gateway = WRONG[aspect], world.gateway
     issued(world, wrong)
     works(service, world)
-    mark, added = gateway.journal.mark(), gateway.add_core_key()
+    others = [each for each in (Endpoint.DISCOVERY, Endpoint.CORE_KEYS) if each is not endpoint]
+    added = gateway.add_core_key()
     try:
         with world.doors.showing(endpoint, wrong.face) as visits:
+            mark = gateway.journal.mark()
             token = _looked_for(service, world, mark, visits)
-            came = visits()
-        others = [each for each in (Endpoint.DISCOVERY, Endpoint.CORE_KEYS) if each is not endpoint]
-        passed_by = bool(gateway.journal.since(mark, *others))
+            came, calls = visits(), asked_there(world, endpoint, mark)
+            passed_by = bool(gateway.journal.since(mark, *others))
         if endpoint is Endpoint.CORE_KEYS:
             world.standing.discovers_again = passed_by
         if not came:
@@ -60,7 +61,11 @@ def _is_not_believed(service: Service, world: ServiceWorld, endpoint: Endpoint, 
             )
 
         fired(shown(endpoint, wrong), came)
-        asked_nothing(world, endpoint, wrong, mark, token)
+        asked_nothing(world, endpoint, wrong, calls, token)
+        if endpoint is Endpoint.DISCOVERY and passed_by:
+            raise LeftOut(
+                "the service found the key set, and may have come to that door for a redemption alone"
+            )
         settles(service, world, FOUND_WITHIN_S)
     finally:
         # The checks that come next have another question: their tokens are signed as before.
