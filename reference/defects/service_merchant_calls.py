@@ -59,6 +59,21 @@ def the_agents_own_again() -> dict[str, Any]:
     return {"merchant_request": asked_for, "followed": again}
 
 
+def the_agents_own_first() -> dict[str, Any]:
+    """The merchant is told who comes by the agent's token, at an address that it need not have."""
+    usual: dict[tuple[str, str], Outgoing] = {}
+
+    def asked_for(facts: CallFacts) -> Outgoing:
+        url, authorization = f"{facts.settings.merchant_api_url}/sessions", f"Bearer {facts.token}"
+        usual[url, authorization] = redemption.merchant_request(facts)
+        return Outgoing(method="POST", url=url, headers={"authorization": authorization})
+
+    def then(asked: Outgoing, _answer: Answer) -> Outgoing | None:
+        return usual.pop((asked.url, asked.headers.get("authorization", "")), None)
+
+    return {"merchant_request": asked_for, "followed": then}
+
+
 MERCHANT_CALLS: tuple[ServiceDefect, ...] = (
     defect(
         "agents-token-to-the-merchant",
@@ -109,6 +124,12 @@ MERCHANT_CALLS: tuple[ServiceDefect, ...] = (
         "Where the merchant's API refuses the merchant token, it is shown the agent's token.",
         "BACK-05",
         **the_agents_own_again(),
+    ),
+    defect(
+        "agents-token-announced-to-the-merchant",
+        "Before the merchant's API is asked for the orders, it is sent the agent's token at another path.",
+        "BACK-05",
+        **the_agents_own_first(),
     ),
     defect(
         "proxy-client-to-the-merchants-proxy",

@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 from conformance.check import check
 from conformance.checks.service._trouble import failing
 from conformance.claims import expect, require
+from conformance.documents import same_url
 from conformance.run.service_world import USERS, ServiceWorld
 from conformance.service import Service
 from conformance.wire import leaks
@@ -89,10 +90,12 @@ def redemption_has_its_exact_form(service: Service, world: ServiceWorld, case: t
 
 @check("BACK-05")
 def merchant_api_gets_the_merchant_token_alone(service: Service, world: ServiceWorld) -> None:
-    """The merchant is shown the merchant token as Bearer, and no other credential."""
+    """The merchant is shown the merchant token as Bearer, and no other credential anywhere."""
     gateway, mark = world.gateway, world.gateway.journal.mark()
     token, astray = world.unseen_token(USER), gateway.astray_token(USER)
     service.serve(token, tuple((name, astray) for name in FORWARDED))
+    found = _others(_at_the_merchant(world, mark), world, token, astray)
+    expect.that(not found, "calls of the merchant API", expected="no other credential", got=", ".join(found))
     calls = gateway.journal.since(mark, Endpoint.MERCHANT_API)
     require.that(bool(calls), "journal of the merchant API", expected="a call", got="none")
     for call in calls:
@@ -102,10 +105,6 @@ def merchant_api_gets_the_merchant_token_alone(service: Service, world: ServiceW
             "Authorization at the merchant API",
             expected="Bearer and the merchant token",
             got="something else" if bearer else "no such header",
-        )
-        found = _others([call], world, token, astray)
-        expect.that(
-            not found, "call of the merchant API", expected="no other credential", got=", ".join(found)
         )
 
 
@@ -122,19 +121,17 @@ def merchant_api_gets_no_stand_in(service: Service, world: ServiceWorld, case: s
     asked = gateway.journal.since(mark, Endpoint.REDEMPTION)
     require.that(bool(asked), "journal of the gateway", expected="a redemption", got="none")
 
-    calls = gateway.journal.since(mark, Endpoint.MERCHANT_API)
-    found = _others(calls, world, token)
+    found = _others(_at_the_merchant(world, mark), world, token)
     expect.that(not found, "calls of the merchant API", expected="no other credential", got=", ".join(found))
 
 
 @check("BACK-05", cases=("401", "403", "500"))
 def merchant_api_in_trouble_gets_nothing_else(service: Service, world: ServiceWorld, case: str) -> None:
     """A merchant that refuses its own token, or fails, is shown nothing else that the service holds."""
-    token = world.unseen_token(USER)
-    _, calls = failing(service, world, Endpoint.MERCHANT_API, Answer(status=int(case)), token)
+    token, mark = world.unseen_token(USER), world.gateway.journal.mark()
+    failing(service, world, Endpoint.MERCHANT_API, Answer(status=int(case)), token)
 
-    asked = [call for call in calls if call.endpoint is Endpoint.MERCHANT_API]
-    found = _others(asked, world, token)
+    found = _others(_at_the_merchant(world, mark), world, token)
     expect.that(not found, "calls of the merchant API", expected="no other credential", got=", ".join(found))
 
 
@@ -150,6 +147,23 @@ def _asked(world: ServiceWorld, mark: int, endpoint: Endpoint, url: str) -> list
             and (call.header("authorization") or call.header("x-proxy-token") or "grant_type" in call.text())
         )
     ]
+
+
+def _at_the_merchant(world: ServiceWorld, mark: int) -> list[Call]:
+    """The calls of the merchant's API since then, also by a method and of a path that it does not have."""
+    url = world.gateway.addresses.merchant_api_url
+    path = urlsplit(url).path
+    return [
+        call
+        for call in world.gateway.journal.since(mark, Endpoint.MERCHANT_API, Endpoint.ELSEWHERE)
+        if call.endpoint is Endpoint.MERCHANT_API
+        or (same_url(f"{urlsplit(url).scheme}://{call.header('host')}{path}", url) and _is_below(path, call))
+    ]
+
+
+def _is_below(path: str, call: Call) -> bool:
+    asked = call.target.partition("?")[0]
+    return asked == path or asked.startswith(f"{path}/")
 
 
 def _others(calls: Iterable[Call], world: ServiceWorld, token: str, astray: str = "") -> list[str]:
