@@ -22,7 +22,7 @@ from conformance.target.launch import LaunchFailed, Running
 from conformance.target.model import ServiceTarget, World
 from conformance.target.readiness import any_answers
 from conformance.vocabulary import NEEDS
-from conformance.wire.client import Wire
+from conformance.wire.client import RateLimited, Wire
 from conformance.wire.connections import DISTRUSTED
 from conformance.wire.keyring import Keyring
 from conformance.wire.place import Place, origin
@@ -156,6 +156,8 @@ def _introduced(target: ServiceTarget, world: ServiceWorld) -> tuple[Introductio
     try:
         launched_within_s = target.launch.timeout_s if target.launch is not None else 0.0
         found = introduced(service, guessed=target.metadata_url is None, launched_within_s=launched_within_s)
+    except RateLimited as limited:
+        raise CannotRun(f"the service cannot be reached: {limited}") from limited
     finally:
         wire.close()
     if found.met.answer is not None:
