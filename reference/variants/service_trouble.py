@@ -83,6 +83,8 @@ TROUBLE = (
         "the Proxy token is kept for fifty minutes, and a refused one replaced once in five minutes at most",
         proxy_token_kept=_for_fifty_minutes,
         may_force=lambda since_last_s: since_last_s >= 300,
+        # Who does not mend a refusal at all has to go by the lifetime.
+        mends=redemption.may_be_the_proxy_token,
     ),
     variant(
         "refused-until-authorized-again",
