@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.challenge import Challenge, challenges
+from conformance.checks.service import chal
 
 URL = "https://orders.example/.well-known/oauth-protected-resource"
 
@@ -44,3 +45,22 @@ def test_unclosed_quote_ends_the_reading() -> None:
     assert challenges('Bearer realm="x", resource_metadata="https://never') == [
         Challenge(scheme="Bearer", parameters={"realm": "x"})
     ]
+
+
+@pytest.mark.parametrize(
+    ("host", "inside"),
+    [
+        ("orders-svc", True),
+        ("orders.default.svc", True),
+        ("orders.local", True),
+        ("10.0.0.7", True),
+        ("fd00::7", True),
+        ("localhost", False),
+        ("127.0.0.2", False),
+        ("::1", False),
+        ("orders.example", False),
+        ("8.8.8.8", False),
+    ],
+)
+def test_a_host_inside_is_one_that_only_a_private_network_knows(host: str, inside: bool) -> None:
+    assert chal._is_inside(host) is inside
