@@ -25,8 +25,8 @@ _POLL_S = 0.02
 # An address for the user stands near the beginning of what an agent prints.
 _READ_FOR_ADDRESSES = 1024 * 1024
 _LINE_IS_OVER_S = 0.5
-# Who is asked to end may want to say something first.
-_LAST_WORDS_S = 2.0
+# Who is asked to end may want to put things in order first.
+_LAST_WORDS_S = 7.0
 _MARK = "GATEPROOF_STATE_DIR"
 _PROCESSES = Path("/proc")
 # Three authorizations are plenty, and ten fail (rule AGENT-15); who gets there is stopped.
@@ -61,6 +61,8 @@ class Run:
     served: bool
     output_file: Path
     dropped: int
+    # It did not end, though it was asked to, in as much time as it may take: not all of its processes did.
+    killed: bool = False
 
     def said(self) -> str:
         """How it ended, in a few words."""
@@ -79,11 +81,6 @@ class Run:
 
     def _at_limit(self) -> str:
         return f"a run that was stopped {self.ended.value} of {self.limit_s:g} s"
-
-    @property
-    def killed(self) -> bool:
-        """It did not end, though it was asked to, in as much time as it may take."""
-        return self.ended is Ended.ASKED_TO and self.exit_code == -signal.SIGKILL
 
     @property
     def done(self) -> bool:
@@ -146,6 +143,7 @@ def run_once(
     """Launches the agent, plays its user until it ends, and leaves no process of it behind."""
     command = tuple(part.replace("{service_url}", world.service.url) for part in spec.command)
     before, served_before, started = _last(world), len(world.service.served), time.monotonic()
+    killed = False
     browser.serves(visits.opened)
     running = launch(replace(spec, command=command), output_file=output_file, env_extra=told)
     try:
@@ -153,12 +151,12 @@ def run_once(
         reasons = {Ended.STOPPED: lambda: _too_much(world, before, visits), Ended.ASKED_TO: until}
         ended = _watched(running, visits, reasons, started + spec.timeout_s)
         took_s = time.monotonic() - started
-        if ended is Ended.ASKED_TO:
-            running.ask_to_end(_LAST_WORDS_S)
+        killed = ended is Ended.ASKED_TO and not running.ask_to_end(_LAST_WORDS_S)
     finally:
         browser.serves(None)
         visits.close()
-        running.clear_away() if running.exit_code() is not None else running.stop()
+        # Who was asked once, and has not ended in time, is not asked again.
+        running.clear_away() if killed or running.exit_code() is not None else running.stop()
         _sweep(told[_MARK])
     return Run(
         what=what,
@@ -171,6 +169,7 @@ def run_once(
         served=len(world.service.served) > served_before,
         output_file=output_file,
         dropped=running.dropped,
+        killed=killed,
     )
 
 

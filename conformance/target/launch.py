@@ -92,10 +92,13 @@ class Running:
     def last_lines(self) -> str:
         return self._output.last_lines()
 
-    def ask_to_end(self, timeout_s: float) -> None:
-        """Asks the whole group to end, and waits for the target itself to do so, as long as it may take."""
-        signal_group(self.pid, signal.SIGTERM)
-        self.wait(timeout_s)
+    def ask_to_end(self, timeout_s: float) -> bool:
+        """Asks the whole group to end, and waits until it has, as long as it may take; False when it has not.
+
+        A shell that runs the target dies at once, and leaves a target that still clears up. Whoever keeps a
+        helper in the group that does not end is waited for in vain, this once.
+        """
+        return self._all_end(timeout_s)
 
     def stop(self) -> None:
         """Asks the whole group to end, and ends it after a grace; a second call does nothing."""
@@ -106,7 +109,7 @@ class Running:
             self._kill()
 
     def clear_away(self) -> None:
-        """Kills what a target that has ended by itself left behind; nobody is asked any more."""
+        """Kills what is left of a target that has ended, or was asked to; nobody is asked any more."""
         self._kill()
 
     def _ask(self) -> None:
@@ -115,13 +118,18 @@ class Running:
         if self._process.stdin is not None:
             with suppress(OSError):
                 self._process.stdin.close()
-        deadline = time.monotonic() + _GRACE_S
+        self._all_end(_GRACE_S)
+
+    def _all_end(self, timeout_s: float) -> bool:
+        """Asks every process of the group to end; True as soon as nothing of it is left."""
+        deadline = time.monotonic() + timeout_s
         alive = signal_group(self.pid, signal.SIGTERM)
         while alive and time.monotonic() < deadline:
             self._process.poll()
             alive = signal_group(self.pid, 0)
             if alive:
                 time.sleep(_POLL_S)
+        return not alive
 
     def _kill(self) -> None:
         """Kills what is left. Once done, never again: the number may belong to somebody else by then."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import socket
 import ssl
 import sys
@@ -14,6 +15,7 @@ from urllib.parse import urlencode, urlsplit
 import pytest
 
 from conformance.agent import Install, attempts_of
+from conformance.run import agent_launch
 from conformance.run.agent_browser import BrowserCommand
 from conformance.run.agent_launch import Ended, Run
 from conformance.run.agent_visits import Visit
@@ -29,6 +31,26 @@ LAST_WORDS = """
 import signal, sys, time
 signal.signal(signal.SIGTERM, lambda *_: sys.exit("good-bye"))
 print("here", flush=True)
+time.sleep(60)
+"""
+# A shell dies of the signal at once, and the agent below it still clears up.
+BELOW_A_SHELL = """
+import signal, sys, time
+def clear_up(*_):
+    time.sleep(0.3)
+    print("cleared up", flush=True)
+    sys.exit(0)
+signal.signal(signal.SIGTERM, clear_up)
+print("here", flush=True)
+time.sleep(60)
+"""
+# What is left in its group takes no notice of the signal.
+WITH_A_HELPER = """
+import os, signal, sys, time
+signal.signal(signal.SIGTERM, lambda *_: sys.exit("good-bye"))
+if os.fork() == 0:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    print("here", flush=True)
 time.sleep(60)
 """
 _ORDINALS = count(1)
@@ -110,13 +132,13 @@ def world(tmp_path: Path) -> Iterator[AgentWorld]:
         made.close()
 
 
-def launched(world: AgentWorld, folder: Path, program: str) -> Install:
+def launched(world: AgentWorld, folder: Path, *command: str) -> Install:
     (folder / "state").mkdir()
     nothing = folder / "nothing.pem"
     with BrowserCommand(folder) as browser:
         install = Install(
             world=world,
-            spec=Launch(command=(sys.executable, "-c", program), cwd=folder, timeout_s=30),
+            spec=Launch(command=command, cwd=folder, timeout_s=30),
             browser=browser,
             folder=folder,
             callback_url="https://127.0.0.1:9/callback",
@@ -131,12 +153,33 @@ def launched(world: AgentWorld, folder: Path, program: str) -> Install:
 
 def test_agent_that_is_asked_to_end_has_a_last_word(world: AgentWorld, tmp_path: Path) -> None:
     began = time.monotonic()
-    made = launched(world, tmp_path, LAST_WORDS).runs[0]
+    made = launched(world, tmp_path, sys.executable, "-c", LAST_WORDS).runs[0]
 
     assert time.monotonic() - began < 15
     assert made.ended is Ended.ASKED_TO
     assert not made.killed
     assert made.said() == "a run that was asked to end"
+    assert b"good-bye" in made.output()
+
+
+def test_agent_below_a_shell_is_waited_for_when_it_is_asked_to_end(world: AgentWorld, tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text(BELOW_A_SHELL)
+    (tmp_path / "run.sh").write_text(f"{shlex.quote(sys.executable)} agent.py\nexit $?\n")
+    made = launched(world, tmp_path, "sh", "run.sh").runs[0]
+
+    assert made.ended is Ended.ASKED_TO
+    assert not made.killed
+    assert b"cleared up" in made.output()
+
+
+def test_agent_whose_helper_does_not_end_is_killed_in_the_end(
+    world: AgentWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agent_launch, "_LAST_WORDS_S", 1.0)
+    made = launched(world, tmp_path, sys.executable, "-c", WITH_A_HELPER).runs[0]
+
+    assert made.ended is Ended.ASKED_TO
+    assert made.killed
     assert b"good-bye" in made.output()
 
 

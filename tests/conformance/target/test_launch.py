@@ -176,6 +176,37 @@ def test_stubborn_grandchildren_do_not_outlive_the_target(spec, start, monkeypat
     _eventually(lambda: not _alive(pid))
 
 
+def test_target_that_is_asked_to_end_has_ended_with_all_of_its_group(spec, start, tmp_path):
+    body = """
+        import signal, sys, time
+        def clear_up(*_):
+            time.sleep(0.3)
+            sys.exit("cleared up")
+        signal.signal(signal.SIGTERM, clear_up)
+        print("up", flush=True)
+        time.sleep(60)
+    """
+    script = spec(body).command[1]
+    shell = f'"{sys.executable}" "{script}"; exit $?'
+    running = start(Launch(command=("sh", "-c", shell), cwd=tmp_path))
+    _eventually(lambda: "up" in running.output())
+    began = time.monotonic()
+
+    assert running.ask_to_end(10)
+    assert time.monotonic() - began < 5
+    running.clear_away()
+    assert "cleared up" in running.output()
+
+
+def test_target_that_does_not_end_is_asked_for_so_long_and_no_longer(spec, start):
+    running = start(spec(DEAF))
+    _eventually(lambda: "deaf" in running.output())
+
+    assert not running.ask_to_end(0.3)
+    running.clear_away()
+    assert running.exit_code() == -signal.SIGKILL
+
+
 def test_ctrl_c_during_the_grace_still_leaves_nothing(spec, start, monkeypatch):
     running = start(spec(DEAF))
     _eventually(lambda: "deaf" in running.output())
