@@ -27,6 +27,8 @@ _READ_FOR_ADDRESSES = 1024 * 1024
 _LINE_IS_OVER_S = 0.5
 # Who is asked to end may want to put things in order first.
 _LAST_WORDS_S = 7.0
+# How a process ends that does nothing about SIGTERM, and what a shell makes of that.
+_OF_SIGTERM = {-signal.SIGTERM, 128 + signal.SIGTERM}
 _MARK = "GATEPROOF_STATE_DIR"
 _PROCESSES = Path("/proc")
 # Three authorizations are plenty, and ten fail (rule AGENT-15); who gets there is stopped.
@@ -81,6 +83,11 @@ class Run:
 
     def _at_limit(self) -> str:
         return f"a run that was stopped {self.ended.value} of {self.limit_s:g} s"
+
+    @property
+    def cut_off(self) -> bool:
+        """The signal itself ended it when it was asked to, or the shell that ran it."""
+        return self.ended is Ended.ASKED_TO and self.exit_code in _OF_SIGTERM
 
     @property
     def done(self) -> bool:

@@ -7,6 +7,7 @@ import hashlib
 import http.client
 import json
 import os
+import shutil
 import socket
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -67,6 +68,19 @@ def _keeping_documents(run: Callable[[], int]) -> int:
 
     setattr(Agent, "_discovered", discovered)  # noqa: B010 - a type checker would refuse the plain form
     return run()
+
+
+def _keeping_at_the_end(run: Callable[[], int]) -> int:
+    """A run works on a copy of its state folder; who does not get to the end leaves the folder as it was."""
+    folder = Path(os.environ["GATEPROOF_STATE_DIR"])
+    copy = folder.with_name(f"{folder.name}-copy")
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(folder, copy)
+    os.environ["GATEPROOF_STATE_DIR"] = str(copy)
+    code = run()
+    shutil.rmtree(folder)
+    copy.rename(folder)
+    return code
 
 
 def _patient() -> Callable[[Outgoing, Answer], Outgoing | None]:
@@ -171,6 +185,11 @@ KEEPING = (
         "state-with-its-install",
         "the state begins with what the install has kept for it",
         fresh_attempt=_of_this_install,
+    ),
+    variant(
+        "keeps-all-at-the-end",
+        "what is to be kept is written at the end of a run, and by no run that a signal ends",
+        around=_keeping_at_the_end,
     ),
     variant("introduces-its-user", "it prints claims and fingerprints", told=_introduces_its_user),
 )

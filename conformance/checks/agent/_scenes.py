@@ -191,6 +191,12 @@ def not_killed(run: Run) -> None:
         raise LeftOut("the agent does not end when it is asked to, and had to be killed")
 
 
+def not_cut_off(run: Run) -> None:
+    """Who keeps everything at the end of a run has kept nothing where a signal was the end."""
+    if run.cut_off:
+        raise LeftOut("the agent does nothing about SIGTERM, and may not have kept its client by then")
+
+
 # Where a call that came with a token did not bring the orders.
 HELPLESS: Mapping[str, Callable[[Agents], Install]] = {
     EXPIRED: renewed,

@@ -15,6 +15,7 @@ from conformance.checks.agent._scenes import (
     TOKEN_ENDPOINT_FAILS,
     held,
     interrupted,
+    not_cut_off,
     not_killed,
     recovered,
     refused,
@@ -71,6 +72,8 @@ def trouble_makes_no_new_client(agents: Agents, case: str) -> None:
     runs = in_time(played)
     calls = [each for run in runs for each in run.calls(Endpoint.REGISTRATION)]
     require.that(bool(calls), runs[0].what, expected="a registration", got="none")
+    if len(calls) > 1 and len(runs[0].calls(Endpoint.REGISTRATION)) == 1:
+        not_cut_off(runs[0])
     expect.that(
         len(calls) == 1,
         f"registrations of {' and '.join(run.what for run in runs)}",
