@@ -172,7 +172,13 @@ KEEPING = (
         "of two states in a redirect it is enough that one is its own",
         is_ours=lambda query, attempt: attempt.state in query.get("state", ()),
     ),
-    variant("state-by-its-octets", "the state is decoded, and then compared", is_ours=_same_octets),
+    variant(
+        "state-by-its-octets",
+        "the state is decoded, and then compared",
+        is_ours=_same_octets,
+        # A state that is no base64url has no octets to compare.
+        fresh_attempt=authorization.fresh_attempt,
+    ),
     variant(
         "hints-who-signed-in",
         "a later authorization has the ID token as its hint",
@@ -180,6 +186,7 @@ KEEPING = (
         worth_keeping=dict,
         # An address with a token in it is for a browser, and not for the output.
         open_browser=open_browser,
+        told=lambda _step, _facts: None,
     ),
     variant(
         "state-with-its-install",
