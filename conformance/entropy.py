@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Callable, Sequence
+import string
+from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
 from itertools import pairwise, takewhile
 
 # Alphabets that generators use; what was seen is rounded up to the next, since a sample misses some letters.
 _ALPHABETS = (2, 4, 8, 10, 16, 26, 32, 36, 52, 58, 62, 64)
 # So often a letter has to come again in its place, in each group, before that is no chance.
 _AGAIN = 4
+# So many values make two steps, which are the same by no chance.
+_TWO_STEPS = 3
+_HEXADECIMAL = "0123456789abcdef"
+_BASE64URL = f"{string.ascii_uppercase}{string.ascii_lowercase}{string.digits}-_"
 
 
 def apparent_bits(samples: Sequence[str]) -> float:
@@ -95,13 +101,24 @@ def _alphabet(columns: Sequence[set[str]]) -> int:
 def spelled_out(samples: Sequence[str]) -> list[str]:
     """The samples without encodings that only make them look longer, however many: those of what is text.
 
-    Random octets are hardly ever text, so where all samples are, text is what somebody encoded.
+    Random octets are hardly ever text, so where all samples are, text is what somebody encoded. A mark that
+    all have in front of it, such as `v1.`, is none of it.
     """
-    for decode in (_octets, bytes.fromhex, _of_base32):
-        inner = _texts(samples, decode)
-        if inner is not None:
-            return spelled_out(inner)
+    for unmarked in _without_mark(samples):
+        for decode in (_octets, bytes.fromhex, _of_base32):
+            inner = _texts(unmarked, decode)
+            if inner is not None:
+                return spelled_out(inner)
     return list(samples)
+
+
+def _without_mark(samples: Sequence[str]) -> Iterator[list[str]]:
+    """The samples, and then without what all begin with, up to each character that is no letter or digit."""
+    yield list(samples)
+    shared = samples[0][: _alike(samples)] if len(set(samples)) > 1 else ""
+    for place, char in enumerate(shared, 1):
+        if not char.isalnum():
+            yield [sample[place:] for sample in samples]
 
 
 def steady_steps(samples: Sequence[str]) -> bool:
@@ -109,13 +126,11 @@ def steady_steps(samples: Sequence[str]) -> bool:
 
     A counter that is scrambled by a multiplication varies in every position, and is guessed all the same.
     """
-    columns = enumerate(zip(*samples, strict=False))
-    shared = next((place for place, column in columns if len(set(column)) > 1), 0)
-    readings = (
-        (_hexadecimal, [sample[shared:].replace("-", "") for sample in samples]),
-        (_base64url, samples),
-    )
-    return any(_steady(read, texts) for read, texts in readings)
+    if len(samples) < _TWO_STEPS:
+        return False
+    hexadecimal = [sample.replace("-", "").lower() for sample in samples]
+    base64url = [sample.rstrip("=") for sample in samples]
+    return _steady(hexadecimal, _HEXADECIMAL) or _steady(base64url, _BASE64URL)
 
 
 def _texts(samples: Sequence[str], decode: Callable[[str], bytes]) -> list[str] | None:
@@ -127,23 +142,24 @@ def _texts(samples: Sequence[str], decode: Callable[[str], bytes]) -> list[str] 
     return inner if all(text and text.isprintable() for text in inner) else None
 
 
-def _steady(read: Callable[[str], int], texts: Sequence[str]) -> bool:
+def _steady(texts: Sequence[str], alphabet: str) -> bool:
+    """Where all that varies is one number: what is random beside a counter is no part of its steps."""
+    (parts,) = _trimmed([texts])
     try:
-        numbers = [read(text) for text in texts]
+        numbers = [_number(part, alphabet) for part in parts]
     except ValueError:
         return False
-    # A scrambled counter wraps around at a whole word; what stands before it is the same in all of them.
-    words = (1 << 64, 1 << 128, 1 << 256)
-    steps = [{(after - before) % word for before, after in pairwise(numbers)} for word in words]
-    return any(len(sizes) == 1 and sizes != {0} for sizes in steps)
+    # A scrambled counter wraps around at a whole word, which begins somewhere in the first letter.
+    length = max(map(len, parts)) * (len(alphabet) - 1).bit_length()
+    for bits in range(max(1, length - 5), length + 1):
+        steps = {(after - before) % (1 << bits) for before, after in pairwise(numbers)}
+        if len(steps) == 1 and steps != {0} and len({number >> bits for number in numbers}) == 1:
+            return True
+    return False
 
 
-def _hexadecimal(text: str) -> int:
-    return int(text or "0", 16)
-
-
-def _base64url(text: str) -> int:
-    return int.from_bytes(_octets(text), "big")
+def _number(text: str, alphabet: str) -> int:
+    return reduce(lambda number, letter: number * len(alphabet) + alphabet.index(letter), text, 0)
 
 
 def _octets(text: str) -> bytes:

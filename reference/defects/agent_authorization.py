@@ -227,6 +227,17 @@ AUTHORIZATION: tuple[AgentDefect, ...] = (
         ),
     ),
     defect(
+        "state-of-marked-hexadecimal-text",
+        "The state is `v1.` and base64url of the hexadecimal of twelve random octets.",
+        "AGENT-04",
+        **attempt_by(
+            lambda drawn: {
+                "verifier": drawn.verifier,
+                "state": f"v1.{encoded(os.urandom(12).hex().encode())}",
+            }
+        ),
+    ),
+    defect(
         "state-in-any-case",
         "Capital letters and small ones are the same.",
         "AGENT-05",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import secrets
 import time
 from dataclasses import replace
@@ -10,6 +11,8 @@ from reference.agent.policy import authorization
 from reference.agent.policy.authorization import Attempt, Octets
 from reference.defects.agent_defect import AgentDefect, defect
 from reference.defects.agent_keeping import marker
+
+ODD = 0x9E3779B97F4A7C15F39CC0605CEDC835
 
 
 def kept(name: str, octets: int) -> str:
@@ -37,6 +40,12 @@ def with_the_count(octets: Octets) -> Attempt:
     return replace(authorization.fresh_attempt(octets), verifier=f"{kept('secret', 60)}{counted():06}")
 
 
+def with_a_scrambled_count(octets: Octets) -> Attempt:
+    number = (int(kept("start", 16), 16) + counted() * ODD) % (1 << 128)
+    state = base64.urlsafe_b64encode(f"{number:032x}".encode()).decode().rstrip("=")
+    return replace(authorization.fresh_attempt(octets), state=state)
+
+
 INSTALLS: tuple[AgentDefect, ...] = (
     defect(
         "state-of-the-install-and-the-clock",
@@ -49,5 +58,11 @@ INSTALLS: tuple[AgentDefect, ...] = (
         "The verifier is a secret of the install and a number that goes up.",
         "AGENT-04",
         fresh_attempt=with_the_count,
+    ),
+    defect(
+        "state-of-a-scrambled-count",
+        "The state is a multiple of a large odd number, written in hexadecimal and then in base64url.",
+        "AGENT-04",
+        fresh_attempt=with_a_scrambled_count,
     ),
 )

@@ -161,6 +161,31 @@ def test_scrambled_counter_takes_steady_steps() -> None:
     assert steady_steps([urlsafe_b64encode(value.to_bytes(16, "big")).decode() for value in values])
 
 
+@pytest.mark.parametrize("mark", ["", "v1", "code_", "v1.x-"])
+def test_scrambled_counter_takes_steady_steps_behind_any_mark(mark: str) -> None:
+    for octets in (8, 16, 32):
+        odd, most = random.Random(octets).randrange(1, 1 << 8 * octets, 2), 1 << 8 * octets
+        values = [((count + 7) * odd % most).to_bytes(octets, "big") for count in range(6)]
+        assert steady_steps([mark + value.hex() for value in values])
+        assert steady_steps([mark + urlsafe_b64encode(value).decode().rstrip("=") for value in values])
+
+
+def test_counter_beside_what_is_random_takes_no_steady_steps() -> None:
+    generator = random.Random(12)
+    for make in (lambda g: g.randbytes(16).hex(), lambda g: urlsafe_b64encode(g.randbytes(18)).decode()):
+        assert not steady_steps([f"{make(generator)}{count:016}" for count in range(6)])
+        texts = [
+            f'{{"nonce":"{make(generator)}","at":{count}}}' for count in range(1_795_000_000, 1_795_000_006)
+        ]
+        assert not steady_steps(texts)
+        assert not steady_steps([urlsafe_b64encode(text.encode()).decode() for text in texts])
+
+
+def test_two_values_make_one_step_which_is_no_series() -> None:
+    assert not steady_steps(["00", "01"])
+    assert steady_steps(["00", "01", "02"])
+
+
 def test_random_values_take_no_steady_steps() -> None:
     assert not steady_steps([secrets.token_hex(16) for _ in range(16)])
     assert not steady_steps([secrets.token_urlsafe(32) for _ in range(16)])
@@ -195,9 +220,43 @@ def test_text_in_two_encodings_is_no_more_random(
     assert spelled_out(samples) == texts
 
 
+@pytest.mark.parametrize("mark", ["v1.", "state-", "https://orders.example/?a=b&n=", "~"])
+def test_mark_in_front_of_an_encoding_hides_nothing(mark: str) -> None:
+    texts = [secrets.token_hex(8) for _ in range(6)]
+
+    assert spelled_out([mark + urlsafe_b64encode(text.encode()).decode() for text in texts]) == texts
+    once_more = [mark + (f"2-{text}".encode()).hex() for text in texts]
+    assert spelled_out(once_more) == [f"2-{text}" for text in texts]
+
+
+# Legal states, of 16 octets and more; the install's part of a JWT is the same in all of them.
+LEGAL: dict[str, Callable[[random.Random], str]] = {
+    **TIGHT,
+    "UUID and more": lambda g: f"{uuid.UUID(int=g.getrandbits(128), version=4)}-{g.randbytes(4).hex()}",
+    "32 octets": lambda g: urlsafe_b64encode(g.randbytes(32)).decode().rstrip("="),
+    "hex in base64url": lambda g: urlsafe_b64encode(g.randbytes(16).hex().encode()).decode(),
+    "JSON": lambda g: urlsafe_b64encode(f'{{"n":"{g.randbytes(16).hex()}","to":"/a?b"}}'.encode()).decode(),
+    "JWT": lambda g: (
+        f"eyJhbGciOiJIUzI1NiJ9.eyJmb3IiOiJvcmRlcnMifQ.{urlsafe_b64encode(g.randbytes(32)).decode()}"
+    ),
+}
+
+
+@pytest.mark.parametrize("mark", ["", "v1.", "st_", "a.b-c_d."])
+@pytest.mark.parametrize("make", LEGAL.values(), ids=LEGAL)
+def test_legal_states_are_not_blamed_for_their_marks(make: Callable[[random.Random], str], mark: str) -> None:
+    generator = random.Random(12)
+    for count in (6, 8, 20):
+        for _ in range(30):
+            texts = spelled_out([mark + make(generator) for _ in range(count)])
+            assert apparent_bits(texts) >= STATE_BITS
+            assert not steady_steps(texts)
+
+
 def test_random_octets_are_left_as_they_are_written() -> None:
     generator = random.Random(12)
     for make in (*TIGHT.values(), lambda g: g.randbytes(32).hex(), lambda g: str(g.getrandbits(256))):
-        for _ in range(300):
-            samples = [make(generator) for _ in range(6)]
-            assert spelled_out(samples) == samples
+        for mark in ("", "v1.", "of-it_"):
+            for _ in range(100):
+                samples = [mark + make(generator) for _ in range(6)]
+                assert spelled_out(samples) == samples

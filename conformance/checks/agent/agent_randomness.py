@@ -145,12 +145,13 @@ def _one_of(agents: Agents, attempts: Sequence[Attempt]) -> Exchange | None:
 
 
 def _random(values: Sequence[str], bits: float, what: str, shown: Exchange | None) -> None:
-    apparent = apparent_bits(spelled_out(values)) if all(values) else 0.0
+    texts = spelled_out(values) if all(values) else list(values)
+    apparent = apparent_bits(texts) if all(values) else 0.0
     expect.that(
-        apparent >= bits and not steady_steps(values),
+        apparent >= bits and not steady_steps(values) and not steady_steps(texts),
         f"what {what} carries, by {len(values)} samples",
         expected=f"about {256 if bits > STATE_BITS else 128} random bits",
-        got=f"about {apparent:.0f}" if apparent < bits else "values in steps of one size",
+        got=_found(apparent, bits),
         exchange=shown,
     )
 
@@ -166,12 +167,16 @@ def _random_within(
     if left is None:
         raise LeftOut("there are too few authorizations of one and the same install")
     expect.that(
-        left >= bits,
+        left >= bits and not any(map(steady_steps, installs.values())),
         f"what {what} carries beside what is the same in an install, by {len(values)} samples",
         expected=f"about {256 if bits > STATE_BITS else 128} random bits",
-        got=f"about {left:.0f}",
+        got=_found(left, bits),
         exchange=_one_of(agents, attempts),
     )
+
+
+def _found(apparent: float, bits: float) -> str:
+    return f"about {apparent:.0f}" if apparent < bits else "values in steps of one size"
 
 
 def _is_base64url(text: str) -> bool:
