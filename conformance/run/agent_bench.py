@@ -13,7 +13,7 @@ from conformance.run.agent_browser import BrowserCommand
 from conformance.run.agent_context import AgentContext
 from conformance.run.agent_launch import Run
 from conformance.run.agent_logs import Logbook
-from conformance.run.agent_output import PAGES, REQUESTS, UNSEARCHED, Printed, printed
+from conformance.run.agent_output import PAGES, REQUESTS, UNSEARCHED, Printed, printed, printed_in, too_long
 from conformance.run.agent_world import AgentWorld
 from conformance.run.ports import kept_port
 from conformance.run.received import Leak, Survey
@@ -64,10 +64,12 @@ class AgentBench:
 
     def survey(self) -> Survey:
         """What all runs have printed and logged, whatever went wrong in them."""
-        logged = printed(self._logs.text(), self._secrets)
+        pieces = self._logs.pieces()
+        logged = printed_in(pieces, self._secrets)
         self._survey.leaks += [self._leak("log", "all runs", each) for each in logged]
         self._survey.known = {kind: len(values) for kind, values in self._secrets.items()} | {
-            UNSEARCHED: self._unsearched
+            UNSEARCHED["output"]: self._unsearched,
+            UNSEARCHED["log"]: too_long(pieces),
         }
         self._survey.redeemed = len(self._secrets.get("access_token", ()))
         return self._survey

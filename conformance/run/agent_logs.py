@@ -2,29 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import stat
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import TypeAlias
+
+# What was added is read with the end of what was there: a line may have been half written.
+_READ_AGAIN = 4 * 1024
+_Mark: TypeAlias = tuple[int, int, int]
 
 
 class Logbook:
-    """All that ever stood in these files: an agent may begin them anew in every run, or clear them away."""
+    """All that runs have added to these files: an agent may begin them anew each time, or clear them away.
+
+    What stood there before the first run is somebody else's, and shows nothing of this agent.
+    """
 
     def __init__(self, files: Sequence[Path]) -> None:
         self._files = files
+        self._before = _marks(files)
         self._last: dict[Path, bytes] = {}
-        self._gone: list[bytes] = []
+        for file in self._before:
+            with suppress(OSError):
+                self._last[file] = file.read_bytes()
+        self._written: set[Path] = set()
+        self._unreadable: set[Path] = set()
+        self._pieces: list[bytes] = []
 
     def look(self) -> None:
         """What was added is taken for a part of the same log; what is another one does not replace it."""
-        for file in (file for file in self._files if file.is_file()):
-            before, now = self._last.get(file, b""), file.read_bytes()
-            if not now.startswith(before):
-                self._gone.append(before)
-            self._last[file] = now
+        for file, mark in _marks(self._files).items():
+            if file not in self._written and mark == self._before.get(file):
+                continue
+            self._written.add(file)
+            try:
+                self._read(file)
+            except FileNotFoundError:
+                continue
+            except OSError:
+                self._unreadable.add(file)
 
-    def text(self) -> bytes:
-        return b"\n".join([*self._gone, *self._last.values()])
+    def pieces(self) -> Sequence[bytes]:
+        """What was added, run by run."""
+        return self._pieces
 
     def missing(self) -> list[str]:
-        """The names of those that were never there."""
-        return [file.name for file in self._files if file not in self._last]
+        """The names of those that no run has written, or that could not be read after one."""
+        return [file.name for file in self._files if file not in self._written or file in self._unreadable]
+
+    def _read(self, file: Path) -> None:
+        before, now = self._last.get(file, b""), file.read_bytes()
+        self._last[file] = now
+        if not now.startswith(before):
+            self._pieces.append(now)
+        elif len(now) > len(before):
+            self._pieces.append(now[max(0, len(before) - _READ_AGAIN) :])
+
+
+def _marks(files: Iterable[Path]) -> dict[Path, _Mark]:
+    """When each of the files that are there was written, how long it is, and which one it is."""
+    found: dict[Path, _Mark] = {}
+    for file in files:
+        with suppress(OSError):
+            status = file.stat()
+            if stat.S_ISREG(status.st_mode):
+                found[file] = (status.st_mtime_ns, status.st_size, status.st_ino)
+    return found

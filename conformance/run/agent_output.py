@@ -9,8 +9,9 @@ from conformance.wire import leaks
 
 # Where a survey has what stood in requests that are none for tokens, and in pages at the callback.
 REQUESTS, PAGES = "requests", "pages"
-# Under this name a survey counts runs of which not all that was printed could be kept.
-UNSEARCHED = "unsearched_run"
+# Under these names a survey counts runs of which not all that was printed could be kept, and runs that have
+# added more to a log than is searched for all that can be done to a value.
+UNSEARCHED = {"output": "unsearched_run", "log": "unsearched_log"}
 # A longer text is searched for values as they are, and not for all that can be done to them.
 _MOST_READ = 2 * 1024 * 1024
 
@@ -35,6 +36,28 @@ def printed(output: bytes, secrets: Mapping[str, Iterable[str]]) -> list[Printed
     hoard = leaks.Hoard(each for kind, value in pairs for each in _canaries(kind, value))
     found = hoard.search(output.decode("utf-8", "replace"))
     return [Printed(kind=each.kind, how=each.how) for each in found]
+
+
+def printed_in(pieces: Iterable[bytes], secrets: Mapping[str, Iterable[str]]) -> list[Printed]:
+    """Every secret in these texts, said once; short ones are searched in one go, and long ones alone."""
+    known = {kind: tuple(values) for kind, values in secrets.items()}
+    found = (each for text in _in_one_go(pieces) for each in printed(text, known))
+    return list(dict.fromkeys(found))
+
+
+def too_long(pieces: Iterable[bytes]) -> int:
+    """How many of these texts are searched for values as they are, and no more."""
+    return sum(len(piece) > _MOST_READ for piece in pieces)
+
+
+def _in_one_go(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    together: list[bytes] = []
+    for piece in pieces:
+        if together and sum(map(len, together)) + len(together) + len(piece) > _MOST_READ:
+            yield b"\n".join(together)
+            together = []
+        together.append(piece)
+    yield b"\n".join(together)
 
 
 def _canaries(kind: str, value: str) -> Iterator[leaks.Canary]:

@@ -9,7 +9,7 @@ from conformance.check import check
 from conformance.checks.agent._scenes import HELPLESS, without_help
 from conformance.claims import LeftOut, expect, observe, require
 from conformance.run.agent_launch import Run
-from conformance.run.agent_output import PAGES, REQUESTS, UNSEARCHED, Printed, printed
+from conformance.run.agent_output import PAGES, REQUESTS, UNSEARCHED, Printed, printed, printed_in
 from conformance.run.agent_world import METADATA, SERVICE, Heard
 from conformance.run.received import Leak, Survey
 from conformance.wire import leaks
@@ -98,7 +98,10 @@ def normal_run_prints_no_token(agents: Agents) -> None:
     """
     _unprinted(agents, TOKENS, parts=("output", "log"))
     if missing := agents.logs.missing():
-        raise LeftOut(f"there is no log file {', '.join(missing)}: see [logs] in the target file")
+        raise LeftOut(
+            f"there is no log file {', '.join(missing)} that a run has written to and that can be read: see"
+            " [logs] in the target file"
+        )
 
 
 @check("AGENT-12", needs=["faults"], cases=tuple(HELPLESS))
@@ -195,10 +198,12 @@ def _nowhere(found: list[Heard], what: str, kind: str) -> None:
 def _unprinted(agents: Agents, kinds: tuple[str, ...], *, parts: tuple[str, ...]) -> None:
     run = _with_tokens(agents)
     known = {kind: values for kind, values in agents.shared().world.secrets().items() if kind in kinds}
-    _nothing_printed(run, known, {"log": agents.logs.text()} if "log" in parts else {})
+    _nothing_printed(run, known, {"log": agents.logs.pieces()} if "log" in parts else {})
 
 
-def _nothing_printed(run: Run, known: Mapping[str, Sequence[str]], beside: Mapping[str, bytes]) -> None:
+def _nothing_printed(
+    run: Run, known: Mapping[str, Sequence[str]], beside: Mapping[str, Sequence[bytes]]
+) -> None:
     """None of these is in what the run printed, or in the texts `beside` that."""
     require.that(
         run.dropped == 0,
@@ -206,11 +211,11 @@ def _nothing_printed(run: Run, known: Mapping[str, Sequence[str]], beside: Mappi
         expected="so much that it can be searched",
         got=f"{run.dropped} octets more than are kept",
     )
-    texts = {"output": run.output(), **beside}
+    texts = {"output": [run.output()], **beside}
     found = [
         f"{each.said()} in the {part}"
-        for part, text in texts.items()
-        for each in printed(text, known)
+        for part, pieces in texts.items()
+        for each in printed_in(pieces, known)
         if _forbidden(each.kind, each.how)
     ]
     expect.that(
@@ -226,7 +231,6 @@ def _clean(
 ) -> None:
     """None of these kinds is in these parts of any run; where parties are named, in what went to them."""
     require.that(survey.redeemed > 0, "the runs", expected="a token for the agent", got="none")
-    unsearched = survey.known.get(UNSEARCHED, 0)
     told = [
         leak
         for leak in survey.leaks
@@ -243,12 +247,14 @@ def _clean(
         expected=_none_of(kinds),
         got=_some(found),
     )
-    require.that(
-        unsearched == 0 or "output" not in parts,
-        "what the agent prints",
-        expected="so much that it can be searched",
-        got=f"more than is kept in {unsearched} runs",
-    )
+    for part in parts:
+        unsearched = survey.known.get(UNSEARCHED.get(part, ""), 0)
+        require.that(
+            unsearched == 0,
+            "what the agent prints" if part == "output" else "what the agent logs",
+            expected="so much that it can be searched",
+            got=f"more in {unsearched} runs",
+        )
 
 
 def _forbidden(kind: str, how: str) -> bool:

@@ -32,15 +32,35 @@ sys.exit(main([], Policies(told=told)))
 """
 
 
-def test_text_that_was_added_is_there_once(tmp_path: Path) -> None:
+# It says what it got in a log that grows by more than is searched closely.
+FLOODING = """
+import os, sys
+from pathlib import Path
+from reference.agent.command import main
+from reference.agent.policies import Policies
+
+def told(step, facts):
+    if step == "exchange":
+        with Path(sys.argv[1]).open("a") as log:
+            log.write("nothing to be seen here\\n" * 100_000)
+sys.exit(main([], Policies(told=told)))
+"""
+
+
+def test_what_was_added_is_a_piece_of_its_own(tmp_path: Path) -> None:
     file = tmp_path / "agent.log"
     logs = Logbook([file, tmp_path / "another.log"])
     assert logs.missing() == ["agent.log", "another.log"]
-    for text in ("one\n", "one\ntwo\n"):
+    long = "x" * 10_000
+    for text in ("one\n", f"one\n{long}", f"one\n{long}", f"one\n{long}two\n"):
         file.write_text(text)
         logs.look()
 
-    assert logs.text() == b"one\ntwo\n"
+    first, second, third = logs.pieces()
+    assert first == b"one\n"
+    assert second.endswith(long.encode())
+    assert third.endswith(b"xtwo\n")
+    assert len(third) < 5000
     assert logs.missing() == ["another.log"]
 
 
@@ -55,18 +75,51 @@ def test_text_that_is_gone_is_kept(then: str | None, tmp_path: Path) -> None:
         file.write_text(then)
     logs.look()
 
-    assert b"one" in logs.text()
-    assert (then or "").encode() in logs.text()
+    assert b"one\n" in logs.pieces()
+    assert (then or "one\n").encode() in logs.pieces()
     assert logs.missing() == []
 
 
-def judged(program: str, folder: Path, *arguments: str) -> RuleResult:
+def test_file_that_no_run_has_touched_is_no_log_of_its(tmp_path: Path) -> None:
+    stale, grown = tmp_path / "stale.log", tmp_path / "grown.log"
+    stale.write_text("of another day\n")
+    grown.write_text("of another day\n")
+    logs = Logbook([stale, grown])
+    logs.look()
+    assert logs.missing() == ["stale.log", "grown.log"]
+    with grown.open("a") as log:
+        log.write("of today\n")
+    logs.look()
+
+    assert logs.missing() == ["stale.log"]
+    assert [piece.endswith(b"of today\n") for piece in logs.pieces()] == [True]
+
+
+def test_file_that_cannot_be_read_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "agent.log"
+    logs = Logbook([file, tmp_path])
+    file.write_text("one\n")
+
+    def refuse(_: Path) -> bytes:
+        raise PermissionError
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    logs.look()
+    assert logs.missing() == ["agent.log", tmp_path.name]
+    assert logs.pieces() == []
+
+
+def target(program: str, folder: Path, *arguments: str) -> Path:
     command = json.dumps([sys.executable, "-c", program, *arguments])
     file = folder / "agent.toml"
     file.write_text(
         f'[target]\nrole = "agent"\nname = "logs"\n[launch]\ncommand = {command}\n[logs]\nfiles = ["a.log"]\n'
     )
-    only = ("AGENT-12",)
+    return file
+
+
+def judged(program: str, folder: Path, *arguments: str) -> RuleResult:
+    file, only = target(program, folder, *arguments), ("AGENT-12",)
     options = RunOptions(role="agent", seed=5, only=only)
     selected = rules.select(rules.load().for_role("agent"), only)
     return carry_out(load(file), selected, options, lambda _: None, folder / "report").rules[0]
@@ -80,6 +133,13 @@ def test_token_in_a_log_that_the_next_run_overwrites_is_found(tmp_path: Path) ->
         "all runs"
         in {check.id.partition("/")[2]: check.message for check in rule.checks}["no_run_prints_a_token"]
     )
+
+
+def test_log_that_is_too_long_to_be_searched_shows_nothing(tmp_path: Path) -> None:
+    rule = judged(FLOODING, tmp_path, str(tmp_path / "a.log"))
+
+    assert rule.verdict.value == "not-testable"
+    assert "what the agent logs" in rule.reason
 
 
 def test_log_that_is_not_there_leaves_its_part_out(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import secrets
 
-from conformance.run.agent_output import Printed, printed
+from conformance.run.agent_output import Printed, printed, printed_in, too_long
 from fakes.gateway.keys import new_key, signed
 
 VALUE = secrets.token_urlsafe(32)
@@ -27,6 +27,17 @@ def test_flood_is_searched_too() -> None:
     assert printed(flood, {"code": [VALUE], "access_token": ["something else that is long"]}) == [
         Printed(kind="code", how="as it is")
     ]
+
+
+def test_short_texts_beside_a_flood_are_searched_as_ever() -> None:
+    flood, encoded = b"x" * 3_000_000 + VALUE.encode(), base64.b64encode(f"user:{VALUE}".encode())
+    known = {"client_secret": [VALUE]}
+
+    assert printed_in([], known) == []
+    assert printed_in([b"nothing", encoded, encoded], known) == [Printed(kind="client_secret", how="base64")]
+    found = printed_in([encoded, flood, b"nothing"], known)
+    assert [each.how for each in found] == ["base64", "as it is"]
+    assert too_long([encoded, flood, b"nothing"]) == 1
 
 
 def test_empty_values_are_nowhere() -> None:
