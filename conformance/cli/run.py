@@ -237,7 +237,7 @@ def _options(arguments: argparse.Namespace, role: str, target: Target | None) ->
     from conformance import rules  # noqa: PLC0415
     from conformance.run.options import RunOptions  # noqa: PLC0415
     from conformance.run.session import fresh_seed  # noqa: PLC0415
-    from conformance.target.model import GatewayTarget  # noqa: PLC0415
+    from conformance.target.model import AgentTarget, GatewayTarget  # noqa: PLC0415
     from reports import baseline  # noqa: PLC0415
 
     seed = arguments.seed if arguments.seed is not None else fresh_seed()
@@ -255,12 +255,14 @@ def _options(arguments: argparse.Namespace, role: str, target: Target | None) ->
     if not campaign and (arguments.minutes is not None or arguments.database is not None):
         raise ValueError("--minutes and --database belong to a campaign: give --profile campaign as well")
     by_hand = isinstance(target, GatewayTarget) and target.sign_in.kind == "manual"
+    # Agents at work at once would overwrite each other's log before anybody has read it.
+    logs = isinstance(target, AgentTarget) and bool(target.logs.files)
     return RunOptions(
         role=role,
         only=tuple(arguments.only),
         skip=tuple(arguments.skip),
         shard=arguments.shard,
-        workers=1 if by_hand or role == "service" else arguments.workers,
+        workers=1 if by_hand or logs or role == "service" else arguments.workers,
         seed=seed,
         faults=arguments.faults,
         examples=arguments.examples,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -148,3 +149,12 @@ def test_log_that_is_not_there_leaves_its_part_out(tmp_path: Path) -> None:
     assert rule.verdict.value == "passed"
     (left,) = [check for check in rule.checks if check.verdict.value != "passed"]
     assert "there is no log file a.log" in left.message
+
+
+def test_agents_that_share_a_log_run_one_after_the_other(tmp_path: Path) -> None:
+    file = target("raise SystemExit('no')", tmp_path)
+    command = [sys.executable, "-m", "conformance", "run", "--target", str(file), "--only", "AGENT-12"]
+    subprocess.run([*command, "--workers", "2"], cwd=tmp_path, capture_output=True, timeout=120, check=False)
+
+    report = json.loads((tmp_path / "gateproof-report" / "report.json").read_text())
+    assert report["run"]["workers"] == 1
