@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
 from conformance.target.output import Output
-from conformance.target.processes import exit_text, signal_group, why_not_started
+from conformance.target.processes import exit_text, group_lives, signal_group, why_not_started
 from conformance.target.readiness import accepts_connections, answers
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class Running:
         alive = signal_group(self.pid, signal.SIGTERM)
         while alive and time.monotonic() < deadline:
             self._process.poll()
-            alive = signal_group(self.pid, 0)
+            alive = group_lives(self.pid)
             if alive:
                 time.sleep(_POLL_S)
         return not alive

@@ -9,11 +9,15 @@ import signal
 import subprocess
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Iterator, Mapping, Sequence
+
+_PROCESSES = Path("/proc")
+# Zombies, and who is about to be gone.
+_ENDED = {"Z", "X", "x"}
 
 
 class CommandFailed(Exception):
@@ -56,6 +60,28 @@ def signal_group(group: int, number: int) -> bool:
         # macOS answers EPERM for a group in which only zombies are left.
         return False
     return True
+
+
+def group_lives(group: int) -> bool:
+    """True while anything of a process group runs; who has ended and only waits to be reaped does not.
+
+    In many containers nobody reaps whoever has lost its parent. Where processes cannot be read like files,
+    who waits is taken for one that runs.
+    """
+    if not signal_group(group, 0):
+        return False
+    states = {state for state, of in _processes() if of == group}
+    return not states or bool(states - _ENDED)
+
+
+def _processes() -> Iterator[tuple[str, int]]:
+    """The state of every process, and its group."""
+    for entry in _PROCESSES.iterdir() if _PROCESSES.is_dir() else ():
+        if entry.name.isdecimal():
+            with contextlib.suppress(OSError):
+                # The name of the program stands in parentheses, and may be anything.
+                state, _, group = (entry / "stat").read_text("latin-1").rpartition(")")[2].split()[:3]
+                yield state, int(group)
 
 
 def run_command(

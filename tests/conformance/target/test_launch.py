@@ -17,6 +17,7 @@ from conformance.target import launch as launching
 from conformance.target.launch import LaunchFailed, launch
 from conformance.target.model import Launch
 from conformance.target.output import Output
+from conformance.target.processes import signal_group
 from conformance.target.readiness import answers, any_answers
 
 SERVER = """
@@ -196,6 +197,28 @@ def test_target_that_is_asked_to_end_has_ended_with_all_of_its_group(spec, start
     assert time.monotonic() - began < 5
     running.clear_away()
     assert "cleared up" in running.output()
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes cannot be read like files here")
+def test_what_nobody_reaps_has_ended(spec, start):
+    running = start(
+        spec("""
+            import os, time
+            if os.fork() == 0:
+                if os.fork() == 0:
+                    os._exit(0)
+                os.setpgid(0, 0)
+                print("parent", os.getpid(), "away", flush=True)
+            time.sleep(60)
+        """)
+    )
+    _eventually(lambda: "away" in running.output())
+    parent = int(running.output().split()[1])
+    try:
+        assert running.ask_to_end(10)
+        assert signal_group(running.pid, 0)
+    finally:
+        os.kill(parent, signal.SIGKILL)
 
 
 def test_target_that_does_not_end_is_asked_for_so_long_and_no_longer(spec, start):
