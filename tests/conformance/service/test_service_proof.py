@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from conformance import rules
+from conformance.proven import proven
 from conformance.run.embedded import Embedded
 from conformance.run.options import RunOptions
 from conformance.run.session import carry_out
@@ -20,10 +21,10 @@ from reports.verdicts import RunResult
 COMMAND = [sys.executable, "-m", "conformance", "prove", "service", "--workers", "1", "--no-color"]
 
 
-def judged(kind: str, name: str, folder: Path, *only: str) -> RunResult:
+def judged(kind: str, name: str, folder: Path, *only: str, chosen: frozenset[str] | None = None) -> RunResult:
     program = (sys.executable, "-m", f"reference.{kind}s", "service", name)
     selected = rules.select(rules.load().for_role("service"), only)
-    options = RunOptions(role="service", seed=5, only=only)
+    options = RunOptions(role="service", seed=5, only=only, chosen=chosen)
     return carry_out(Embedded(name=name, program=program), selected, options, lambda _: None, folder)
 
 
@@ -52,7 +53,9 @@ def failed(result: RunResult) -> dict[str, Any]:
     ],
 )
 def test_defect_is_named_for_what_it_is(name: str, rule: str, said: str, tmp_path: Path) -> None:
-    found = failed(judged("defect", name, tmp_path, rule))
+    known = proven("service").defects.get(name)
+    chosen = None if known is None else frozenset(known.checks)
+    found = failed(judged("defect", name, tmp_path, rule, chosen=chosen))
 
     assert any(said in message for message in found.values()), found
 
