@@ -23,7 +23,8 @@ CALM_S = 40.0
 @check("ROBUST-02", alone=True)
 def normal_flow_works_after_a_flood_of_bad_input(gateway: Gateway, world: World) -> None:
     """Hundreds of odd requests at once, at every endpoint, leave nothing behind that stops the next user."""
-    works_before(world, within_s=CALM_S)
+    # Where nothing ever worked, there is nothing to wait for.
+    works_before(world, within_s=CALM_S if world.standing.token_life_s is not None else 0)
 
     answered = gateway.wire.volley(_flood(gateway, world), at_once=8)
 
