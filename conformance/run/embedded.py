@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import secrets
 import sys
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from conformance import __version__
 from conformance.run.authority import Authority
-from conformance.run.ports import free_ports
+from conformance.run.ports import kept_port
 from conformance.target.model import (
     DEFAULT_USERS,
     AgentTarget,
@@ -64,9 +65,14 @@ def embedded_reference(role: str, operation: Literal["http", "mcp"] = "http") ->
     return Embedded(name=f"embedded reference {role}", program=program, operation=operation)
 
 
-def embedded_gateway(embedded: Embedded, authority: Authority, folder: Path) -> GatewayTarget:
-    """The program on free loopback ports over https, with a certificate of this run."""
-    base, core, control = free_ports(3)
+def embedded_gateway(
+    embedded: Embedded, authority: Authority, folder: Path, stack: ExitStack
+) -> GatewayTarget:
+    """The program on loopback ports over https, with a certificate of this run.
+
+    The ports are its own as long as the stack lasts: another run's gateway there would answer in its place.
+    """
+    base, core, control = (kept_port(stack) for _ in range(3))
     base_url, core_url = f"https://127.0.0.1:{base}", f"https://127.0.0.1:{core}"
     control_url = f"http://127.0.0.1:{control}/control"
     certificate = authority.issue("gateway")
@@ -103,9 +109,14 @@ def embedded_gateway(embedded: Embedded, authority: Authority, folder: Path) -> 
     )
 
 
-def embedded_service(embedded: Embedded, authority: Authority, folder: Path) -> ServiceTarget:
-    """The program on a free loopback port over https; it learns its address from its environment."""
-    url = f"https://127.0.0.1:{free_ports(1)[0]}"
+def embedded_service(
+    embedded: Embedded, authority: Authority, folder: Path, stack: ExitStack
+) -> ServiceTarget:
+    """The program on a loopback port over https, its own as long as the stack lasts.
+
+    It learns its address from its environment.
+    """
+    url = f"https://127.0.0.1:{kept_port(stack)}"
     return ServiceTarget(
         file=None,
         name=embedded.name,

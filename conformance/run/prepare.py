@@ -85,7 +85,7 @@ class Stage:
 def set_stage(folder: Path, seed: int, stack: ExitStack) -> Stage:
     """Makes a stage that lasts as long as the stack."""
     authority = Authority(folder)
-    target = embedded_gateway(Embedded(), authority, folder)
+    target = embedded_gateway(Embedded(), authority, folder, stack)
     users = tuple(resolved(user) for user in target.users)
     merchant = start_merchant(target, users, authority, seed, stack)
     if merchant is None:
@@ -149,7 +149,7 @@ def started(
     merchant: MerchantAccess | None = None,
 ) -> Started:
     """Starts the merchant and then the target, which may look for its merchant as soon as it runs."""
-    target = embedded_gateway(given, authority, folder) if isinstance(given, Embedded) else given
+    target = embedded_gateway(given, authority, folder, stack) if isinstance(given, Embedded) else given
     users = tuple(resolved(user) for user in target.users)
     try:
         merchant = merchant or start_merchant(target, users, authority, seed, stack)
@@ -174,7 +174,7 @@ def started(
             last = failure.exit_code != PORT_TAKEN or attempt + 1 == _LAUNCH_TRIES
             if last or not isinstance(given, Embedded):
                 raise CannotRun(_said(failure, target, users)) from failure
-            target = embedded_gateway(given, authority, folder)
+            target = embedded_gateway(given, authority, folder, stack)
     return Started(target=target, merchant=merchant, running=running, users=users)
 
 

@@ -57,7 +57,7 @@ def prepare_service(
             " proxy_client_secret_env under [world], and the world's address as listen"
         )
     authority = Authority(folder, kept=kept_folder(given) if isinstance(given, ServiceTarget) else None)
-    target = embedded_service(given, authority, folder) if isinstance(given, Embedded) else given
+    target = embedded_service(given, authority, folder, stack) if isinstance(given, Embedded) else given
     target = _trusting(target, authority, folder)
     try:
         world = set_up(target, authority, stack)

@@ -17,7 +17,7 @@ import pytest
 
 from conformance.run.authority import Authority
 from conformance.run.embedded import Embedded, embedded_gateway
-from conformance.run.ports import free_ports
+from conformance.run.ports import kept_port
 from conformance.run.prepare import launched
 from conformance.target import actions
 from conformance.target.connect import connect_control
@@ -26,13 +26,14 @@ from conformance.target.readiness import any_answers
 
 
 @pytest.fixture
-def launched_target(tmp_path: Path) -> Callable[..., Path]:
+def launched_target(tmp_path: Path) -> Iterator[Callable[..., Path]]:
     """Writes a target file for a gateway that the harness starts, with its hosts where they are wanted."""
+    keeping = ExitStack()
 
     def write(
         *program: str, secure: bool = True, base: str = "", core: str = "", shared: bool = False
     ) -> Path:
-        ports = free_ports(3)
+        ports = [kept_port(keeping) for _ in range(3)]
         scheme = "https" if secure else "http"
         base_url = f"{scheme}://127.0.0.1:{ports[0]}{base}"
         core_url = f"{scheme}://127.0.0.1:{ports[0 if shared else 1]}{core}"
@@ -51,7 +52,8 @@ def launched_target(tmp_path: Path) -> Callable[..., Path]:
         file.write_text("\n".join(lines))
         return file
 
-    return write
+    with keeping:
+        yield write
 
 
 @dataclass
@@ -107,28 +109,28 @@ class ByHand:
 @pytest.fixture
 def by_hand(tmp_path: Path) -> Iterator[ByHand]:
     """A gateway without a Project, whose target file names the merchant."""
-    authority = Authority(tmp_path)
-    gateway = embedded_gateway(Embedded(), authority, tmp_path)
-    certificate = authority.issue("merchant")
-    listen = f"127.0.0.1:{free_ports(1)[0]}"
-    # Another name than the address: the target resolves it, the harness goes to where it listens.
-    public_url = f"https://localhost:{listen.rpartition(':')[2]}"
-    merchant = {
-        "issuer": public_url,
-        "authorization_endpoint": f"{public_url}/authorize",
-        "token_endpoint": f"{public_url}/token",
-        "userinfo_endpoint": f"{public_url}/userinfo",
-        "jwks_uri": f"{public_url}/jwks",
-        "api_url": f"{public_url}/api",
-        "ca_file": str(authority.ca_file),
-    }
-    lines = [
-        '[target]\nrole = "gateway"\nname = "by hand"\nversion = "1"',
-        f'base_url = "{gateway.base_url}"\ncore_url = "{gateway.core_url}"\nca_file = "ca.pem"',
-        f'[merchant]\nlisten = "{listen}"\npublic_url = "{public_url}"\nca_file = "ca.pem"',
-        f'tls_cert_file = "{certificate.cert_file.name}"\ntls_key_file = "{certificate.key_file.name}"',
-    ]
     with ExitStack() as stack:
+        authority = Authority(tmp_path)
+        gateway = embedded_gateway(Embedded(), authority, tmp_path, stack)
+        certificate = authority.issue("merchant")
+        listen = f"127.0.0.1:{kept_port(stack)}"
+        # Another name than the address: the target resolves it, the harness goes to where it listens.
+        public_url = f"https://localhost:{listen.rpartition(':')[2]}"
+        merchant = {
+            "issuer": public_url,
+            "authorization_endpoint": f"{public_url}/authorize",
+            "token_endpoint": f"{public_url}/token",
+            "userinfo_endpoint": f"{public_url}/userinfo",
+            "jwks_uri": f"{public_url}/jwks",
+            "api_url": f"{public_url}/api",
+            "ca_file": str(authority.ca_file),
+        }
+        lines = [
+            '[target]\nrole = "gateway"\nname = "by hand"\nversion = "1"',
+            f'base_url = "{gateway.base_url}"\ncore_url = "{gateway.core_url}"\nca_file = "ca.pem"',
+            f'[merchant]\nlisten = "{listen}"\npublic_url = "{public_url}"\nca_file = "ca.pem"',
+            f'tls_cert_file = "{certificate.cert_file.name}"\ntls_key_file = "{certificate.key_file.name}"',
+        ]
         assert gateway.launch is not None
         assert gateway.control is not None
         assert gateway.control.url is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,8 @@ CLIENT, SECRET = "proxy_17a", "Zx8kQ2mW7vLr5TnB3yHd"
 
 @pytest.fixture
 def base_url_and_received(tmp_path: Path) -> tuple[str, Received]:
-    target = embedded_gateway(Embedded(), Authority(tmp_path), tmp_path)
+    with ExitStack() as stack:
+        target = embedded_gateway(Embedded(), Authority(tmp_path), tmp_path, stack)
     received = Received(target, None)
     received.meet_client(CLIENT, SECRET)
     return target.base_url, received

@@ -10,6 +10,7 @@ import ssl
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +117,8 @@ def test_served_world_has_its_pages_and_nothing_of_the_last_one(served: dict[str
 
 
 def test_run_has_no_console_to_wait_for(tmp_path: Path) -> None:
-    target = embedded_gateway(Embedded(), Authority(tmp_path), tmp_path)
+    with ExitStack() as stack:
+        target = embedded_gateway(Embedded(), Authority(tmp_path), tmp_path, stack)
     assert target.launch is not None
     assert "--console-url" not in target.launch.command
     assert set(target.launch.env) == {"GATEPROOF_CONTROL_TOKEN"}

@@ -20,7 +20,8 @@ def shown(text: str) -> Exchange:
 def test_many_leaks_of_one_kind_do_not_hide_a_later_one_of_another(tmp_path: Path) -> None:
     authority = Authority(tmp_path)
     with ExitStack() as stack:
-        world = set_up(embedded_service(embedded_reference("service"), authority, tmp_path), authority, stack)
+        service = embedded_service(embedded_reference("service"), authority, tmp_path, stack)
+        world = set_up(service, authority, stack)
     received = ServiceReceived(world)
     received.begin("any check")
     for _ in range(MOST_OF_A_KIND + 5):

@@ -20,8 +20,9 @@ from fakes.gateway.keys import kept_key
 def told(world: World, folder: Path) -> tuple[ServiceWorld, dict[str, str]]:
     """A world that has been open for a moment, and what a launched service is told of it."""
     authority = Authority(folder)
-    target = replace(embedded_service(embedded_reference("service"), authority, folder), world=world)
     with ExitStack() as stack:
+        service = embedded_service(embedded_reference("service"), authority, folder, stack)
+        target = replace(service, world=world)
         around = set_up(target, authority, stack)
         return around, dict(environment(around, target, authority))
 
