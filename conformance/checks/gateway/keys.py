@@ -157,7 +157,9 @@ def tokens_from_after_a_rotation_verify(world: World) -> None:
     """New tokens are signed with the new key, and the key set has it; and again after the next rotation."""
     world = world.in_one_browser()
     before = world.grant()
-    world.core_keys(before.resource)
+    if not world.standing.core_keys:
+        # A set that never had a key is for other rules; one that an earlier rotation emptied is for this.
+        world.core_keys(before.resource)
     for _ in range(2):
         world.rotate_keys()
         with owed():
