@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from conformance.wire.exchange import Answer, Exchange
@@ -93,7 +94,10 @@ class Hoard:
         self._windows: dict[str, list[int]] = {}
         # The same once more: two sets have nothing in common sooner than a set and a mapping.
         self._known: set[str] = set()
-        self._wholes: list[tuple[Canary, str, re.Pattern[str]]] = []
+        self._wholes: list[tuple[Canary, str]] = []
+        # Which wholes a window of a text may belong to, and those that are too short to have such windows.
+        self._windows_of_wholes: dict[str, list[int]] = {}
+        self._short_wholes: list[int] = []
         self.add(canaries)
 
     def add(self, canaries: Iterable[Canary]) -> None:
@@ -105,7 +109,7 @@ class Hoard:
                 self._add(each, part[:_ENDS][::-1], "backwards")
             wordy = any(_WORDS.search(part) for part in each.parts)
             if (wordy or not each.parts) and is_distinct(each.value):
-                self._wholes.append((each, each.value.lower(), _whole(each)))
+                self._add_whole(each)
 
     def search(self, text: str) -> list[Found]:
         """Every canary in the text, once each, in whatever encoding."""
@@ -126,6 +130,16 @@ class Hoard:
                 self._windows.setdefault(window, []).append(number)
                 self._known.add(window)
 
+    def _add_whole(self, each: Canary) -> None:
+        number, folded = len(self._wholes), each.value.lower()
+        self._wholes.append((each, folded))
+        if len(folded) < RUN:
+            self._short_wholes.append(number)
+            return
+        # A text that has the value has one of its first windows: a run is as long as it takes to meet one.
+        for place in range(STRIDE):
+            self._windows_of_wholes.setdefault(folded[place : place + WINDOW], []).append(number)
+
     def _in(self, cut: Cut) -> Iterator[tuple[Canary, str]]:
         text, windows = cut.text, self._windows
         # Nearly always there is none, which is seen soonest for all of them at once.
@@ -135,12 +149,18 @@ class Hoard:
                 each, part, turned = self._parts[number]
                 if _run_around(text, place, part) >= RUN:
                     yield each, turned
-        for each, folded, pattern in self._wholes:
-            # Nearly every text lacks nearly every value, which takes a tenth of a pattern's time to see.
-            if folded in text and pattern.search(cut.reading.text):
+        for each, folded in map(self._wholes.__getitem__, self._wholes_that_may_be_in(cut)):
+            # Nearly every text lacks nearly every value, and most patterns are never made.
+            if folded in text and _whole(each).search(cut.reading.text):
                 yield each, ""
 
+    def _wholes_that_may_be_in(self, cut: Cut) -> Iterable[int]:
+        met = cut.windows & self._windows_of_wholes.keys()
+        numbers = {number for window in met for number in self._windows_of_wholes[window]}
+        return sorted(numbers.union(self._short_wholes))
 
+
+@lru_cache(maxsize=4096)
 def _whole(each: Canary) -> re.Pattern[str]:
     if len(each.value) < RUN and not each.is_name:
         return as_a_value(each.value)
