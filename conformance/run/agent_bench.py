@@ -13,8 +13,18 @@ from conformance.run.agent_browser import BrowserCommand
 from conformance.run.agent_context import AgentContext
 from conformance.run.agent_launch import Run
 from conformance.run.agent_logs import Logbook
-from conformance.run.agent_output import PAGES, REQUESTS, UNSEARCHED, Printed, printed, printed_in, too_long
-from conformance.run.agent_world import AgentWorld
+from conformance.run.agent_output import (
+    ADDRESSES,
+    PAGES,
+    REQUESTS,
+    UNSEARCHED,
+    Printed,
+    printed,
+    printed_in,
+    too_long,
+)
+from conformance.run.agent_verifiers import proofs_in
+from conformance.run.agent_world import AgentWorld, Heard
 from conformance.run.ports import kept_port
 from conformance.run.received import Leak, Survey
 from conformance.wire.exchange import Exchange
@@ -162,15 +172,14 @@ class AgentBench:
         self._looked_at.append((install, run))
         self._logs.look()
         self._attempts += attempts_of(run, install.folder.name)
-        secrets = install.world.secrets()
+        secrets = _with_unproven(run, install.world.secrets())
         for kind, values in secrets.items():
             self._secrets.setdefault(kind, set()).update(values)
         self._survey.answers += 1
         self._unsearched += run.dropped > 0
-        found = printed(run.output(), secrets)
-        self._survey.leaks += [self._leak("output", run.what, each) for each in found]
-        pages = printed(b"\n".join(page for visit in run.visits for page in visit.pages), secrets)
-        self._survey.leaks += [self._leak(PAGES, run.what, each) for each in pages]
+        texts = {"output": run.output(), PAGES: _pages(run), ADDRESSES: _addresses(run)}
+        for part, text in texts.items():
+            self._survey.leaks += [self._leak(part, run.what, each) for each in printed(text, secrets)]
         self._survey.leaks += _in_requests(run, secrets, self._check)
 
     def _leak(self, part: str, step: str, each: Printed) -> Leak:
@@ -179,9 +188,31 @@ class AgentBench:
         )
 
 
+def _with_unproven(run: Run, secrets: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """The secrets, and every verifier that the run shows to anybody without having proved a code with it."""
+    challenges = {challenge for visit in run.visits if (challenge := visit.value("code_challenge"))}
+    shown = [text.decode("utf-8", "replace") for text in (run.output(), _pages(run), _addresses(run))]
+    shown += [each.call.text() for each in _not_for_tokens(run)]
+    unproven = proofs_in("\n".join(shown), challenges) if challenges else []
+    known = secrets.get("code_verifier", [])
+    return {**secrets, "code_verifier": sorted({*known, *unproven})}
+
+
+def _pages(run: Run) -> bytes:
+    return b"\n".join(page for visit in run.visits for page in visit.pages)
+
+
+def _addresses(run: Run) -> bytes:
+    return "\n".join(visit.url for visit in run.visits).encode()
+
+
+def _not_for_tokens(run: Run) -> list[Heard]:
+    return [each for each in run.calls() if each.call.endpoint is not Endpoint.TOKEN]
+
+
 def _in_requests(run: Run, secrets: Mapping[str, Iterable[str]], check: str) -> list[Leak]:
     """What stands in requests that are none for tokens; nearly always nothing, which is seen in one go."""
-    calls = [each for each in run.calls() if each.call.endpoint is not Endpoint.TOKEN]
+    calls = _not_for_tokens(run)
     if not printed("\n".join(each.call.text() for each in calls).encode(), _of_an_exchange(secrets)):
         return []
     return [

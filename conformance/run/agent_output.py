@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from conformance.wire import leaks
 
-# Where a survey has what stood in requests that are none for tokens, and in pages at the callback.
-REQUESTS, PAGES = "requests", "pages"
+# Where a survey has what stood in requests that are none for tokens, in pages at the callback, and in the
+# addresses that the browser was sent to.
+REQUESTS, PAGES, ADDRESSES = "requests", "pages", "opened addresses"
 # Under these names a survey counts runs of which not all that was printed could be kept, and runs that have
 # added more to a log than is searched for all that can be done to a value.
 UNSEARCHED = {"output": "unsearched_run", "log": "unsearched_log"}

@@ -11,6 +11,7 @@ from reference.defects.agent_forgetting import FORGETTING
 from reference.defects.agent_installs import INSTALLS
 from reference.defects.agent_keeping import KEEPING
 from reference.defects.agent_later import LATER
+from reference.defects.agent_leftovers import LEFTOVERS
 from reference.defects.agent_registration import REGISTRATION
 from reference.defects.agent_restarts import RESTARTS
 from reference.defects.agent_second_time import SECOND_TIME
@@ -27,6 +28,7 @@ FAMILIES = (
     EXCHANGE,
     FAILURES,
     SECRETS,
+    LEFTOVERS,
     KEEPING,
     FORGETTING,
     TROUBLE,

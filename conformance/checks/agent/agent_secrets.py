@@ -9,7 +9,7 @@ from conformance.check import check
 from conformance.checks.agent._scenes import HELPLESS, without_help
 from conformance.claims import LeftOut, expect, observe, require
 from conformance.run.agent_launch import Run
-from conformance.run.agent_output import PAGES, REQUESTS, UNSEARCHED, Printed, printed, printed_in
+from conformance.run.agent_output import ADDRESSES, PAGES, REQUESTS, UNSEARCHED, Printed, printed, printed_in
 from conformance.run.agent_world import METADATA, SERVICE, Heard
 from conformance.run.received import Leak, Survey
 from conformance.wire import leaks
@@ -18,6 +18,8 @@ from fakes.gateway.script import Endpoint
 TOKENS = ("access_token", "id_token")
 OTHER_TOKENS = ("id_token", "refresh_token")
 OF_THE_EXCHANGE = ("client_secret", "refresh_token", "code", "code_verifier")
+# A code comes by the browser anyway.
+KEPT_FROM_BROWSERS = tuple(kind for kind in OF_THE_EXCHANGE if kind != "code")
 _MOST_PLACES = 4
 
 
@@ -80,7 +82,7 @@ def opened_address_holds_no_credential(agents: Agents) -> None:
     """
     _with_tokens(agents)
     for made, visit in ((run, visit) for run in agents.runs() for visit in run.visits):
-        found = _found(agents, visit.url, ("client_secret", "refresh_token", "code_verifier"))
+        found = _found(agents, visit.url, KEPT_FROM_BROWSERS)
         expect.that(
             not found,
             "an address that was opened in the browser",
@@ -138,7 +140,13 @@ def no_page_shows_a_credential(survey: Survey) -> None:
 
     The code is there anyway: it came with the redirect.
     """
-    _clean(survey, tuple(kind for kind in OF_THE_EXCHANGE if kind != "code"), parts=(PAGES,))
+    _clean(survey, KEPT_FROM_BROWSERS, parts=(PAGES,))
+
+
+@check("AGENT-14", whole_run=True)
+def no_opened_address_holds_a_credential(survey: Survey) -> None:
+    """Whatever went wrong before it, no address that the browser opens holds anything that gets tokens."""
+    _clean(survey, KEPT_FROM_BROWSERS, parts=(ADDRESSES,))
 
 
 @check("AGENT-14", whole_run=True)
