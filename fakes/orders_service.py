@@ -48,8 +48,9 @@ class OrdersService:
         self.refuses_all = False
         # The next time that the orders themselves are asked for, the token is refused.
         self.refuses_next = 0
-        # Where calls that are accepted are sent on to.
+        # Where calls that are accepted are sent on to, and by which status.
         self.sends_to: str | None = None
+        self.sends_by = 307
         self.served: list[int] = []
         self._accepts = accepts
         self._sessions: set[str] = set()
@@ -121,7 +122,7 @@ class OrdersService:
         given = scheme.lower() == "bearer" and bool(token.strip())
         if given and self._accepts(token.strip()) and not self.refuses_all:
             if self.sends_to is not None:
-                return Replied(status=307, headers={"location": self.sends_to})
+                return Replied(status=self.sends_by, headers={"location": self.sends_to})
             if not (counts and self.refuses_next > 0):
                 return None
             self.refuses_next -= 1

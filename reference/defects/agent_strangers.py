@@ -42,6 +42,11 @@ def follows_posting(asked: Outgoing, answer: Answer) -> Outgoing | None:
     return follows(asked, answer) if asked.method == "POST" else None
 
 
+def follows_found(asked: Outgoing, answer: Answer) -> Outgoing | None:
+    """As a library does that follows a 302 with a GET and all headers, and no 307."""
+    return follows(replace(asked, method="GET", body=b""), answer) if answer.status == 302 else None
+
+
 def any_issuer(query: Query, endpoints: Endpoints) -> str:
     return authorization.code_in({**query, "iss": ()}, endpoints)
 
@@ -143,6 +148,12 @@ STRANGERS: tuple[AgentDefect, ...] = (
         "The service may send the token anywhere.",
         "AGENT-13",
         followed=follows_reading,
+    ),
+    defect(
+        "redirects-followed-by-302-alone",
+        "The service may send the token anywhere by a 302, and by nothing else.",
+        "AGENT-13",
+        followed=follows_found,
     ),
     defect(
         "redirects-followed-with-the-code",

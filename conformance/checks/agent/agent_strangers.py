@@ -39,6 +39,12 @@ def _service_redirects(install: Install) -> None:
     install.world.service.sends_to = f"{install.world.url(THIEF)}/orders"
 
 
+def _service_redirects_by_302(install: Install) -> None:
+    """Some clients make a GET of what was sent, keep its headers, and follow; 307 they leave alone."""
+    _service_redirects(install)
+    install.world.service.sends_by = 302
+
+
 def _service_redirects_into_the_clear(install: Install) -> None:
     install.world.service.sends_to = f"{install.world.url(CLEAR)}/orders"
 
@@ -107,7 +113,7 @@ def _redirect_names_another(install: Install) -> None:
 
 
 def _sent_on(run: Run) -> bool:
-    return any(each.call.status == 307 for each in run.calls(Endpoint.OPERATION))
+    return any(each.call.status in {302, 307} for each in run.calls(Endpoint.OPERATION))
 
 
 def _challenged(run: Run) -> bool:
@@ -141,6 +147,12 @@ LURES = {
     ),
     "the service redirects": Lure(
         set_up=_service_redirects,
+        waits=(THIEF,),
+        passes=_sent_on,
+        whose="a host to which only the service's redirect points",
+    ),
+    "the service redirects by 302": Lure(
+        set_up=_service_redirects_by_302,
         waits=(THIEF,),
         passes=_sent_on,
         whose="a host to which only the service's redirect points",
