@@ -89,6 +89,10 @@ class Desk:
         self.holds = False
         # Client IDs and codes have characters in them that mean something in a query or a form.
         self.odd_values = False
+        # A registration is read where it says that it is JSON, and nowhere else.
+        self.minds_labels = False
+        # What stands in every document beside the rest; a client is then told all that it has registered.
+        self.beside: Mapping[str, Any] = {}
         # Whoever waits is sent back with an error, and not left on a page.
         self.sends_back = False
         # So many exchanges are refused before one is accepted; their codes are lost.
@@ -187,10 +191,13 @@ class Desk:
             "scopes_supported": ["openid", *self.scopes],
             # Who says in a redirect who it is, says here that it does (RFC 9207 section 2.3).
             **({"authorization_response_iss_parameter_supported": True} if "iss" in self.beside_code else {}),
+            **self.beside,
         }
         return Replied(status=200, document=document)
 
     def register(self, call: Call) -> Replied:
+        if self.minds_labels and call.media_type() != "application/json":
+            return Replied(status=415, document={"error": "unsupported_media_type"})
         record = call.json()
         uris = record.get("redirect_uris") if isinstance(record, dict) else None
         if not isinstance(uris, list) or not uris or not all(isinstance(uri, str) for uri in uris):
@@ -210,6 +217,8 @@ class Desk:
             "token_endpoint_auth_method": record.get("token_endpoint_auth_method", "client_secret_post"),
             "verification_method": "none",
         }
+        if self.beside:
+            document = {**record, "client_id_issued_at": int(time.time()), **document, **self.beside}
         return Replied(status=201, document=document)
 
     def authorize(self, call: Call) -> Replied:
@@ -323,6 +332,7 @@ class Desk:
             "token_type": "Bearer",
             "expires_in": self.lifetime_s,
             **({"scope": scope} if scope else {}),
+            **self.beside,
         }
         return Replied(status=200, document=document)
 

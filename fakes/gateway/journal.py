@@ -35,6 +35,10 @@ class Call:
     def headers_named(self, name: str) -> list[str]:
         return [value for key, value in self.headers if key == name.lower()]
 
+    def media_type(self) -> str:
+        """What the body is said to be, without parameters; empty where nothing is said."""
+        return (self.header("content-type") or "").partition(";")[0].strip().lower()
+
     def form(self) -> dict[str, str]:
         return dict(parse_qsl(self.body.decode("utf-8", "replace"), keep_blank_values=True))
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from reference.agent.policy import authorization, exchange, operation
+from reference.agent.policy import authorization, exchange, operation, registration
 from reference.agent.policy.authorization import Query
 from reference.agent.policy.discovery import Endpoints
 from reference.agent.policy.operation import Ask
+from reference.agent.policy.registration import Client
 from reference.agent.settings import Settings
-from reference.agent.wire import Answer, Failed
+from reference.agent.wire import FORM, Answer, Failed, Outgoing
 from reference.defects.agent_defect import AgentDefect, defect
+
+_OF_TOKENS = {"access_token", "id_token", "refresh_token", "token_type", "expires_in", "scope"}
 
 
 def guessed(_challenges: Sequence[str], service_url: str) -> str:
@@ -79,6 +83,35 @@ def with_a_lifetime(answer: Answer) -> dict[str, Any] | None:
     return tokens
 
 
+def labelled_as_a_form(endpoints: Endpoints, record: dict[str, Any]) -> Outgoing:
+    """The label that the HTTP library gives to whatever has a body."""
+    asked = registration.registration_request(endpoints, record)
+    return replace(asked, headers={**asked.headers, "Content-Type": FORM})
+
+
+def with_nothing_else(answer: Answer) -> dict[str, Any] | None:
+    """`Tokens(**document)`, of a class with the members that other gateways have."""
+    tokens = exchange.tokens_in(answer)
+    if tokens is not None and set(tokens) - _OF_TOKENS:
+        raise Failed("the token answer has members that nobody knows")
+    return tokens
+
+
+def bearer_to_the_letter(answer: Answer) -> dict[str, Any] | None:
+    """`document["token_type"] == "Bearer"`."""
+    tokens = exchange.tokens_in(answer)
+    if tokens is not None and tokens.get("token_type") != "Bearer":
+        raise Failed("the tokens are of another type")
+    return tokens
+
+
+def json_to_the_letter(answer: Answer) -> Client:
+    """`headers["content-type"] == "application/json"`."""
+    if answer.headers_named("content-type") != ["application/json"]:
+        raise Failed("the registration brought no JSON")
+    return registration.registered(answer)
+
+
 def broken_report(orders: Sequence[Any]) -> str:
     """The last line of the program has a mistake in it."""
     return str(orders[len(orders)])
@@ -114,6 +147,30 @@ WAY: tuple[AgentDefect, ...] = (
         "Tokens that come without expires_in are none.",
         "AGENT-01",
         tokens_in=with_a_lifetime,
+    ),
+    defect(
+        "registration-labelled-as-a-form",
+        "A registration is JSON, and says that it is a form.",
+        "AGENT-01",
+        registration_request=labelled_as_a_form,
+    ),
+    defect(
+        "unknown-members-refused",
+        "A token answer with members that it does not know is none.",
+        "AGENT-01",
+        tokens_in=with_nothing_else,
+    ),
+    defect(
+        "bearer-in-other-letters-refused",
+        "Tokens of the type `bearer` are refused.",
+        "AGENT-01",
+        tokens_in=bearer_to_the_letter,
+    ),
+    defect(
+        "json-with-a-charset-refused",
+        "A registration whose answer is JSON with a charset is refused.",
+        "AGENT-01",
+        registered=json_to_the_letter,
     ),
     defect("gives-up-at-the-challenge", "A 401 is the end.", "AGENT-01", fresh_tokens=0),
     defect(

@@ -144,7 +144,7 @@ def writes_spaces_as_percent_20(found: Iterable[Asked]) -> None:
 def is_a_form(exchanges: Iterable[Heard]) -> None:
     """The token request is a form, and says so."""
     for each in exchanges:
-        label = (each.call.header("content-type") or "").partition(";")[0].strip().lower()
+        label = each.call.media_type()
         expect.that(
             label == "application/x-www-form-urlencoded",
             "content type of the token request",

@@ -6,7 +6,7 @@ How it authorizes is looked at in those after a refusal and an approval as well.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from conformance.agent import Agents, carried_out, ended, exchanges, works
 from conformance.check import check
@@ -27,7 +27,7 @@ from conformance.checks.agent._messages import (
 )
 from conformance.checks.agent._scenes import all_ways
 from conformance.claims import LeftOut, observe, require
-from conformance.run.agent_world import Heard
+from conformance.run.agent_world import AgentWorld, Heard
 from fakes.gateway.application import asks_for_gzip
 from fakes.gateway.script import Answer, Endpoint
 from fakes.orders_service import AMONG_OTHERS, UNQUOTED
@@ -35,6 +35,53 @@ from fakes.orders_service import AMONG_OTHERS, UNQUOTED
 # Where the pointer stands in the challenge; a second challenge beside it is nothing that agents are told of.
 WITHOUT_QUOTES = "without quotes"
 CHALLENGES: Mapping[str, str] = {WITHOUT_QUOTES: UNQUOTED, "behind other parameters": AMONG_OTHERS}
+METADATA_ELSEWHERE = "metadata elsewhere"
+# What nobody knows, or nobody needs, beside what everybody does.
+_MORE = {"notes": {"of": ["the operator", None, 7]}, "service_documentation": "https://docs.example/agents"}
+_OTHERWISE = {"content-type": "application/json; charset=utf-8"}
+
+
+def _more_in_the_redirect(world: AgentWorld) -> None:
+    """A redirect may carry more than code and state."""
+    world.desk.beside_code = {"iss": world.desk.issuer, "scope": "openid", "x": "a b"}
+
+
+def _reserved_characters(world: AgentWorld) -> None:
+    """Client ID and code are strings, in which any printable character may stand (RFC 6749 appendix A)."""
+    world.desk.odd_values = True
+
+
+def _registrations_by_their_label(world: AgentWorld) -> None:
+    """A registration says that it is JSON: `Content-Type: application/json`, parameters beside."""
+    world.desk.minds_labels = True
+
+
+def _more_in_every_answer(world: AgentWorld) -> None:
+    """Members that a client does not know are passed over (RFC 9728 section 3.2, RFC 6749 section 5.1).
+
+    A client is told what it has registered (RFC 7591 section 3.2.1).
+    """
+    world.desk.beside = _MORE
+    world.service.script.always(Endpoint.METADATA, Answer(members=_MORE))
+
+
+def _answers_written_otherwise(world: AgentWorld) -> None:
+    """`bearer` is `Bearer` (RFC 6749 section 5.1), and JSON with a parameter in its type is JSON."""
+    world.service.script.always(Endpoint.METADATA, Answer(headers=_OTHERWISE))
+    for endpoint in (Endpoint.DISCOVERY, Endpoint.REGISTRATION):
+        world.desk.script.always(endpoint, Answer(headers=_OTHERWISE))
+    bearer = Answer(headers=_OTHERWISE, members={"token_type": "bearer"})
+    world.desk.script.always(Endpoint.TOKEN, bearer)
+
+
+OTHER_GATEWAYS: Mapping[str, Callable[[AgentWorld], None]] = {
+    METADATA_ELSEWHERE: lambda _: None,
+    "more in the redirect": _more_in_the_redirect,
+    "reserved characters": _reserved_characters,
+    "registrations read by their label": _registrations_by_their_label,
+    "more in every answer": _more_in_every_answer,
+    "answers written otherwise": _answers_written_otherwise,
+}
 
 
 @check("AGENT-01")
@@ -46,18 +93,12 @@ def operation_is_carried_out(agents: Agents) -> None:
     carried_out(run)
 
 
-@check("AGENT-01", cases=("metadata elsewhere", "more in the redirect", "reserved characters"))
+@check("AGENT-01", cases=tuple(OTHER_GATEWAYS))
 def operation_is_carried_out_at_other_gateways(agents: Agents, case: str) -> None:
-    """Metadata are where the challenge points, and a redirect may carry more than code and state.
-
-    Client ID and code are strings, in which any printable character may stand (RFC 6749 appendix A).
-    """
+    """What the specification leaves open, or other standards do, is otherwise at other gateways."""
     works(agents.normal())
-    install = agents.install(metadata_apart=case == "metadata elsewhere")
-    if case == "more in the redirect":
-        install.world.desk.beside_code = {"iss": install.world.desk.issuer, "scope": "openid", "x": "a b"}
-
-    install.world.desk.odd_values = case == "reserved characters"
+    install = agents.install(metadata_apart=case == METADATA_ELSEWHERE)
+    OTHER_GATEWAYS[case](install.world)
 
     carried_out(ended(install.launch(f"a run with {case}")))
 

@@ -245,6 +245,39 @@ def test_values_can_have_reserved_characters(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(
+    ("label", "status"),
+    [
+        ("application/json", 201),
+        ("Application/JSON ; charset=utf-8", 201),
+        ("application/x-www-form-urlencoded", 415),
+        ("text/plain;charset=UTF-8", 415),
+        (None, 415),
+    ],
+)
+def test_gateway_may_mind_what_a_registration_is_said_to_be(
+    desk: Desk, label: str | None, status: int
+) -> None:
+    body = json.dumps({"redirect_uris": [CALLBACK]}).encode()
+    asked = call(body, headers=(("content-type", label),) if label is not None else ())
+
+    assert desk.register(asked).status == 201
+    desk.minds_labels = True
+    assert desk.register(asked).status == status
+
+
+def test_every_document_may_have_more_in_it(desk: Desk) -> None:
+    desk.beside = {"notes": ["more"]}
+    body = {"redirect_uris": [CALLBACK], "client_name": "an agent", "client_id": "of its own"}
+    client = desk.register(call(json.dumps(body).encode())).document
+    code = code_of(consented(desk, client["client_id"]))
+    known = {name: client[name] for name in ("client_id", "client_secret")}
+    tokens = desk.token(form(grant_type="authorization_code", code=code, **known)).document
+
+    assert client["client_name"] == "an agent"
+    assert all(each["notes"] == ["more"] for each in (client, tokens, desk.discovery().document))
+
+
+@pytest.mark.parametrize(
     ("said", "asks"),
     [
         ("gzip", True),
