@@ -125,12 +125,15 @@ class Run:
 
         An agent that looks at the page itself, over and over, does not leave the user to authorize.
         """
-        refreshes = [
+        return max(len(self.visits), len(self.calls(Endpoint.AUTHORIZATION))) + len(self.refreshes())
+
+    def refreshes(self) -> list[Heard]:
+        """The token requests with a refresh token."""
+        return [
             each
             for each in self.calls(Endpoint.TOKEN)
             if fields(each.call).get("grant_type") == "refresh_token"
         ]
-        return max(len(self.visits), len(self.calls(Endpoint.AUTHORIZATION))) + len(refreshes)
 
     def output(self) -> bytes:
         return self.output_file.read_bytes()

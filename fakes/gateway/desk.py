@@ -13,7 +13,7 @@ import secrets
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
@@ -24,6 +24,8 @@ from fakes.gateway.keys import SigningKey, key_set, signed
 from fakes.gateway.script import Endpoint, Script
 from fakes.gateway.site import Site
 
+# What a refresh need not bring (RFC 6749 section 6, OpenID Connect 12.2).
+_BESIDE_ACCESS = {"refresh_token", "id_token"}
 INVALID_GRANT = Replied(status=400, document={"error": "invalid_grant"})
 
 
@@ -99,6 +101,8 @@ class Desk:
         self.refusals = 0
         # Any client is taken for one of ours, as somebody does who collects what clients bring.
         self.takes_anybody = False
+        # A refresh brings all that an exchange does, and the old refresh token has been used up.
+        self.renews_all = True
         # For how long access tokens are good from now on.
         self.lifetime_s = ACCESS_TOKEN_S
         # What the redirect carries beside code and state.
@@ -300,9 +304,13 @@ class Desk:
         token = self.refresh_tokens.get(value)
         if token is None or token.dead or token.client_id != client.client_id:
             return INVALID_GRANT
-        token.dead = True
         kept = " ".join(scope for scope in token.scope.split() if scope in narrowed.split())
-        return self._issued(client, kept or token.scope, {}, refreshable=token.scope)
+        issued = self._issued(client, kept or token.scope, {}, refreshable=token.scope)
+        if self.renews_all:
+            token.dead = True
+            return issued
+        alone = {name: value for name, value in issued.document.items() if name not in _BESIDE_ACCESS}
+        return replace(issued, document=alone)
 
     def _issued(
         self, client: AgentClient, scope: str, sign_in: Mapping[str, Any], refreshable: str | None = None

@@ -12,6 +12,7 @@ from reference.defects.agent_installs import INSTALLS
 from reference.defects.agent_keeping import KEEPING
 from reference.defects.agent_later import LATER
 from reference.defects.agent_leftovers import LEFTOVERS
+from reference.defects.agent_refreshing import REFRESHING
 from reference.defects.agent_registration import REGISTRATION
 from reference.defects.agent_restarts import RESTARTS
 from reference.defects.agent_second_time import SECOND_TIME
@@ -35,6 +36,7 @@ FAMILIES = (
     LATER,
     RESTARTS,
     SECOND_TIME,
+    REFRESHING,
     STATES,
     STRANGERS,
     CLOCK,

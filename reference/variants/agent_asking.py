@@ -132,6 +132,12 @@ def _first_refresh_token(
     return tokens and tokens | {"refresh_token": kept["refresh_token"]}
 
 
+def _keeping_the_rest(ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens) -> dict[str, Any] | None:
+    """What a refresh does not bring stays as it was."""
+    tokens = refreshed(ask, endpoints, client, kept)
+    return tokens and {**kept, **tokens}
+
+
 def _again_if_it_fails(asked: Outgoing, answer: Answer) -> Outgoing | None:
     """A server that failed may not have seen the code."""
     return asked if answer.status >= 500 else None
@@ -192,6 +198,12 @@ ASKING = (
         "keeps-its-first-refresh-token",
         "the same, with the refresh token of the last authorization for as long as it is good",
         renewed=_first_refresh_token,
+        worth_keeping=dict,
+    ),
+    variant(
+        "keeps-what-a-refresh-leaves-out",
+        "the same, with what did not come anew",
+        renewed=_keeping_the_rest,
         worth_keeping=dict,
     ),
     variant("reads-gzip", "answers may come in gzip", operate=_in_gzip),

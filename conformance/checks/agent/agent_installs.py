@@ -25,10 +25,12 @@ from conformance.checks.agent._scenes import (
 )
 from conformance.claims import LeftOut, expect, observe, require
 from conformance.run.agent_launch import Ended, Run
-from fakes.gateway.script import Endpoint
+from fakes.gateway.script import Answer, Endpoint
 
 # So long an agent has to use a token, and so long a check waits for its end.
 _SHORT_LIFE_S = 3
+# What stands in the form of a refresh, and in no other.
+_OF_A_REFRESH = "grant_type=refresh_token"
 # Whoever is refused again and again may take the client for broken: of refused codes one has to do.
 TROUBLES: Mapping[str, Callable[[Agents], Sequence[Run]]] = {
     "no code came": lambda agents: held(agents).runs,
@@ -156,6 +158,54 @@ def token_that_expires_by_the_clock_is_replaced(agents: Agents) -> None:
     time.sleep(max(0.0, desk.all_expired_at() - time.time()))
 
     carried_out(ended(install.launch("a run after the token has expired by the clock")))
+
+
+@check("AGENT-09")
+def refresh_that_brings_an_access_token_alone_is_enough(agents: Agents) -> None:
+    """With a refreshed token there need not be a refresh token, nor an ID token; the old ones are still good.
+
+    Who wants more than that (RFC 6749 section 6, OpenID Connect 12.2) can ask the user.
+    """
+    _refreshing(agents)
+    install = agents.install()
+    desk = install.world.desk
+    works(install.launch("a run that gets tokens"))
+    desk.renews_all = False
+    for which in ("the access token", "the next access token"):
+        desk.end_access_tokens()
+        what = f"a run in which {which} has expired, and a refresh brings an access token alone"
+        run = ended(install.launch(what))
+        if len(install.runs) == 2 and not run.refreshes():
+            raise LeftOut("the agent did not refresh its token")
+        carried_out(run)
+
+
+@check("AGENT-09")
+def refresh_that_is_not_offered_leads_to_the_user(agents: Agents) -> None:
+    """Whatever a refresh is refused with, it is not the end: the user can be asked.
+
+    The specification does not show that grant; the gateway's document says that there is none.
+    """
+    _refreshing(agents)
+    install = agents.install()
+    desk = install.world.desk
+    desk.script.always(Endpoint.DISCOVERY, Answer(members={"grant_types_supported": ["authorization_code"]}))
+    refused = Answer(status=400, members={"error": "unsupported_grant_type"}, whose=_OF_A_REFRESH)
+    desk.script.always(Endpoint.TOKEN, refused)
+    works(install.launch("a run that gets tokens, of which none can be refreshed"))
+    desk.end_access_tokens()
+    run = ended(install.launch("a run in which the access token has expired, and none can be refreshed"))
+    if not any(each.call.status == 400 for each in run.refreshes()):
+        raise LeftOut("the agent refreshes no token where the gateway's document names no such grant")
+
+    carried_out(run)
+
+
+def _refreshing(agents: Agents) -> None:
+    """What comes of a refresh is a question to an agent that makes one: it does where the grant is there."""
+    works(agents.normal())
+    if not any(run.refreshes() for run in renewed(agents).runs):
+        raise LeftOut("the agent does not refresh its tokens")
 
 
 def _got_a_token_before_it_was_refused(run: Run) -> bool:

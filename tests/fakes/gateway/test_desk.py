@@ -158,6 +158,19 @@ def test_refresh_token_is_rotated_and_can_be_ended(desk: Desk) -> None:
     assert desk.token(ended).status == 400
 
 
+def test_refresh_may_bring_an_access_token_alone(desk: Desk) -> None:
+    client = registered(desk)
+    code = code_of(consented(desk, client["client_id"]))
+    first = desk.token(form(grant_type="authorization_code", code=code, **client)).document
+    desk.renews_all = False
+    again = form(grant_type="refresh_token", refresh_token=first["refresh_token"], **client)
+    second, third = (desk.token(again).document for _ in range(2))
+
+    assert set(first) - set(second) == {"refresh_token", "id_token"}
+    assert desk.accepts(second["access_token"])
+    assert desk.accepts(third["access_token"])
+
+
 def test_answer_grants_what_was_asked_for_and_no_more(desk: Desk) -> None:
     client = registered(desk)
 

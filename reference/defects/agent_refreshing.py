@@ -1,0 +1,49 @@
+"""Agents that refresh their tokens, and are lost where that brings less than they think, or nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reference.agent.policy.discovery import Endpoints
+from reference.agent.policy.operation import Ask, Tokens
+from reference.agent.policy.registration import Client
+from reference.agent.policy.renewal import refreshed
+from reference.agent.wire import Failed
+from reference.defects.agent_defect import AgentDefect, defect
+from reference.defects.agent_later import refreshed_by
+
+
+def with_another_refresh_token(
+    ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens
+) -> dict[str, Any] | None:
+    """`keep(tokens["refresh_token"])`."""
+    tokens = refreshed(ask, endpoints, client, kept)
+    if tokens is not None and "refresh_token" not in tokens:
+        raise Failed("the refresh brought no refresh token")
+    return tokens
+
+
+def refused_in_one_way(ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens) -> dict[str, Any] | None:
+    """Of all that a refresh may be refused with, only `invalid_grant` leads to the user."""
+    tokens, answer = refreshed_by(ask, endpoints, client, kept)
+    if tokens is None and answer is not None and answer.document().get("error") != "invalid_grant":
+        raise Failed(f"the token cannot be refreshed: status {answer.status}")
+    return tokens
+
+
+REFRESHING: tuple[AgentDefect, ...] = (
+    defect(
+        "refresh-without-another-is-the-end",
+        "A refresh has to bring another refresh token.",
+        "AGENT-09",
+        renewed=with_another_refresh_token,
+        worth_keeping=dict,
+    ),
+    defect(
+        "refused-refresh-is-the-end",
+        "A refresh that is refused with anything but invalid_grant is the end.",
+        "AGENT-09",
+        renewed=refused_in_one_way,
+        worth_keeping=dict,
+    ),
+)
