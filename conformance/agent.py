@@ -43,6 +43,7 @@ class Attempt:
     state: str | None = field(repr=False)
     challenge: str | None = field(repr=False)
     verifier: str | None = field(repr=False)
+    client_id: str | None = field(repr=False, compare=False, default=None)
     request: Exchange | None = field(repr=False, compare=False, default=None)
     install: str = field(compare=False, default="")
 
@@ -213,6 +214,7 @@ def attempts_of(run: Run, install: str = "") -> list[Attempt]:
             state=visit.value("state"),
             challenge=visit.value("code_challenge"),
             verifier=next((verifiers[code] for code in visit.codes() if code in verifiers), None),
+            client_id=visit.value("client_id"),
             request=run.request_of(visit),
             install=install,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from reference.defects.agent_authorization import AUTHORIZATION
 from reference.defects.agent_clock import CLOCK
 from reference.defects.agent_defect import AgentDefect
+from reference.defects.agent_digests import DIGESTS
 from reference.defects.agent_exchange import EXCHANGE
 from reference.defects.agent_failures import FAILURES
 from reference.defects.agent_forgetting import FORGETTING
@@ -41,5 +42,6 @@ FAMILIES = (
     STRANGERS,
     CLOCK,
     INSTALLS,
+    DIGESTS,
 )
 DEFECTS: dict[str, AgentDefect] = {defect.name: defect for family in FAMILIES for defect in family}

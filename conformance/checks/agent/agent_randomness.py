@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
+from itertools import chain
 
 from conformance.agent import Agents, Attempt, Install, works
 from conformance.check import check
 from conformance.checks.agent._scenes import TOKEN_ENDPOINT_FAILS, held, recovered, refused, unloved
 from conformance.claims import LeftOut, expect, observe, require
+from conformance.digests import digests_among, written_for
 from conformance.entropy import apparent_bits, bits_within, spelled_out, steady_steps
 from conformance.wire.exchange import Exchange
 
@@ -20,6 +23,8 @@ VERIFIER_LENGTHS = range(43, 129)
 VERIFIER_BITS, STATE_BITS = 240.0, 118.0
 # So long a part in common is no chance.
 _SHARED = 12
+# Whoever draws from so many numbers has drawn 16 bits, and a user may be so long on the way to the gateway.
+_SMALL_NUMBERS, _DRAWN_BEFORE_S = 1 << 16, 60
 
 
 @check("AGENT-04")
@@ -100,6 +105,46 @@ def verifier_and_state_have_nothing_in_common(agents: Agents) -> None:
             got="all of the state" if shared == len(state) else f"{shared} characters in a row",
             exchange=attempt.request,
         )
+        known = [guess for text in (state, attempt.client_id) if text for guess in written_for(text)]
+        digest = digests_among([verifier], known).get(verifier)
+        expect.that(
+            digest is None,
+            "what the verifier is made of",
+            expected="nothing that is in the address as well",
+            got=f"a digest of the state or the client ID, by {digest}",
+            exchange=attempt.request,
+        )
+
+
+@check("AGENT-04")
+def neither_is_a_digest_of_what_is_easily_guessed(agents: Agents) -> None:
+    """A digest of the time, or of a small number, looks random, and is found by trying a few of them."""
+    attempts = _samples(agents)
+    values = {
+        "state": {attempt.state or "" for attempt in attempts},
+        "verifier": {attempt.verifier or "" for attempt in attempts},
+    }
+    found = digests_among(set().union(*values.values()), _easily_guessed(attempts))
+    for name, drawn in values.items():
+        made = {value: digest for value, digest in found.items() if value in drawn}
+        expect.that(
+            not made,
+            f"the {name} of {len(attempts)} authorizations",
+            expected="no digest of the time or of a small number",
+            got=f"{len(made)} that are one, by {' and '.join(sorted(set(made.values())))}",
+            exchange=_one_of(
+                agents, [each for each in attempts if {each.state, each.verifier} & made.keys()]
+            ),
+        )
+
+
+def _easily_guessed(attempts: Sequence[Attempt]) -> Iterator[bytes]:
+    """Small numbers, and the seconds in which somebody may have drawn what was asked with."""
+    to_the_clock = time.time() - time.monotonic()
+    asked_at = [int(each.request.at_s + to_the_clock) for each in attempts if each.request is not None]
+    seconds = {second for at in asked_at for second in range(at - _DRAWN_BEFORE_S, at + 2)}
+    for number in chain(range(_SMALL_NUMBERS), seconds):
+        yield str(number).encode()
 
 
 def _samples(agents: Agents) -> list[Attempt]:
