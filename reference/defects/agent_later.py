@@ -129,7 +129,7 @@ def whatever_a_refresh_brings(
     tokens, answer = refreshed_by(ask, endpoints, client, kept)
     if answer is not None and answer.status >= 500:
         return {"access_token": "", **answer.document()}
-    return tokens
+    return tokens and {**kept, **tokens}
 
 
 def complaint(step: str, facts: Mapping[str, Any]) -> None:
