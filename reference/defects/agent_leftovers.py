@@ -47,17 +47,18 @@ def what_came_to_nothing() -> dict[str, Any]:
     return {"told": told, "around": around}
 
 
+# The rules named second make the runs in which it shows.
 LEFTOVERS: tuple[AgentDefect, ...] = (
     defect(
         "secret-and-verifier-in-a-later-address",
         "The second authorization of a run has the secret and the verifier of the first exchange in it.",
-        "AGENT-14",
+        "AGENT-14 AGENT-10",
         **one_table_for_both(),
     ),
     defect(
         "verifier-printed-where-no-code-comes",
         "The verifier is printed where no code comes for it.",
-        "AGENT-14",
+        "AGENT-14 AGENT-08",
         **what_came_to_nothing(),
     ),
 )
