@@ -79,14 +79,14 @@ def signed_at_the_beginning(token: str, keys: Sequence[Jwk]) -> dict[str, Any] |
     return unread(token, keys) if _WITHIN.get() else signed_claims(token, keys)
 
 
-def _method(asked: Asked) -> str:
+def method_of(asked: Asked) -> str:
     try:
         return str(json.loads(asked.body)["method"])
     except (ValueError, KeyError, TypeError):
         return ""
 
 
-def _event(message: Notified) -> bytes:
+def event_of(message: Notified) -> bytes:
     return f"event: message\ndata: {json.dumps(message)}\n\n".encode()
 
 
@@ -103,7 +103,7 @@ def in_meta(answered: Answered, token: str) -> Answered:
 
 
 def in_a_notification(answered: Answered, token: str) -> Answered:
-    return replace(answered, body=_event(_notification(token)) + answered.body)
+    return replace(answered, body=event_of(_notification(token)) + answered.body)
 
 
 def besides(said: Callable[[Asked, Answered, str], Answered]) -> dict[str, Any]:
@@ -129,7 +129,7 @@ def in_a_resource(asked: Asked, answered: Answered, token: str) -> Answered:
         "resources/list": {"resources": [{"uri": uri, "name": "upstream"}]},
         "resources/read": {"contents": [{"uri": uri, "mimeType": "text/plain", "text": f"token: {token}"}]},
     }
-    result = results.get(_method(asked))
+    result = results.get(method_of(asked))
     if result is None or answered.status != 200:
         return answered
     body = json.dumps({"jsonrpc": "2.0", "id": json.loads(asked.body).get("id"), "result": result})
@@ -141,7 +141,7 @@ def in_the_stream(asked: Asked, answered: Answered, token: str) -> Answered:
     if asked.method != "GET" or answered.status == 401:
         return answered
     headers = (("content-type", "text/event-stream"),)
-    return replace(answered, status=200, headers=headers, body=_event(_notification(token)))
+    return replace(answered, status=200, headers=headers, body=event_of(_notification(token)))
 
 
 def stream_for_everybody(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
