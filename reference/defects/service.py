@@ -6,6 +6,7 @@ from reference.defects.service_bearer import BEARER
 from reference.defects.service_calls import CALLS
 from reference.defects.service_certificates import CERTIFICATES
 from reference.defects.service_claims import CLAIMS
+from reference.defects.service_cookies import COOKIES
 from reference.defects.service_defect import ServiceDefect
 from reference.defects.service_introduction import INTRODUCTION
 from reference.defects.service_mcp import MCP
@@ -27,6 +28,6 @@ from reference.defects.service_ways import WAYS
 FAMILIES = (
     *(INTRODUCTION, POINTERS, BEARER, SIGNATURES, CLAIMS, SERVING, CALLS, TROUBLE, USERS, SECRETS),
     *(TRANSPORT, CERTIFICATES, ROBUSTNESS, NETWORK, MCP, REMEMBERING, WAYS, MERCHANT_CALLS, TOKEN_LIVES),
-    MCP_ASKED,
+    *(COOKIES, MCP_ASKED),
 )
 DEFECTS: dict[str, ServiceDefect] = {defect.name: defect for family in FAMILIES for defect in family}

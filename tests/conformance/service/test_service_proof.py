@@ -43,6 +43,8 @@ def failed(result: RunResult) -> dict[str, Any]:
         ("proxy-client-in-the-form", "BACK-01", "Authorization of the Proxy token request"),
         ("resource-from-the-token", "BACK-04", "resource of the redemption"),
         ("redemption-by-put", "BACK-04", "method of the redemption"),
+        ("first-token-of-a-user-redeemed", "BACK-04", "got the token of the call before"),
+        ("cookie-before-the-token", "BACK-10", "a call of bob with the cookies of alice"),
         ("agents-token-tried-after-a-refusal", "BACK-05", "got the gateway access token"),
         ("agents-token-announced-to-the-merchant", "BACK-05", "got the gateway access token"),
         ("last-orders-of-the-user-shown-again", "BACK-07", "expected no business data"),
