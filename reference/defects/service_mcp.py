@@ -18,8 +18,10 @@ from reference.defects.service_signatures import unread
 from reference.defects.service_users import kept_by
 from reference.service.backend import Backend
 from reference.service.mcp import SESSION
+from reference.service.policy import redemption
 from reference.service.policy.redemption import CallFacts
 from reference.service.policy.validation import CLAIM_CHECKS, ClaimCheck, ClaimFacts, Jwk, signed_claims
+from reference.service.wire import Outgoing
 
 AUTHORIZATION = b"authorization"
 ISSUER, AUDIENCE, EXPIRY = CLAIM_CHECKS
@@ -169,6 +171,18 @@ def ended_by_everybody(app: ASGIApp, _backend: Backend) -> ASGIApp:
     return around
 
 
+def first_token_of_the_session() -> Callable[[CallFacts], Outgoing]:
+    """The tools are made when a session begins, with a client that has the token of then."""
+    first: dict[tuple[str, ...], str] = {}
+
+    def redemption_request(facts: CallFacts) -> Outgoing:
+        whose = (str(facts.claims.get("sub")), *facts.asked.headers_named(SESSION))
+        token = first.setdefault(whose, facts.token)
+        return redemption.redemption_request(replace(facts, token=token))
+
+    return redemption_request
+
+
 def of_the_session(facts: CallFacts) -> tuple[str, ...]:
     """A merchant token belongs to the session in which it was redeemed."""
     return (facts.token, *facts.asked.headers_named(SESSION))
@@ -196,7 +210,7 @@ MCP: tuple[ServiceDefect, ...] = (
     mcp_defect(
         "session-before-the-token",
         "In a session, every call is served with the token that the session was begun with.",
-        "BACK-10 CHAL-01 CHAL-04 CHAL-05 CHAL-06",
+        "BACK-10 BACK-04 CHAL-01 CHAL-04 CHAL-05 CHAL-06",
         around=by_session(only_without_a_token=False),
     ),
     mcp_defect(
@@ -247,6 +261,12 @@ MCP: tuple[ServiceDefect, ...] = (
         "Who listens to the server's own stream hears of the merchant token of the last call.",
         "SECRET-02",
         **besides(in_the_stream),
+    ),
+    mcp_defect(
+        "first-token-of-a-session-redeemed",
+        "In a session, the first token of its user is redeemed at every call, whatever token comes.",
+        "BACK-04",
+        redemption_request=first_token_of_the_session(),
     ),
     mcp_defect(
         "merchant-token-kept-for-a-session",

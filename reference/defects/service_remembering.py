@@ -93,6 +93,17 @@ def last_orders_of_the_user() -> dict[str, Any]:
     return {"redemption_request": redemption_request, "stand_in": stand_in, "around": meddling(change)}
 
 
+def first_token_of_the_user() -> Any:
+    """`clients.setdefault(claims["sub"], GatewayClient(token))`."""
+    first: dict[str, str] = {}
+
+    def redemption_request(facts: CallFacts) -> Outgoing:
+        token = first.setdefault(str(facts.claims.get("sub")), facts.token)
+        return redemption.redemption_request(replace(facts, token=token))
+
+    return redemption_request
+
+
 def readied(app: ASGIApp, backend: Backend) -> ASGIApp:
     """The Proxy token is got before the first call, as soon as anybody asks for anything."""
 
@@ -134,6 +145,12 @@ REMEMBERING: tuple[ServiceDefect, ...] = (
         "When redemption refuses a user, the orders that this user was shown the last time are shown again.",
         "BACK-07",
         **last_orders_of_the_user(),
+    ),
+    defect(
+        "first-token-of-a-user-redeemed",
+        "What a user's first token was is redeemed at every call of this user, whatever token comes.",
+        "BACK-04 BACK-07 BACK-08",
+        redemption_request=first_token_of_the_user(),
     ),
     defect(
         "proxy-token-got-beforehand-for-ever",
