@@ -39,6 +39,11 @@ class ServiceSession:
         """The operation in this session with this token, or without any."""
         return self._operate(self.service.wire.send, token)
 
+    def call_saying(self, member: str, more: Mapping[str, Any]) -> Exchange:
+        """The operation in this session without a token, with more in this member of its parameters."""
+        send = self.service.wire.send
+        return self._operate(send, None, more) if member == "_meta" else self._operate(send, None, None, more)
+
     def call_once(self, token: str) -> Exchange:
         """The same, whose answer is taken as it comes: a service that has enough of it may ask to wait."""
         return self._operate(self.service.patient.send_once, token)
