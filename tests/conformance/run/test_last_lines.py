@@ -1,4 +1,4 @@
-"""A launched gateway that ends at once: its last lines are shown, and no credential in them is."""
+"""A launched target that ends at once: the last lines of a gateway are shown, and no credential in them."""
 
 from __future__ import annotations
 
@@ -82,6 +82,12 @@ def pieces() -> set[str]:
     return {KEY} | {value[at : at + 8] for value in SECRETS.values() for at in range(len(value) - 7)}
 
 
+def everything(capsys: pytest.CaptureFixture[str]) -> str:
+    """What stood on the terminal, and what was written."""
+    files = [file.read_text(errors="replace") for file in Path("report").rglob("*") if file.is_file()]
+    return "\n".join([*capsys.readouterr(), *files])
+
+
 @pytest.mark.parametrize("prints", PRINTS.values(), ids=PRINTS.keys())
 def test_no_credential_is_shown_of_what_the_target_printed_last(
     prints: str, target: Path, capsys: pytest.CaptureFixture[str]
@@ -90,7 +96,68 @@ def test_no_credential_is_shown_of_what_the_target_printed_last(
 
     assert main(["run", "--target", str(target), "--only", "DISC-01", "--out", "report"]) == 3
 
-    said = capsys.readouterr()
-    written = [file.read_text(errors="replace") for file in Path("report").rglob("*") if file.is_file()]
-    assert "that is all" in said.out
-    assert [piece for piece in pieces() for text in (said.out, said.err, *written) if piece in text] == []
+    shown = everything(capsys)
+    assert "that is all" in shown
+    assert [piece for piece in pieces() if piece in shown] == []
+
+
+def test_doctor_shows_the_last_lines_without_speaking_to_the_terminal(
+    target: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    prints = "print(secrets, '\\033]0;owned\\007'); print('::error::owned')"
+    target.with_name("gateway.py").write_text(f"{BEGIN}{prints}{END}")
+
+    assert main(["doctor", "--target", str(target)]) == 3
+
+    shown = everything(capsys)
+    assert "that is all" in shown
+    assert [piece for piece in pieces() if piece in shown] == []
+    assert "\033" not in shown
+    assert "\n::error" not in shown
+
+
+OTHERS = {
+    "service": """
+[target]
+role = "service"
+name = "short-lived"
+service_url = "https://127.0.0.1:{port}"
+[launch]
+command = {command}
+[operation]
+kind = "http"
+path = "/orders"
+""",
+    "agent": """
+[target]
+role = "agent"
+name = "short-lived"
+[launch]
+command = {command}
+""",
+}
+
+
+@pytest.mark.parametrize("role", OTHERS)
+@pytest.mark.parametrize(
+    "command", [["run", "--out", "report", "--only", "[AM]*-01"], ["doctor"]], ids=" ".join
+)
+def test_nothing_is_shown_of_what_a_service_or_an_agent_printed(
+    role: str,
+    command: list[str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (port,) = free_ports(1)
+    program = tmp_path / "program.py"
+    program.write_text("import os\nprint('open sesame, now', dict(os.environ))\nraise SystemExit(3)")
+    file = tmp_path / "target.toml"
+    file.write_text(OTHERS[role].format(port=port, command=json.dumps([sys.executable, str(program)])))
+
+    main([*command, "--target", str(file)])
+
+    shown = everything(capsys)
+    assert "exit code 3" in shown
+    assert "open sesame" not in shown
