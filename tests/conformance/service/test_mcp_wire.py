@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from conformance.wire.exchange import Answer, Exchange, Request
-from conformance.wire.mcp import call_tool, messages, succeeded
+from conformance.wire.mcp import call_tool, messages, posted, succeeded
 
 RESULT = {"content": [{"type": "text", "text": "order-1"}]}
 
@@ -95,3 +95,14 @@ def test_stream_is_read_until_the_answer_is_there() -> None:
 def test_garbage_holds_no_message() -> None:
     assert messages(b"\xff{", "application/json") == []
     assert messages(b"data: {\n\ndata:\n\nid: 1\n\n", "text/event-stream") == []
+
+
+def test_odd_message_is_answered_under_whatever_number() -> None:
+    request = posted("https://orders.example/mcp", (), {"id": [None]})
+    progress = event({"jsonrpc": "2.0", "method": "notifications/progress", "params": {}})
+    refusal = event({"jsonrpc": "2.0", "id": None, "error": {"code": -32600}})
+
+    assert request.until is not None
+    assert not request.until(progress)
+    assert request.until(progress + refusal)
+    assert request.until(event([{"jsonrpc": "2.0", "id": 7, "result": {}}]))
