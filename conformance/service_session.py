@@ -48,6 +48,15 @@ class ServiceSession:
         """The same, whose answer is taken as it comes: a service that has enough of it may ask to wait."""
         return self._operate(self.service.patient.send_once, token)
 
+    def lone_call(self, token: str) -> Request:
+        """The operation in this session as a request, for whoever wants to know what becomes of its form."""
+        asked = self.service.operation
+        return mcp.lone_call(self.url, asked.tool or "", asked.arguments, (*_bearer(token), *self.headers))
+
+    def posted(self, token: str, message: Any) -> Request:
+        """Anything in this session, in place of a message."""
+        return mcp.posted(self.url, (*_bearer(token), *self.headers), message)
+
     def besides(self, token: str) -> Iterator[Exchange]:
         """What the server says beside the answer to a call, and what else it has to offer."""
         yield self.listen(token)

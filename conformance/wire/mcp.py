@@ -95,6 +95,12 @@ def lone_call(url: str, tool: str, arguments: Mapping[str, Any], headers: Header
     return _request(url, headers, FIRST, "tools/call", called(tool, arguments))
 
 
+def posted(url: str, headers: Headers, message: Any) -> Request:
+    """Whatever is given for a message, until it is answered in whatever way."""
+    body = json.dumps(message).encode()
+    return Request(method="POST", url=url, headers=(*_ACCEPT, *headers), body=body, until=_answers_anything)
+
+
 def succeeded(answer: Exchange) -> bool:
     """True for a tool's result that is no error, whatever the status says."""
     result = _result(answer, _number(answer.request))
@@ -127,9 +133,20 @@ def _request(url: str, headers: Headers, number: int | None, method: str, params
 
 def _answers(body: bytes, number: int) -> bool:
     """True once the answer to a message is there: a server may keep its stream open after it."""
-    if not body.endswith((b"\n\n", b"\r\n\r\n", b"\r\r")):
-        return False
-    return _find(messages(body, "text/event-stream"), number) is not None
+    return _ends_an_event(body) and _find(messages(body, "text/event-stream"), number) is not None
+
+
+def _answers_anything(body: bytes) -> bool:
+    """True once an answer is there, to whichever message: what was odd may be its number."""
+    return _ends_an_event(body) and any(map(_is_an_answer, _flat(messages(body, "text/event-stream"))))
+
+
+def _ends_an_event(body: bytes) -> bool:
+    return body.endswith((b"\n\n", b"\r\n\r\n", b"\r\r"))
+
+
+def _is_an_answer(message: Any) -> bool:
+    return isinstance(message, dict) and ("result" in message or "error" in message)
 
 
 def _number(request: Request) -> int | None:
@@ -149,15 +166,15 @@ def _result(answer: Exchange, number: int | None) -> dict[str, Any] | None:
 
 
 def _find(found: list[Any], number: int) -> dict[str, Any] | None:
-    every = [each for message in found for each in (message if isinstance(message, list) else [message])]
     return next(
-        (
-            each
-            for each in every
-            if isinstance(each, dict) and each.get("id") == number and ("result" in each or "error" in each)
-        ),
+        (each for each in _flat(found) if _is_an_answer(each) and each.get("id") == number),
         None,
     )
+
+
+def _flat(found: list[Any]) -> list[Any]:
+    """The messages, those of a batch one by one."""
+    return [each for message in found for each in (message if isinstance(message, list) else [message])]
 
 
 def _events(text: str) -> Iterator[str]:

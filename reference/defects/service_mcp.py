@@ -84,7 +84,7 @@ def signed_at_the_beginning(token: str, keys: Sequence[Jwk]) -> dict[str, Any] |
 def method_of(asked: Asked) -> str:
     try:
         return str(json.loads(asked.body)["method"])
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return ""
 
 
@@ -151,6 +151,20 @@ def stream_for_everybody(asked: Asked, answered: Answered, _backend: Backend) ->
     if asked.method != "GET" or asked.path != "/mcp" or SESSION not in asked.headers:
         return answered
     return Answered(status=200, headers=(("content-type", "text/event-stream"),), body=b": welcome\n\n")
+
+
+def body_taken_for_granted(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
+    """Within a session, a body that is no message ends in 500."""
+    broken = asked.path == "/mcp" and asked.method == "POST" and answered.status == 400
+    return replace(answered, status=500, body=b"{}") if broken and SESSION in asked.headers else answered
+
+
+def params_taken_for_granted(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
+    """`message["params"]["name"]`, in a session."""
+    if method_of(asked) != "tools/call" or answered.status != 200:
+        return answered
+    fits = isinstance(json.loads(asked.body).get("params"), dict)
+    return answered if fits else replace(answered, status=500, body=b"{}")
 
 
 def ended_by_everybody(app: ASGIApp, _backend: Backend) -> ASGIApp:
@@ -273,5 +287,17 @@ MCP: tuple[ServiceDefect, ...] = (
         "The merchant token that was redeemed first in a session serves all calls in it.",
         "BACK-11",
         **kept_by(of_the_session),
+    ),
+    mcp_defect(
+        "body-taken-for-granted-in-a-session",
+        "In a session, a body that is no message ends in 500.",
+        "ROBUST-01",
+        around=meddling(body_taken_for_granted),
+    ),
+    mcp_defect(
+        "params-taken-for-granted",
+        "A tool call whose parameters are no JSON object ends in 500.",
+        "ROBUST-01",
+        around=meddling(params_taken_for_granted),
     ),
 )

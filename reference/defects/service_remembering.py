@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Hashable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -15,6 +16,7 @@ from reference.defects.meddling import Answered, Asked, meddling
 from reference.defects.service_defect import ServiceDefect, defect
 from reference.service.backend import Backend
 from reference.service.policy import redemption
+from reference.service.policy.keys import Known
 from reference.service.policy.redemption import CallFacts
 from reference.service.upstream import Unavailable
 from reference.service.wire import Answer, Outgoing
@@ -115,7 +117,18 @@ def readied(app: ASGIApp, backend: Backend) -> ASGIApp:
     return readied
 
 
+def nothing_for_good(before: Known | None) -> Known | None:
+    """`this.discovery ??= fetchDiscovery()`: what came to nothing the first time is what there is."""
+    return Known(issuer="", token_endpoint="", keys=(), fetched_at=math.inf) if before is None else None
+
+
 REMEMBERING: tuple[ServiceDefect, ...] = (
+    defect(
+        "first-fetch-remembered",
+        "Where the first fetch of discovery document and keys fails, there is no second: no token is good.",
+        "BACK-06 SERVE-01 SERVE-02",
+        keys_while_out_of_reach=nothing_for_good,
+    ),
     defect(
         "failed-redemption-remembered",
         "A user whose operation once failed for the gateway's sake is not served any more.",

@@ -14,7 +14,7 @@ from conformance.service_session import ServiceSession
 from conformance.target.model import Operation
 from conformance.wire.exchange import Answer, Exchange, Request
 from conformance.wire.keyring import Keyring
-from conformance.wire.mcp import call_tool, messages, succeeded
+from conformance.wire.mcp import call_tool, messages, posted, succeeded
 
 RESULT = {"content": [{"type": "text", "text": "order-1"}]}
 
@@ -139,3 +139,14 @@ def test_log_and_progress_are_asked_for() -> None:
     level, call = (json.loads(request.body) for request in seen[-2:])
     assert (level["method"], level["params"]) == ("logging/setLevel", {"level": "debug"})
     assert (call["method"], "progressToken" in call["params"]["_meta"]) == ("tools/call", True)
+
+
+def test_odd_message_is_answered_under_whatever_number() -> None:
+    request = posted("https://orders.example/mcp", (), {"id": [None]})
+    progress = event({"jsonrpc": "2.0", "method": "notifications/progress", "params": {}})
+    refusal = event({"jsonrpc": "2.0", "id": None, "error": {"code": -32600}})
+
+    assert request.until is not None
+    assert not request.until(progress)
+    assert request.until(progress + refusal)
+    assert request.until(event([{"jsonrpc": "2.0", "id": 7, "result": {}}]))

@@ -52,6 +52,18 @@ def failed(result: RunResult) -> dict[str, Any]:
         ("merchant-token-kept-for-all", "BACK-10", "one user after the other"),
         ("merchant-unverified", "BACK-12", "expected no request, got 1 with a merchant token"),
         ("large-body-read-as-requests", "ROBUST-02", "what follows a large body"),
+        ("first-fetch-remembered", "BACK-06", "expected another fetch"),
+        (
+            "merchants-refusal-met-by-renewing-without-end",
+            "BACK-06",
+            "calls of the merchant API for one operation",
+        ),
+        ("member-taken-for-granted", "ROBUST-01", "limit: null: status 500"),
+        (
+            "forwarded-host-taken-for-granted",
+            "ROBUST-01",
+            "challenge: expected an answer in time and below 500",
+        ),
     ],
 )
 def test_defect_is_named_for_what_it_is(name: str, rule: str, said: str, tmp_path: Path) -> None:
@@ -75,6 +87,7 @@ def test_defect_is_named_for_what_it_is(name: str, rule: str, said: str, tmp_pat
         ("refused-until-authorized-again", ("BACK-07",)),
         ("four-workers", ("BACK-0[23]",)),
         ("orders-streamed", ("SERVE-01",)),
+        ("scopes-in-an-array-alone", ("SERVE-01",)),
         ("two-connections-at-most", ("ROBUST-03",)),
     ],
 )
