@@ -52,6 +52,10 @@ class Service:
         """The operation, whose answer is taken as it comes: a service in trouble may ask to wait."""
         return self._carry_out(self.patient.send_once, authorizations, "", ())
 
+    def operate_by(self, send: Send, *authorizations: str) -> Exchange:
+        """The operation, every request of which is sent in this way."""
+        return self._carry_out(send, authorizations, "", ())
+
     def serve(self, token: str, headers: Headers = ()) -> Exchange:
         """The operation with this gateway access token."""
         self.keyring.add(Secret("access_token", token))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import count
+from types import MappingProxyType
 from typing import Any
 
 from conformance.claims import LeftOut, require
@@ -23,10 +25,11 @@ _MOST_READ = 5
 
 @dataclass(frozen=True, kw_only=True)
 class ServiceSession:
-    """What every request in the session carries but for the token."""
+    """What every request in the session carries but for the token, and the numbers of those to come."""
 
     service: Service
     headers: Headers
+    numbers: Iterator[int] = field(default_factory=lambda: count(mcp.FIRST), repr=False, compare=False)
 
     @property
     def url(self) -> str:
@@ -36,9 +39,23 @@ class ServiceSession:
         """The operation in this session with this token, or without any."""
         return self._operate(self.service.wire.send, token)
 
+    def call_saying(self, member: str, more: Mapping[str, Any]) -> Exchange:
+        """The operation in this session without a token, with more in this member of its parameters."""
+        send = self.service.wire.send
+        return self._operate(send, None, more) if member == "_meta" else self._operate(send, None, None, more)
+
     def call_once(self, token: str) -> Exchange:
         """The same, whose answer is taken as it comes: a service that has enough of it may ask to wait."""
         return self._operate(self.service.patient.send_once, token)
+
+    def lone_call(self, token: str) -> Request:
+        """The operation in this session as a request, for whoever wants to know what becomes of its form."""
+        asked = self.service.operation
+        return mcp.lone_call(self.url, asked.tool or "", asked.arguments, (*_bearer(token), *self.headers))
+
+    def posted(self, token: str, message: Any) -> Request:
+        """Anything in this session, in place of a message."""
+        return mcp.posted(self.url, (*_bearer(token), *self.headers), message)
 
     def besides(self, token: str) -> Iterator[Exchange]:
         """What the server says beside the answer to a call, and what else it has to offer."""
@@ -53,12 +70,27 @@ class ServiceSession:
                     yield self._ask(send, "resources/read", {"uri": entry["uri"]}, token)
                 elif method == "prompts/list" and isinstance(entry.get("name"), str):
                     yield self._ask(send, "prompts/get", {"name": entry["name"]}, token)
+        yield from self.at_length(token)
+
+    def at_length(self, token: str) -> Iterator[Exchange]:
+        """What the server says of a call once it was asked for all of its log, and for progress.
+
+        Servers send either to nobody who has not asked; one that has no log may say so.
+        """
+        send, said = self.service.wire.send, list[Exchange]()
+        yield self._ask(send, "logging/setLevel", {"level": "debug"}, token)
+        meta = {"progressToken": "progress-1"}
+        yield self._listen(token, lambda: said.append(self._operate(send, token, meta)))
+        yield from said
 
     def listen(self, token: str | None) -> Exchange:
         """What the server says unasked while the operation is called, where it can be listened to."""
+        return self._listen(token, lambda: self._called(token))
+
+    def _listen(self, token: str | None, during: Callable[[], None]) -> Exchange:
         listening = mcp.listening(self.url, (*_bearer(token), *self.headers))
         step = "operation: listening" if token is not None else "operation: listening without a token"
-        return self.service.wire.overhear(step, listening, lambda: self._called(token))
+        return self.service.wire.overhear(step, listening, during)
 
     def has_a_name(self) -> bool:
         """Whether the server keeps the session apart from others."""
@@ -72,15 +104,22 @@ class ServiceSession:
     def _called(self, token: str | None) -> None:
         self.call(token)
 
-    def _operate(self, send: mcp.Send, token: str | None) -> Exchange:
+    def _operate(
+        self,
+        send: mcp.Send,
+        token: str | None,
+        meta: Mapping[str, Any] | None = None,
+        arguments: Mapping[str, Any] = MappingProxyType({}),
+    ) -> Exchange:
         asked = self.service.operation
-        return self._ask(send, "tools/call", mcp.called(asked.tool or "", asked.arguments), token)
+        params = mcp.called(asked.tool or "", {**asked.arguments, **arguments}, meta)
+        return self._ask(send, "tools/call", params, token)
 
     def _ask(self, send: mcp.Send, method: str, params: dict[str, Any], token: str | None) -> Exchange:
         if token is not None:
             self.service.keyring.add(Secret("access_token", token))
         headers = (*_bearer(token), *self.headers)
-        return mcp.ask(send, self.url, headers, method, params)
+        return mcp.ask(send, self.url, headers, method, params, next(self.numbers))
 
 
 def session_of(service: Service, token: str) -> ServiceSession:

@@ -121,6 +121,9 @@ def _remarks(before: RunResult, after: RunResult) -> Iterable[str]:
         yield "the rules were not the same edition: a change may come from there"
     if before.run["selection"] != after.run["selection"]:
         yield "the runs selected their rules differently"
+    said = {"faults", "examples"} & before.run.keys() & after.run.keys()
+    if any(before.run[name] != after.run[name] for name in said):
+        yield "the runs did not try the same: one left faults out, or generated more examples"
 
 
 def _name(old: RuleResult | None, new: RuleResult | None) -> str | None:

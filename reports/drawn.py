@@ -92,6 +92,7 @@ def run_facts(header: Header, footer: Footer | None, digest: str, took_s: float)
     selection: dict[str, Any] = {"only": list(options.only), "skip": list(options.skip)}
     if options.shard:
         selection["shard"] = options.shard
+    tried = {"faults": options.faults, "examples": options.examples}
     return {
         "run_id": header.run_id,
         "evidence_digest": digest,
@@ -109,6 +110,7 @@ def run_facts(header: Header, footer: Footer | None, digest: str, took_s: float)
         "workers": options.workers,
         "strict": options.strict,
         "certify": options.certify,
+        **{name: value for name, value in tried.items() if value is not None},
         "baseline": [asdict(entry) for entry in options.baseline],
         "clock_skew_s": header.clock_skew_s,
         "started": header.started,

@@ -51,7 +51,11 @@ class Target:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Options:
-    """How it was asked; `shard` is `K/N`, or empty."""
+    """How it was asked; `shard` is `K/N`, or empty.
+
+    ``faults`` tells whether anything was to go wrong on purpose, ``examples`` how much was generated for a
+    rule; older records do not say.
+    """
 
     profile: str
     seed: int
@@ -62,6 +66,8 @@ class Options:
     skip: tuple[str, ...]
     shard: str
     baseline: tuple[Entry, ...]
+    faults: bool | None = None
+    examples: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -11,6 +11,8 @@ from reports.escaping import one_line, shortened
 from reports.exchanges import curl
 from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict, deciding_levels, many
 
+# What a run generates for each rule, unless it is told otherwise.
+USUAL_EXAMPLES = 20
 _WORDS = {
     RunVerdict.CONFORMANT: "conformant",
     RunVerdict.NOT_CONFORMANT: "not conformant",
@@ -47,6 +49,18 @@ def is_partial(result: RunResult) -> bool:
     return any((result.run.get("selection") or {}).values())
 
 
+def tried(result: RunResult) -> dict[str, str]:
+    """How much was tried: what went wrong on purpose, and what was generated; older records do not say."""
+    faults, examples = result.run.get("faults"), result.run.get("examples")
+    said = {}
+    if faults is not None:
+        said["Faults"] = "placed" if faults else "left out"
+    if examples is not None:
+        usual = "" if examples == USUAL_EXAMPLES else f", usual are {USUAL_EXAMPLES}"
+        said["Examples"] = f"{examples} for each rule that has some{usual}" if examples else "none"
+    return said
+
+
 def again(result: RunResult, rule: RuleResult) -> str:
     """The command that repeats this rule's checks with the choices of this run."""
     command = str(result.run.get("command") or f"gateproof run {result.role}")
@@ -75,6 +89,8 @@ def caveats(result: RunResult) -> list[str]:
         )
     if selected := _selection(result):
         found.append(f"Only a part of the rules was selected: {selected}.")
+    if less := _less_than_usual(result):
+        found.append(f"Less was tried than is usual: {less}.")
     if findings := [rule for rule in of(result, Verdict.FAILED) if not decides(result, rule)]:
         found.append(f"{many(len(findings), 'rule')} failed without deciding: {_listed(findings)}.")
     return found
@@ -124,6 +140,14 @@ def _selection(result: RunResult) -> str:
     if selection.get("shard"):
         words.append(f"--shard {selection['shard']}")
     return one_line(" ".join(words))
+
+
+def _less_than_usual(result: RunResult) -> str:
+    faults, examples = result.run.get("faults"), result.run.get("examples")
+    words = [] if faults is not False else ["no faults"]
+    if examples is not None and examples < USUAL_EXAMPLES:
+        words.append(f"{examples} examples in place of {USUAL_EXAMPLES}" if examples else "no examples")
+    return ", ".join(words)
 
 
 def _listed(rules: list[RuleResult], most: int = 6) -> str:

@@ -88,6 +88,8 @@ def _alike(one: Header, other: Header) -> list[tuple[str, object, object]]:
         ("selection", (first.only, first.skip), (second.only, second.skip)),
         ("strictness", (first.strict, first.certify), (second.strict, second.certify)),
         ("baseline", first.baseline, second.baseline),
+        ("say on faults", first.faults, second.faults),
+        ("budget of examples", first.examples, second.examples),
     ]
 
 

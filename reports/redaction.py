@@ -5,10 +5,11 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from urllib.parse import unquote_plus
 
 from reports.encodings import as_a_value, whole
+from reports.escapes import layers
 
 # No credential of this field is shorter than 16 characters of these alphabets between two other characters.
 _RUN = re.compile(r"[A-Za-z0-9_\-+~]{16,}")
@@ -101,12 +102,36 @@ class Redactor:
         return self._mark(value)
 
     def _labelled(self, text: str) -> str:
+        # First: behind escapes a secret may go on where another one, as it is written, seems to end.
+        text = self._labelled_behind_escapes(text)
         for form, label in self._forms:
             if form in text:
                 text = text.replace(form, label)
         for pattern, label in self._short:
             text = pattern.sub(rf"\1{label}", text)
         return text
+
+    def _labelled_behind_escapes(self, text: str) -> str:
+        """Hides what JSON or HTML has escaped, or what escaped quotes are around; the rest stays escaped."""
+        pieces: list[str] = []
+        shown = 0
+        for start, end, label in sorted(self._behind_escapes(text), key=lambda hit: (hit[0], -hit[1])):
+            if start >= shown:
+                pieces += (text[shown:start], label)
+            shown = max(shown, end)
+        return "".join((*pieces, text[shown:]))
+
+    def _behind_escapes(self, text: str) -> Iterator[tuple[int, int, str]]:
+        """From where to where in the text there is a secret, and its label."""
+        for layer in layers(text) if self._forms or self._short else ():
+            known = [
+                (re.compile(f"(){re.escape(form)}"), label)
+                for form, label in self._forms
+                if form in layer.text
+            ]
+            for pattern, label in (*known, *self._short):
+                for found in pattern.finditer(layer.text):
+                    yield layer.origin(found.end(1)), layer.origin(found.end()), label
 
     def _masked(self, text: str) -> str:
         text = _JWT.sub(lambda found: self._mark(found.group()), text)

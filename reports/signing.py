@@ -15,8 +15,8 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from reports import chain
+from reports.variables import SIGN_KEY
 
-VARIABLE = "GATEPROOF_SIGN_KEY"
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 _EXPECTED = "expected an Ed25519 private key in PEM (PKCS #8) without a password"
 
@@ -49,8 +49,8 @@ def signing_key(file: Path | None, environment: Mapping[str, str]) -> SigningKey
         except OSError as problem:
             raise KeyProblem(f"--sign-key {file}: {problem.strerror}; {_EXPECTED}") from None
         return SigningKey(private=_private(pem, f"--sign-key {file}"), ephemeral=False)
-    if text := environment.get(VARIABLE, ""):
-        return SigningKey(private=_private(text.encode(), VARIABLE), ephemeral=False)
+    if text := environment.get(SIGN_KEY, ""):
+        return SigningKey(private=_private(text.encode(), SIGN_KEY), ephemeral=False)
     return SigningKey(private=Ed25519PrivateKey.generate(), ephemeral=True)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from reports.escaping import cell, code, prose
 from reports.families import FAMILIES, family_of
 from reports.fault_matrix import OUTCOMES, FaultRow, fault_rows, faults_in_a_line
-from reports.headline import by_reason, caveats, decides, is_partial, of, target_name, verdict_words
+from reports.headline import by_reason, caveats, decides, is_partial, of, target_name, tried, verdict_words
 from reports.verdicts import RuleResult, RunResult, RunVerdict, Verdict
 
 # What CI systems take for one step.
@@ -78,6 +78,7 @@ def _facts(result: RunResult) -> str:
         "Specification": f"{spec.get('identity', '')} {spec.get('version', '')}".strip(),
         "Harness": f"gateproof {run.get('harness_version', '')}".strip(),
         "Seed": str(run.get("seed", "")),
+        **tried(result),
         "Record": f"sha256:{run['evidence_digest']}" if run.get("evidence_digest") else "",
         "Again": str(run.get("command") or ""),
     }

@@ -9,11 +9,14 @@ from collections.abc import Sequence
 
 from conformance import __version__
 from conformance.cli import doctor, explain, init, prove, replay, report, rules_list, run, serve
+from reports.variables import SIGN_KEY
 
 COMMANDS = (run, replay, report, prove, serve, init, doctor, rules_list, explain)
 WRONG_USAGE, NO_VERDICT = 2, 3
 # Commands that tell something, and decide nothing: whoever hung up on another has no verdict.
 TELLING = ("list", "explain", "init")
+# Commands that sign. Of the others, several start programs, which inherit the environment.
+SIGNING = ("run", "report", "merge")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -24,6 +27,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if handler is None:
         parser.print_help(sys.stderr)
         return WRONG_USAGE
+    if options.command not in SIGNING:
+        os.environ.pop(SIGN_KEY, None)
     try:
         return int(handler(options))
     except BrokenPipeError:

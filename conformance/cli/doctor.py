@@ -36,6 +36,7 @@ def handle(arguments: argparse.Namespace) -> int:
     from conformance.target.errors import TargetError  # noqa: PLC0415
     from conformance.target.file import load  # noqa: PLC0415
     from conformance.target.model import GatewayTarget  # noqa: PLC0415
+    from reports.terminal import screen  # noqa: PLC0415
 
     try:
         target = load(arguments.target)
@@ -49,7 +50,8 @@ def handle(arguments: argparse.Namespace) -> int:
     except CannotRun as reason:
         if isinstance(reason, NotReached) and not arguments.json:
             _tell(reason.settings)
-        print(f"gateproof: {reason}", file=sys.stderr)
+        # The target's last lines may be in it.
+        screen(sys.stderr, no_color=True).say(f"gateproof: {reason}")
         return NO_VERDICT
     if arguments.json:
         print(json.dumps(found.as_json(), indent=2))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.cli.report import NamesFormats, add_format, add_sign_key, formats_of
+from reports.variables import SIGN_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -114,7 +115,7 @@ def handle(arguments: argparse.Namespace) -> int:
     from conformance.run.embedded import embedded_reference  # noqa: PLC0415
     from conformance.target.errors import TargetError  # noqa: PLC0415
     from reports.baseline import BaselineError  # noqa: PLC0415
-    from reports.signing import VARIABLE, KeyProblem, signing_key  # noqa: PLC0415
+    from reports.signing import KeyProblem, signing_key  # noqa: PLC0415
 
     try:
         target = _target(arguments)
@@ -126,7 +127,7 @@ def handle(arguments: argparse.Namespace) -> int:
         options = _options(arguments, role, target)
         key = signing_key(arguments.sign_key, os.environ)
         # Whoever is put to the test inherits the environment, and has no business with this.
-        os.environ.pop(VARIABLE, None)
+        os.environ.pop(SIGN_KEY, None)
         _writable(arguments.out)
     except (TargetError, BaselineError, KeyProblem, ValueError) as wrong:
         print(f"gateproof: {wrong}", file=sys.stderr)

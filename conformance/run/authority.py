@@ -95,6 +95,16 @@ class Authority:
         return cert_file, key_file
 
 
+def is_for(cert_file: Path, host: str) -> bool:
+    """The first certificate of the file names this host."""
+    certificate = x509.load_pem_x509_certificates(cert_file.read_bytes())[0]
+    try:
+        found = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName)
+    except x509.ExtensionNotFound:
+        return False
+    return host in found.value.get_values_for_type(x509.DNSName)
+
+
 def _as_pkcs8(key: PrivateKeyTypes) -> bytes:
     return key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()

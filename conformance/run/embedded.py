@@ -29,7 +29,7 @@ from conformance.target.model import (
 from conformance.wire.secret import Secret
 
 _OPERATIONS = {
-    "http": Operation(kind="http", path="/orders"),
+    "http": Operation(kind="http", path="/orders", json={"limit": 20}),
     "mcp": Operation(kind="mcp", path="/mcp", tool="list_orders"),
 }
 # What the reference exits with when one of its ports was taken after all.

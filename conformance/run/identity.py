@@ -73,6 +73,8 @@ def header_of(
             skip=options.skip,
             shard=str(options.shard) if options.shard else "",
             baseline=options.baseline,
+            faults=options.faults,
+            examples=options.examples,
         ),
         clock_skew_s=_skew(prepared),
         run_id=prepared.context.run_id if prepared is not None else secrets.token_hex(4),

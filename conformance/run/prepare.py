@@ -36,6 +36,8 @@ from conformance.wire.secret import Secret
 from fakes.merchant import users as merchant_users
 
 _LAUNCH_TRIES = 3
+# Of what a target printed that did not get ready: lines, and characters of them.
+_LINES_SHOWN, _MOST_SHOWN = 20, 8 * 1024
 
 
 class CannotRun(Exception):
@@ -288,5 +290,6 @@ def _said(failure: LaunchFailed, target: GatewayTarget, users: Sequence[User]) -
     secrets += [target.control.token] if target.control is not None and target.control.token else []
     given = {**target.reach.headers, **(target.launch.env if target.launch is not None else {})}
     secrets += [Secret("setting", value) for value in given.values()]
-    lines = Keyring(secrets=secrets).redactor().text(failure.last_lines).strip()
+    printed = Keyring(secrets=secrets).redactor().text(failure.last_lines).strip()
+    lines = "\n".join(printed.splitlines()[-_LINES_SHOWN:])[-_MOST_SHOWN:]
     return f"{failure}; it printed:\n{lines}" if lines else str(failure)

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import os
 import secrets
+import socket
 import ssl
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp
 
-from conformance.run.authority import Authority, Certificate
+from conformance.run.authority import Authority, Certificate, is_for
 from conformance.run.faces import OF_THE_AUTHORITY, faces
 from conformance.run.ports import free_ports
 from conformance.run.service_doors import ServiceDoors
@@ -71,11 +73,15 @@ class Standing:
 
 @dataclass(frozen=True, kw_only=True)
 class ServiceWorld:
-    """Everybody whom a service meets but its agents; `thief` writes down what reached another host."""
+    """Everybody whom a service meets but its agents; `thief` writes down what reached another host.
+
+    That host is localhost: it is in reach where the service finds the world on this machine as well.
+    """
 
     gateway: ScriptedGateway
     thief: Journal
     thief_url: str
+    thief_in_reach: bool
     ca_file: Path
     secure: bool
     certificate: tuple[str, str]
@@ -118,11 +124,15 @@ def set_up(target: ServiceTarget, authority: Authority, stack: ExitStack) -> Ser
     )
     doors = [loop.opened(partial(_door, app, where, tls)) for app, where in zip(apps, ports, strict=True)]
     thief, anywhere = Journal(), Address(host="127.0.0.1", port=0)
-    listener = loop.opened(partial(_listen, application(Script(), thief), anywhere, tls))
+    # A certificate that was given may be for the world alone. Then whoever follows is met by plain HTTP.
+    own_tls = tls if secure and is_for(certificate.cert_file, "localhost") else None
+    listener = loop.opened(partial(_listen, application(Script(), thief), anywhere, own_tls))
+    thief_scheme = "https" if own_tls is not None else "http"
     return ServiceWorld(
         gateway=gateway,
         thief=thief,
-        thief_url=f"{scheme}://localhost:{listener.netloc.rpartition(':')[2]}",
+        thief_url=f"{thief_scheme}://localhost:{listener.netloc.rpartition(':')[2]}",
+        thief_in_reach=_is_loopback(urlsplit(addresses.base_url).hostname or ""),
         ca_file=ca_file,
         secure=secure,
         certificate=(str(certificate.cert_file), str(certificate.key_file)),
@@ -223,3 +233,12 @@ def _certificate(world: World, authority: Authority) -> tuple[Certificate, Path]
 def _hosts(world: World) -> list[str]:
     host = urlsplit(world.public_url or "").hostname
     return [host] if host else []
+
+
+def _is_loopback(host: str) -> bool:
+    """Whoever finds the world by this name is on this machine."""
+    try:
+        found = {address[4][0] for address in socket.getaddrinfo(host, None)}
+    except OSError:
+        return False
+    return bool(found) and all(ip_address(str(each)).is_loopback for each in found)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LARGEST_FILE = 64 * 1024 * 1024
-_LAST = 8 * 1024
+_LAST = 64 * 1024
 
 
 class Output:
@@ -51,9 +51,10 @@ class Output:
             file.seek(offset)
             return file.read().decode("utf-8", "replace")
 
-    def last_lines(self, count: int = 20) -> str:
-        """The last lines, and no more than a few kilobytes of them."""
-        return "\n".join(self.since(max(0, self._kept - _LAST)).splitlines()[-count:])
+    def last_lines(self) -> str:
+        """The last lines, whole and far more than are shown: a secret that is cut is not recognised."""
+        start = max(0, self._kept - _LAST)
+        return self.since(start).partition("\n")[2] if start else self.since()
 
     def _drain(self) -> None:
         try:

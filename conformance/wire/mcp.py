@@ -16,6 +16,8 @@ from conformance.wire.exchange import Exchange, Headers, Request
 
 PROTOCOL = "2025-06-18"
 SESSION = "Mcp-Session-Id"
+# The numbers of the request that begins a session, and of the first one in it.
+_HELLO, FIRST = 1, 2
 _ACCEPT: Headers = (
     ("Accept", "application/json, text/event-stream"),
     ("Content-Type", "application/json"),
@@ -46,7 +48,7 @@ def call_tool(send: Send, url: str, tool: str, arguments: Mapping[str, Any], hea
 def begin(send: Send, url: str, headers: Headers) -> tuple[Exchange, Session | None]:
     """The last answer before a session can be used, and the session; None where a step was refused."""
     met = send("operation: initialize", hello(url, headers))
-    result = _result(met, 1)
+    result = _result(met, _HELLO)
     if result is None:
         return met, None
     session = Session(protocol=str(result.get("protocolVersion") or PROTOCOL), identifier=met.header(SESSION))
@@ -62,22 +64,25 @@ def hello(url: str, headers: Headers) -> Request:
         "capabilities": {},
         "clientInfo": {"name": "gateproof", "version": "1"},
     }
-    return _request(url, headers, 1, "initialize", params)
+    return _request(url, headers, _HELLO, "initialize", params)
 
 
-def ask(send: Send, url: str, headers: Headers, method: str, params: Mapping[str, Any]) -> Exchange:
-    """One request in a session, whose headers are among these."""
-    return send(f"operation: {method}", _request(url, headers, 2, method, dict(params)))
+def ask(
+    send: Send, url: str, headers: Headers, method: str, params: Mapping[str, Any], number: int = FIRST
+) -> Exchange:
+    """One request in a session, whose headers are among these; no other in the session has its number."""
+    return send(f"operation: {method}", _request(url, headers, number, method, dict(params)))
 
 
-def called(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters of a tool call."""
-    return {"name": tool, "arguments": dict(arguments)}
+def called(tool: str, arguments: Mapping[str, Any], meta: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The parameters of a tool call, and what it says besides."""
+    params = {"name": tool, "arguments": dict(arguments)}
+    return params if meta is None else {**params, "_meta": dict(meta)}
 
 
 def result_of(answer: Exchange) -> Mapping[str, Any]:
     """The result of a request in a session; empty where there is none."""
-    return _result(answer, 2) or {}
+    return _result(answer, _number(answer.request)) or {}
 
 
 def listening(url: str, headers: Headers) -> Request:
@@ -87,12 +92,18 @@ def listening(url: str, headers: Headers) -> Request:
 
 def lone_call(url: str, tool: str, arguments: Mapping[str, Any], headers: Headers) -> Request:
     """A tool call by itself, for whoever wants to know what becomes of its headers."""
-    return _request(url, headers, 2, "tools/call", called(tool, arguments))
+    return _request(url, headers, FIRST, "tools/call", called(tool, arguments))
+
+
+def posted(url: str, headers: Headers, message: Any) -> Request:
+    """Whatever is given for a message, until it is answered in whatever way."""
+    body = json.dumps(message).encode()
+    return Request(method="POST", url=url, headers=(*_ACCEPT, *headers), body=body, until=_answers_anything)
 
 
 def succeeded(answer: Exchange) -> bool:
     """True for a tool's result that is no error, whatever the status says."""
-    result = _result(answer, 2)
+    result = _result(answer, _number(answer.request))
     return result is not None and result.get("isError") is not True
 
 
@@ -122,13 +133,31 @@ def _request(url: str, headers: Headers, number: int | None, method: str, params
 
 def _answers(body: bytes, number: int) -> bool:
     """True once the answer to a message is there: a server may keep its stream open after it."""
-    if not body.endswith((b"\n\n", b"\r\n\r\n", b"\r\r")):
-        return False
-    return _find(messages(body, "text/event-stream"), number) is not None
+    return _ends_an_event(body) and _find(messages(body, "text/event-stream"), number) is not None
 
 
-def _result(answer: Exchange, number: int) -> dict[str, Any] | None:
-    if answer.answer is None or answer.answer.status >= 300:
+def _answers_anything(body: bytes) -> bool:
+    """True once an answer is there, to whichever message: what was odd may be its number."""
+    return _ends_an_event(body) and any(map(_is_an_answer, _flat(messages(body, "text/event-stream"))))
+
+
+def _ends_an_event(body: bytes) -> bool:
+    return body.endswith((b"\n\n", b"\r\n\r\n", b"\r\r"))
+
+
+def _is_an_answer(message: Any) -> bool:
+    return isinstance(message, dict) and ("result" in message or "error" in message)
+
+
+def _number(request: Request) -> int | None:
+    """The number of a request in a session; None for everything else, the one that begins it as well."""
+    message = _json(request.body)
+    number = message.get("id") if isinstance(message, dict) else None
+    return number if isinstance(number, int) and number != _HELLO else None
+
+
+def _result(answer: Exchange, number: int | None) -> dict[str, Any] | None:
+    if number is None or answer.answer is None or answer.answer.status >= 300:
         return None
     kind = answer.header("Content-Type") or ""
     found = _find(messages(answer.answer.body, kind), number)
@@ -137,15 +166,15 @@ def _result(answer: Exchange, number: int) -> dict[str, Any] | None:
 
 
 def _find(found: list[Any], number: int) -> dict[str, Any] | None:
-    every = [each for message in found for each in (message if isinstance(message, list) else [message])]
     return next(
-        (
-            each
-            for each in every
-            if isinstance(each, dict) and each.get("id") == number and ("result" in each or "error" in each)
-        ),
+        (each for each in _flat(found) if _is_an_answer(each) and each.get("id") == number),
         None,
     )
+
+
+def _flat(found: list[Any]) -> list[Any]:
+    """The messages, those of a batch one by one."""
+    return [each for message in found for each in (message if isinstance(message, list) else [message])]
 
 
 def _events(text: str) -> Iterator[str]:

@@ -74,13 +74,17 @@ class Replied:
 
 
 def _beside_a_merchant_token() -> Iterator[dict[str, Any]]:
-    """`expires_at` and `scopes` may be absent, and an RFC 3339 timestamp has more than one form."""
+    """`expires_at` and `scopes` may be absent, and an RFC 3339 timestamp has more than one form.
+
+    Of which type `scopes` is, the specification does not say: whoever reads an array alone is never sent
+    anything else.
+    """
     for turn in count():
         ends = datetime.now(UTC) + timedelta(seconds=MERCHANT_TOKEN_S)
         if turn % 3 == 0:
             yield {"expires_at": ends.strftime("%Y-%m-%dT%H:%M:%SZ"), "scopes": ["orders"]}
         elif turn % 3 == 1:
-            yield {"expires_at": ends.isoformat(timespec="milliseconds"), "scopes": "orders"}
+            yield {"expires_at": ends.isoformat(timespec="milliseconds"), "scopes": ["orders"]}
         else:
             yield {}
 

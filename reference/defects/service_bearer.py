@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from urllib.parse import parse_qs
 
-from reference.defects.service_defect import ServiceDefect, defect
+from reference.defects.service_defect import ServiceDefect, defect, mcp_defect
 from reference.defects.service_introduction import telling
 from reference.service.policy import validation
 from reference.service.wire import Asked
@@ -61,6 +61,34 @@ def in_a_form(asked: Asked) -> str | None:
     if "application/x-www-form-urlencoded" not in kinds:
         return None
     return next(iter(parse_qs(asked.body.decode("latin-1")).get("access_token", [])), None)
+
+
+def in_a_cookie_called(name: str, before: str = "") -> Presented:
+    """A cookie of the service's own naming; some write the scheme into it, in quotes because of the space."""
+    expression = re.compile(rf'(?:^|; ){name}="?{before}([\w.-]+)"?(?:;|$)')
+
+    def presented(asked: Asked) -> str | None:
+        found = expression.search("; ".join(asked.headers_named("cookie")))
+        return found[1] if found else None
+
+    return presented
+
+
+def in_a_header_called(name: str) -> Presented:
+    return lambda asked: next(iter(asked.headers_named(name)), None)
+
+
+def in_the_message(member: str) -> Presented:
+    """Over MCP, in the parameters of a request: among the tool's arguments, or beside them."""
+
+    def presented(asked: Asked) -> str | None:
+        try:
+            token = json.loads(asked.body)["params"][member]["access_token"]
+        except (ValueError, KeyError, TypeError):
+            return None
+        return token if isinstance(token, str) else None
+
+    return presented
 
 
 def as_a_key(asked: Asked) -> str | None:
@@ -144,6 +172,42 @@ BEARER: tuple[ServiceDefect, ...] = (
         **or_else(in_basic(0)),
     ),
     defect("token-in-a-cookie", "A token in a cookie is taken.", "CHAL-03", **or_else(in_a_cookie)),
+    defect(
+        "token-in-the-session-cookie",
+        "A token in a cookie called session is taken.",
+        "CHAL-03",
+        **or_else(in_a_cookie_called("session")),
+    ),
+    defect(
+        "token-in-a-cookie-with-its-scheme",
+        "A token in a cookie is taken, with Bearer before it.",
+        "CHAL-03",
+        **or_else(in_a_cookie_called("access_token", "Bearer ")),
+    ),
+    defect(
+        "token-in-a-header-of-its-own-name",
+        "A bare token in a header called Token is taken.",
+        "CHAL-03",
+        **or_else(in_a_header_called("token")),
+    ),
+    defect(
+        "token-of-a-proxy-in-front",
+        "A token in X-Forwarded-Access-Token is taken, whoever sends it.",
+        "CHAL-03",
+        **or_else(in_a_header_called("x-forwarded-access-token")),
+    ),
+    mcp_defect(
+        "token-in-the-meta",
+        "A token in the _meta of a tool call is taken.",
+        "CHAL-03",
+        **or_else(in_the_message("_meta")),
+    ),
+    mcp_defect(
+        "token-in-the-arguments",
+        "A token among the arguments of a tool is taken.",
+        "CHAL-03",
+        **or_else(in_the_message("arguments")),
+    ),
     defect("token-in-the-body", "A token in the body is taken.", "CHAL-03", **or_else(in_the_body)),
     defect(
         "token-in-another-header",

@@ -18,8 +18,10 @@ from reference.defects.service_signatures import unread
 from reference.defects.service_users import kept_by
 from reference.service.backend import Backend
 from reference.service.mcp import SESSION
+from reference.service.policy import redemption
 from reference.service.policy.redemption import CallFacts
 from reference.service.policy.validation import CLAIM_CHECKS, ClaimCheck, ClaimFacts, Jwk, signed_claims
+from reference.service.wire import Outgoing
 
 AUTHORIZATION = b"authorization"
 ISSUER, AUDIENCE, EXPIRY = CLAIM_CHECKS
@@ -79,14 +81,14 @@ def signed_at_the_beginning(token: str, keys: Sequence[Jwk]) -> dict[str, Any] |
     return unread(token, keys) if _WITHIN.get() else signed_claims(token, keys)
 
 
-def _method(asked: Asked) -> str:
+def method_of(asked: Asked) -> str:
     try:
         return str(json.loads(asked.body)["method"])
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return ""
 
 
-def _event(message: Notified) -> bytes:
+def event_of(message: Notified) -> bytes:
     return f"event: message\ndata: {json.dumps(message)}\n\n".encode()
 
 
@@ -103,7 +105,7 @@ def in_meta(answered: Answered, token: str) -> Answered:
 
 
 def in_a_notification(answered: Answered, token: str) -> Answered:
-    return replace(answered, body=_event(_notification(token)) + answered.body)
+    return replace(answered, body=event_of(_notification(token)) + answered.body)
 
 
 def besides(said: Callable[[Asked, Answered, str], Answered]) -> dict[str, Any]:
@@ -129,7 +131,7 @@ def in_a_resource(asked: Asked, answered: Answered, token: str) -> Answered:
         "resources/list": {"resources": [{"uri": uri, "name": "upstream"}]},
         "resources/read": {"contents": [{"uri": uri, "mimeType": "text/plain", "text": f"token: {token}"}]},
     }
-    result = results.get(_method(asked))
+    result = results.get(method_of(asked))
     if result is None or answered.status != 200:
         return answered
     body = json.dumps({"jsonrpc": "2.0", "id": json.loads(asked.body).get("id"), "result": result})
@@ -141,7 +143,7 @@ def in_the_stream(asked: Asked, answered: Answered, token: str) -> Answered:
     if asked.method != "GET" or answered.status == 401:
         return answered
     headers = (("content-type", "text/event-stream"),)
-    return replace(answered, status=200, headers=headers, body=_event(_notification(token)))
+    return replace(answered, status=200, headers=headers, body=event_of(_notification(token)))
 
 
 def stream_for_everybody(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
@@ -149,6 +151,20 @@ def stream_for_everybody(asked: Asked, answered: Answered, _backend: Backend) ->
     if asked.method != "GET" or asked.path != "/mcp" or SESSION not in asked.headers:
         return answered
     return Answered(status=200, headers=(("content-type", "text/event-stream"),), body=b": welcome\n\n")
+
+
+def body_taken_for_granted(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
+    """Within a session, a body that is no message ends in 500."""
+    broken = asked.path == "/mcp" and asked.method == "POST" and answered.status == 400
+    return replace(answered, status=500, body=b"{}") if broken and SESSION in asked.headers else answered
+
+
+def params_taken_for_granted(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
+    """`message["params"]["name"]`, in a session."""
+    if method_of(asked) != "tools/call" or answered.status != 200:
+        return answered
+    fits = isinstance(json.loads(asked.body).get("params"), dict)
+    return answered if fits else replace(answered, status=500, body=b"{}")
 
 
 def ended_by_everybody(app: ASGIApp, _backend: Backend) -> ASGIApp:
@@ -167,6 +183,18 @@ def ended_by_everybody(app: ASGIApp, _backend: Backend) -> ASGIApp:
         await send({"type": "http.response.body", "body": b""})
 
     return around
+
+
+def first_token_of_the_session() -> Callable[[CallFacts], Outgoing]:
+    """The tools are made when a session begins, with a client that has the token of then."""
+    first: dict[tuple[str, ...], str] = {}
+
+    def redemption_request(facts: CallFacts) -> Outgoing:
+        whose = (str(facts.claims.get("sub")), *facts.asked.headers_named(SESSION))
+        token = first.setdefault(whose, facts.token)
+        return redemption.redemption_request(replace(facts, token=token))
+
+    return redemption_request
 
 
 def of_the_session(facts: CallFacts) -> tuple[str, ...]:
@@ -196,7 +224,7 @@ MCP: tuple[ServiceDefect, ...] = (
     mcp_defect(
         "session-before-the-token",
         "In a session, every call is served with the token that the session was begun with.",
-        "BACK-10 CHAL-01 CHAL-04 CHAL-05 CHAL-06",
+        "BACK-10 BACK-04 CHAL-01 CHAL-04 CHAL-05 CHAL-06",
         around=by_session(only_without_a_token=False),
     ),
     mcp_defect(
@@ -249,9 +277,27 @@ MCP: tuple[ServiceDefect, ...] = (
         **besides(in_the_stream),
     ),
     mcp_defect(
+        "first-token-of-a-session-redeemed",
+        "In a session, the first token of its user is redeemed at every call, whatever token comes.",
+        "BACK-04",
+        redemption_request=first_token_of_the_session(),
+    ),
+    mcp_defect(
         "merchant-token-kept-for-a-session",
         "The merchant token that was redeemed first in a session serves all calls in it.",
         "BACK-11",
         **kept_by(of_the_session),
+    ),
+    mcp_defect(
+        "body-taken-for-granted-in-a-session",
+        "In a session, a body that is no message ends in 500.",
+        "ROBUST-01",
+        around=meddling(body_taken_for_granted),
+    ),
+    mcp_defect(
+        "params-taken-for-granted",
+        "A tool call whose parameters are no JSON object ends in 500.",
+        "ROBUST-01",
+        around=meddling(params_taken_for_granted),
     ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Hashable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -15,6 +16,7 @@ from reference.defects.meddling import Answered, Asked, meddling
 from reference.defects.service_defect import ServiceDefect, defect
 from reference.service.backend import Backend
 from reference.service.policy import redemption
+from reference.service.policy.keys import Known
 from reference.service.policy.redemption import CallFacts
 from reference.service.upstream import Unavailable
 from reference.service.wire import Answer, Outgoing
@@ -93,6 +95,17 @@ def last_orders_of_the_user() -> dict[str, Any]:
     return {"redemption_request": redemption_request, "stand_in": stand_in, "around": meddling(change)}
 
 
+def first_token_of_the_user() -> Any:
+    """`clients.setdefault(claims["sub"], GatewayClient(token))`."""
+    first: dict[str, str] = {}
+
+    def redemption_request(facts: CallFacts) -> Outgoing:
+        token = first.setdefault(str(facts.claims.get("sub")), facts.token)
+        return redemption.redemption_request(replace(facts, token=token))
+
+    return redemption_request
+
+
 def readied(app: ASGIApp, backend: Backend) -> ASGIApp:
     """The Proxy token is got before the first call, as soon as anybody asks for anything."""
 
@@ -104,7 +117,18 @@ def readied(app: ASGIApp, backend: Backend) -> ASGIApp:
     return readied
 
 
+def nothing_for_good(before: Known | None) -> Known | None:
+    """`this.discovery ??= fetchDiscovery()`: what came to nothing the first time is what there is."""
+    return Known(issuer="", token_endpoint="", keys=(), fetched_at=math.inf) if before is None else None
+
+
 REMEMBERING: tuple[ServiceDefect, ...] = (
+    defect(
+        "first-fetch-remembered",
+        "Where the first fetch of discovery document and keys fails, there is no second: no token is good.",
+        "BACK-06 SERVE-01 SERVE-02",
+        keys_while_out_of_reach=nothing_for_good,
+    ),
     defect(
         "failed-redemption-remembered",
         "A user whose operation once failed for the gateway's sake is not served any more.",
@@ -134,6 +158,12 @@ REMEMBERING: tuple[ServiceDefect, ...] = (
         "When redemption refuses a user, the orders that this user was shown the last time are shown again.",
         "BACK-07",
         **last_orders_of_the_user(),
+    ),
+    defect(
+        "first-token-of-a-user-redeemed",
+        "What a user's first token was is redeemed at every call of this user, whatever token comes.",
+        "BACK-04 BACK-07 BACK-08",
+        redemption_request=first_token_of_the_user(),
     ),
     defect(
         "proxy-token-got-beforehand-for-ever",

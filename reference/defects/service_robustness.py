@@ -9,7 +9,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -47,6 +47,29 @@ def body_taken_for_granted(asked: Asked, answered: Answered, _backend: Backend) 
     except ValueError:
         broken = True
     return replace(answered, status=500, body=b"{}") if broken else answered
+
+
+def member_taken_for_granted(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
+    """`range(body["limit"])`, where there is one."""
+    if asked.path != "/orders" or answered.status != 200:
+        return answered
+    try:
+        body = json.loads(asked.body)
+    except (ValueError, RecursionError):
+        return answered
+    fits = not isinstance(body, dict) or isinstance(body.get("limit", 0), int)
+    return answered if fits else replace(answered, status=500, body=b"{}")
+
+
+def forwarded_host_taken_for_granted(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
+    """Where the service says where it is, it puts its address together from what a proxy has said."""
+    if answered.status != 401 and not asked.path.startswith("/.well-known/"):
+        return answered
+    try:
+        urlsplit(f"https://{asked.headers.get('x-forwarded-host', 'localhost')}").port  # noqa: B018 - it parses
+    except ValueError:
+        return replace(answered, status=500, body=b"{}")
+    return answered
 
 
 def methods_taken_for_granted(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
@@ -144,6 +167,18 @@ ROBUSTNESS: tuple[ServiceDefect, ...] = (
         "A body that is no JSON object ends in 500.",
         "ROBUST-01",
         around=meddling(body_taken_for_granted),
+    ),
+    defect(
+        "member-taken-for-granted",
+        "A body in which one member is of another type than the one that was expected ends in 500.",
+        "ROBUST-01",
+        around=meddling(member_taken_for_granted),
+    ),
+    defect(
+        "forwarded-host-taken-for-granted",
+        "A name of a host that is none, in a header of a proxy's, ends challenge and metadata in 500.",
+        "ROBUST-01",
+        around=meddling(forwarded_host_taken_for_granted),
     ),
     defect(
         "methods-taken-for-granted",

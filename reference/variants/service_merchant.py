@@ -41,6 +41,13 @@ def _whose(facts: CallFacts) -> Hashable:
     return str(facts.claims.get("sub")), str(facts.claims.get("ext"))
 
 
+def _as_a_record(facts: CallFacts, answer: Answer) -> str | None:
+    """A redemption as typed languages read it: one member of another type, and nothing of it is read."""
+    scopes = answer.document.get("scopes", [])
+    fits = isinstance(scopes, list) and all(isinstance(each, str) for each in scopes)
+    return redemption.merchant_token_in(facts, answer) if fits else None
+
+
 MERCHANT = (
     variant(
         "merchant-token-of-before-stands-in",
@@ -51,5 +58,10 @@ MERCHANT = (
         "claims-passed-to-the-merchant",
         "the merchant's API is shown the claims of the agent's token, and not its signature",
         merchant_request=_with_claims,
+    ),
+    variant(
+        "scopes-in-an-array-alone",
+        "a redemption whose scopes are there and no array of strings is taken for none",
+        merchant_token_in=_as_a_record,
     ),
 )

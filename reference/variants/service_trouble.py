@@ -53,6 +53,31 @@ def _with_circuits(trust: ssl.SSLContext) -> httpx.AsyncBaseTransport:
     return _Circuits(transport(trust))
 
 
+def _asking_when_told(trust: ssl.SSLContext) -> httpx.AsyncBaseTransport:
+    return _Told(transport(trust))
+
+
+class _Told(httpx.AsyncBaseTransport):
+    """Whoever says when to come again is not asked before."""
+
+    def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
+        self._inner = inner
+        self._not_before: dict[str, float] = {}
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        party = request.url.netloc.decode()
+        if time.monotonic() < self._not_before.get(party, 0.0):
+            raise httpx.ConnectError("told to come later", request=request)
+        response = await self._inner.handle_async_request(request)
+        later_s = response.headers.get("retry-after", "")
+        if response.status_code == 503 and later_s.isdigit():
+            self._not_before[party] = time.monotonic() + int(later_s)
+        return response
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
 def _tried_just_now(before: Known | None) -> Known | None:
     """An attempt that failed counts like one that did not: the next one is due as much later."""
     return replace(before, fetched_at=time.time()) if before is not None else None
@@ -95,6 +120,11 @@ TROUBLE = (
         "circuit-open-for-a-while",
         "a party that failed three times in a row is not asked for three seconds",
         transport=_with_circuits,
+    ),
+    variant(
+        "asked-no-more-until-told",
+        "a party that fails and says when to come again is not asked before, and callers do not wait for it",
+        transport=_asking_when_told,
     ),
     variant(
         "proxy-token-got-beforehand-by-its-lifetime-alone",

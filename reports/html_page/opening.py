@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from reports.headline import cut_short, decides, target_name
+from reports.headline import cut_short, decides, target_name, tried
 from reports.html_page.exchange import Detail
 from reports.html_page.markup import block, counted, cut, facts, foreign, link, text
 from reports.html_page.words import BASELINED, ERROR, FAILED, FINDING, badge, kind_of, outcome_of
@@ -46,7 +46,13 @@ def _unfinished(result: RunResult) -> str:
 
 def about(result: RunResult) -> str:
     """Who was asked, by what, and how to find out whether this page says what was recorded."""
-    rows = [*_target(result.target), *_spec(result.run), *_harness(result.run), _seal(result.run)]
+    rows = [
+        *_target(result.target),
+        *_spec(result.run),
+        *_harness(result.run),
+        *((what, text(said)) for what, said in tried(result).items()),
+        _seal(result.run),
+    ]
     return f"<section aria-labelledby=run><h2 id=run>This run</h2>{facts(rows)}{_identity(result)}</section>"
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import base64
+import html
+import json
 import re
+from collections.abc import Callable
 from string import ascii_letters, digits
 from urllib.parse import quote
 
@@ -57,6 +60,8 @@ def test_known_secret_becomes_its_label_in_every_form(form: str) -> None:
 def test_longer_secret_is_not_shown_through_a_shorter_one_in_it() -> None:
     both = Redactor(secrets={"abcdef": "⟨a#1⟩", "abcdef-and-more": "⟨b#1⟩"}, public=())
     assert both.text("abcdef-and-more") == "⟨b#1⟩"
+    quoted = Redactor(secrets={"abcdef": "⟨a#1⟩", 'abcdef"ghi': "⟨b#1⟩"}, public=())
+    assert quoted.text('{"p": "abcdef\\"ghi", "q": "abcdef"}') == '{"p": "⟨b#1⟩", "q": "⟨a#1⟩"}'
 
 
 def test_short_secret_is_hidden_where_it_is_a_value() -> None:
@@ -65,6 +70,65 @@ def test_short_secret_is_hidden_where_it_is_a_value() -> None:
         assert short.text(shown) == shown.replace("tiny", "⟨proxy_client_secret#1⟩")
     assert short.value("tiny") == "⟨proxy_client_secret#1⟩"
     assert short.text("a tiny little thing, tinyurl=x") == "a tiny little thing, tinyurl=x"
+
+
+# A short secret and a long one, with everything in them that JSON or HTML writes in another way.
+QUOTED = ('a"<\\é', 'Tr"oub<4>dor\\&/é\U0001f511')
+
+
+@pytest.mark.parametrize("secret", [*QUOTED, "tiny"], ids=("short", "long", "plain"))
+@pytest.mark.parametrize(
+    "escape",
+    [
+        lambda text: json.dumps(text)[1:-1],
+        lambda text: json.dumps(text, ensure_ascii=False)[1:-1].replace("/", "\\/"),
+        lambda text: json.dumps(text)[1:-1].replace("<", "\\u003C").replace("&", "\\u0026"),
+        html.escape,
+        lambda text: html.escape(text).replace("&quot;", "&#34;").replace("é", "&eacute;"),
+        lambda text: "".join(char if char.isalnum() else f"&#x{ord(char):04X};" for char in text),
+        lambda text: json.dumps(json.dumps(text)[1:-1])[1:-1],
+        lambda text: html.escape(json.dumps(text)[1:-1]),
+    ],
+    ids=("JSON", "PHP's", ".NET's", "HTML", "Go's", "numbers", "JSON in JSON", "JSON in HTML"),
+)
+def test_secret_is_hidden_however_json_or_html_writes_it(secret: str, escape: Callable[[str], str]) -> None:
+    hiding = Redactor(secrets={secret: "⟨password#1⟩"}, public=())
+    before = f'a <b>&amp;</b> \\n {{"user": "{escape("<a>")}", "pass": "'
+    after = '"} &amp; \\"more'
+
+    assert hiding.text(f"{before}{escape(secret)}{after}") == f"{before}⟨password#1⟩{after}"
+
+
+@pytest.mark.parametrize("secret", [*QUOTED, "tiny"], ids=("short", "long", "plain"))
+def test_secret_is_hidden_in_a_document_that_was_escaped_as_a_whole(secret: str) -> None:
+    hiding = Redactor(secrets={secret: "⟨password#1⟩"}, public=())
+    document = json.dumps({"said": f'<input value="{html.escape(secret)}">', "other": "a tiny little thing"})
+    for written in (document, json.dumps(document), html.escape(document)):
+        shown = hiding.text(written)
+        before, _, after = shown.partition("⟨password#1⟩")
+        assert written.startswith(before)
+        assert after
+        assert written.endswith(after)
+        assert "a tiny little thing" in after
+
+
+# Escapes, parts of them, and what only looks like one.
+ESCAPES = (
+    *("\\", "&", "amp;", "&quot;", "&#0;", "&#1;", "&NotEqualTilde;", "&#x41;"),
+    *("\\ud83d", "\\udd11", "u0041", " "),
+)
+
+
+@given(*[st.lists(st.sampled_from(ESCAPES), max_size=12).map("".join)] * 2)
+def test_what_is_around_a_secret_stays_as_it_was_written(before: str, after: str) -> None:
+    hiding = Redactor(secrets={"s3cret-val": "⟨a#1⟩"}, public=())
+    assert hiding.text(f"{before} s3cret-val {after}") == f"{before} ⟨a#1⟩ {after}"
+
+
+def test_what_is_no_secret_stays_as_it_was_escaped() -> None:
+    hiding = Redactor(secrets={"tiny": "⟨a#1⟩", "ab&cde": "⟨b#1⟩"}, public=())
+    text = r"a &lt;tiny little&gt; thing, \"and\" &unknown; \u0041 &amp;tinyurl=x ab&amp;cd \q &"
+    assert hiding.text(text) == text
 
 
 @pytest.mark.parametrize(

@@ -1,20 +1,75 @@
-"""The first calls of all, when the service may have no Proxy token yet.
+"""The first calls of all, when the service may know nothing of the gateway and have no Proxy token yet.
 
-This check stands first: later there is one. The first Proxy tokens of a world are said to live for a short
+These checks stand first: later it has both. The first Proxy tokens of a world are said to live for a short
 while, so that the checks that come next can see what becomes of them.
 """
 
 from __future__ import annotations
 
+import time
+
 from conformance.check import check
 from conformance.checks.service._proxy_calls import MOST_REQUESTS, USER, asks
-from conformance.claims import LeftOut, expect, observe, require
+from conformance.checks.service._trouble import FOUND_WITHIN_S, bounded, fault
+from conformance.claims import LeftOut, expect, fired, observe, require
 from conformance.run.service_world import ServiceWorld
 from conformance.service import Service
 from fakes.gateway.proxy_tokens import PROXY_TOKEN_S
-from fakes.gateway.script import Answer, Endpoint
+from fakes.gateway.script import OK, Answer, Endpoint
 
 BURST = 12
+# A token of somebody else's: the keys are asked for to know it, and no Proxy token is.
+FOREIGN = ["https://another.example"]
+
+
+@check("BACK-06", needs=["faults"])
+def first_fetch_of_the_keys_is_not_the_last(service: Service, world: ServiceWorld) -> None:
+    """Where discovery and then the key set fail before they ever came, the service asks for them once more.
+
+    A second fetch is all that is waited for: the operation itself would get a Proxy token. It is called where
+    the service asks for nothing any more.
+    """
+    gateway, failed = world.gateway, Answer(status=500)
+    if gateway.journal.since(0, Endpoint.DISCOVERY, Endpoint.CORE_KEYS):
+        raise LeftOut("the service knew of the gateway's keys before it was first called")
+    gateway.script.always(Endpoint.DISCOVERY, failed)
+    gateway.script.always(Endpoint.CORE_KEYS, failed)
+    answer = service.serve_once(gateway.access_token(USER, aud=FOREIGN))
+    calls = gateway.journal.since(0)
+    asked = sum(call.endpoint is Endpoint.DISCOVERY for call in calls)
+    if not asked:
+        raise LeftOut("the service asks for no discovery document when it first meets a token")
+    fired(fault(Endpoint.DISCOVERY, "500"), asked)
+    bounded(answer, calls, Endpoint.DISCOVERY)
+    gateway.script.always(Endpoint.DISCOVERY, OK)
+    again, keys = _asks_again(service, world, Endpoint.DISCOVERY), Endpoint.CORE_KEYS
+    failures = len(gateway.journal.since(0, keys))
+    gateway.script.clear()
+    if again and failures:
+        fired(fault(keys, "500"), failures)
+        again = _asks_again(service, world, keys)
+    if not again:
+        good = service.serve_once(world.unseen_token(USER))
+        again = service.brings(good, gateway.orders_of(USER))
+    expect.that(
+        again,
+        f"{FOUND_WITHIN_S:.0f} s after a first fetch of the discovery document or of the key set has failed",
+        expected="another fetch",
+        got="none, and an operation that fails as all will that come next",
+    )
+
+
+def _asks_again(service: Service, world: ServiceWorld, endpoint: Endpoint) -> bool:
+    """Whether the service comes here in the time that it is given, and finds all well."""
+    gateway, until, pause = world.gateway, time.monotonic() + FOUND_WITHIN_S, 0.1
+    while True:
+        service.serve_once(gateway.access_token(USER, aud=FOREIGN))
+        if any(call.status == 200 for call in gateway.journal.since(0, endpoint)):
+            return True
+        if time.monotonic() > until:
+            return False
+        time.sleep(pause)
+        pause = min(2.0, 1.5 * pause)
 
 
 @check("BACK-02")

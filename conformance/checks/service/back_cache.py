@@ -114,7 +114,8 @@ def _mended(world: ServiceWorld, lost: int | None, which: str, *, short: bool) -
     expect.that(
         lost is not None or far_ahead,
         f"calls in the {FIRST_PROXY_TOKENS_S} s that a Proxy token was to live, after {which} had died",
-        expected="a new Proxy token, and calls that work",
+        expected="calls that work: a new Proxy token for a refusal, or when the stated expires_in is over,"
+        " which no fixed time may outlast",
         got="none that works",
     )
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from conformance.check import check
 from conformance.checks.service._trouble import (
+    LONGEST_S,
+    MOST_TRIES,
     USER,
     authorized_again,
     bounded,
@@ -14,14 +16,18 @@ from conformance.checks.service._trouble import (
     shows_orders,
     works,
 )
-from conformance.claims import expect, fired
+from conformance.claims import expect, fired, require
 from conformance.run.service_world import ServiceWorld, unseen_subject
 from conformance.service import Service
 from fakes.gateway.script import Answer, Endpoint
 
+# Longer than a caller may be kept waiting. Who asks no more for as long is himself again in the time that
+# is given to a service.
+TOLD_TO_WAIT_S = int(LONGEST_S) + 1
 FAILURES = {
     "500": Answer(status=500),
     "503": Answer(status=503),
+    "503-for-a-minute": Answer(status=503, headers={"retry-after": str(TOLD_TO_WAIT_S)}),
     "reset": Answer(reset=True),
     "hang": Answer(hangs=True),
     "not-json": Answer(body=b"<!doctype html><title>Maintenance</title>"),
@@ -30,7 +36,7 @@ FAILURES = {
     "a-list": Answer(body=b"[]"),
 }
 # What says of itself that it is no answer to the question.
-TRANSIENT = ("500", "503", "reset", "hang")
+TRANSIENT = ("500", "503", "503-for-a-minute", "reset", "hang")
 # What nobody can take for orders; other JSON may be shown as it came, and again to whoever comes again.
 UNREADABLE = ("not-json", "cut-json")
 BREAKING = {
@@ -38,6 +44,8 @@ BREAKING = {
     for endpoint in (Endpoint.REDEMPTION, Endpoint.MERCHANT_API)
     for name in FAILURES
 }
+# Where it was not enough for a service, the merchant takes the next token: without end nobody could wait.
+REFUSALS = 4 * MOST_TRIES
 
 
 @check("BACK-06", needs=["faults"], cases=BREAKING)
@@ -79,4 +87,32 @@ def failing_token_endpoint_costs_no_more_than_a_bounded_try(
 
     fired(fault(Endpoint.TOKEN, case), sum(call.endpoint is Endpoint.TOKEN for call in calls))
     bounded(answer, calls, Endpoint.TOKEN)
+    recovers(service, world)
+
+
+@check("BACK-06", needs=["faults"])
+def refusing_merchant_costs_no_more_than_a_bounded_try(service: Service, world: ServiceWorld) -> None:
+    """A merchant's API that takes no token of the user's is shown a few, and as few are redeemed for it."""
+    works(service, world)
+    gateway, mark = world.gateway, world.gateway.journal.mark()
+    said = {"www-authenticate": 'Bearer error="invalid_token"'}
+    refused = Answer(status=401, headers=said, members={"error": "invalid_token"})
+    gateway.script.tape(Endpoint.MERCHANT_API, [refused] * REFUSALS)
+    answer = service.serve_once(world.unseen_token(USER))
+    gateway.script.clear()
+    calls = gateway.journal.since(mark)
+    asked = sum(call.endpoint is Endpoint.MERCHANT_API for call in calls)
+    require.that(
+        asked > 0, "operation of a user who is new", expected="a call of the merchant API", got="none"
+    )
+
+    fired(fault(Endpoint.MERCHANT_API, "401"), asked)
+    bounded(answer, calls, Endpoint.MERCHANT_API, Endpoint.REDEMPTION)
+    expect.that(
+        not shows_orders(answer, world, USER),
+        answer.step,
+        expected="no orders: the merchant gave none",
+        got="orders",
+        exchange=answer,
+    )
     recovers(service, world)

@@ -89,16 +89,19 @@ def token_of_another_project_brings_no_data(service: Service, world: ServiceWorl
         _served_until(service, world, subject, time.time() + MERCHANT_TOKEN_S)
     token = gateway.access_token(USER, sub=subject, ext=ext)
     gateway.let_redeem(token, "")
-    gateway.script.always(Endpoint.REDEMPTION, Answer(status=401, members={"error": "wrong_project"}))
+    # Another token that is redeemed in its place is none of the Project's either.
+    refusal = Answer(status=401, members={"error": "wrong_project"}, whose=token)
+    gateway.script.always(Endpoint.REDEMPTION, refusal)
     answer = service.serve_once(token)
     gateway.script.clear()
 
     nothing_served(answer, world)
 
 
-def _refusal(case: str) -> Answer:
+def _refusal(case: str, token: str = "") -> Answer:
+    """How a redemption is refused: a 401 is about this token, and the others about whoever has it."""
     error = "reauthentication_required" if case == "410" else "refused"
-    return Answer(status=int(case), members={"error": error})
+    return Answer(status=int(case), members={"error": error}, whose=token if case == "401" else "")
 
 
 def _served_for_a_moment(service: Service, world: ServiceWorld) -> tuple[str, float]:
@@ -116,9 +119,10 @@ def _served_until(service: Service, world: ServiceWorld, subject: str, expires: 
 
 
 def _refused(service: Service, world: ServiceWorld, case: str, subject: str) -> tuple[Exchange, bool]:
-    """The answer to a new token of a user whose redemption is to be refused, and whether it was asked for."""
+    """The answer to a new token of a user whose redemption is to be refused, and whether it came to any."""
     gateway, mark = world.gateway, world.gateway.journal.mark()
-    gateway.script.always(Endpoint.REDEMPTION, _refusal(case))
-    answer = service.serve_once(gateway.access_token(USER, sub=subject))
+    token = gateway.access_token(USER, sub=subject)
+    gateway.script.always(Endpoint.REDEMPTION, _refusal(case, token))
+    answer = service.serve_once(token)
     gateway.script.clear()
     return answer, bool(gateway.journal.since(mark, Endpoint.REDEMPTION))

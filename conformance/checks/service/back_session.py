@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from conformance.check import check
 from conformance.checks.service._trouble import OTHER, USER, shows_orders
-from conformance.claims import expect
+from conformance.claims import LeftOut, expect
 from conformance.run.service_world import ServiceWorld
 from conformance.service import Service, served
+from conformance.service_cookies import CookieKeeper
 from conformance.service_session import session_of
+from conformance.wire.exchange import Exchange
 
 
 @check("BACK-10")
@@ -17,11 +19,27 @@ def session_of_one_user_brings_nothing_to_another(service: Service, world: Servi
     token, another = gateway.access_token(USER), gateway.access_token(OTHER)
     session = session_of(service, token)
     served(session.call(token), gateway.orders_of(USER))
-    answer = session.call(another)
 
+    _not_theirs(session.call(another), world, f"a call of {OTHER} in a session of {USER}")
+
+
+@check("BACK-10")
+def cookie_of_one_user_brings_nothing_to_another(service: Service, world: ServiceWorld) -> None:
+    """A call with another user's token and the cookies of one user never brings that one's orders."""
+    gateway = world.gateway
+    keeper = CookieKeeper(service=service)
+    served(keeper.serve(gateway.access_token(USER)), gateway.orders_of(USER))
+    if not keeper.has_cookies():
+        raise LeftOut("the service sets no cookies")
+
+    answer = keeper.serve(gateway.access_token(OTHER))
+    _not_theirs(answer, world, f"a call of {OTHER} with the cookies of {USER}")
+
+
+def _not_theirs(answer: Exchange, world: ServiceWorld, what: str) -> None:
     expect.that(
         not shows_orders(answer, world, USER),
-        f"a call of {OTHER} in a session of {USER}",
+        what,
         expected=f"the orders of {OTHER}, or a refusal",
         got=f"orders of {USER}",
         exchange=answer,

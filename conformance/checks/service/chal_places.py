@@ -7,15 +7,22 @@ from urllib.parse import quote, urlencode
 
 from conformance.check import check
 from conformance.checks.service._spoilt import USER, good_token
+from conformance.checks.service._trouble import shows_orders
 from conformance.claims import LeftOut, expect
 from conformance.run.service_world import ServiceWorld
-from conformance.service import Service, challenged
+from conformance.service import Service, challenged, served
+from conformance.service_session import session_of
 from conformance.wire.exchange import Exchange, Headers
 
 # Where some put a token, as they write it there.
 _WITH_A_SCHEME = ("X-Access-Token", "X-Authorization", "Proxy-Authorization", "X-Forwarded-Authorization")
-_BARE = ("X-Access-Token", "X-Api-Key", "X-Auth-Token", "Access-Token")
+_BARE = (
+    *("X-Access-Token", "X-Api-Key", "X-Auth-Token", "Access-Token", "Token", "X-Token", "X-Id-Token"),
+    # What a proxy that signs people in tells the service behind it.
+    *("X-Forwarded-Access-Token", "X-Auth-Request-Access-Token"),
+)
 _OTHER_NAMES = ("token", "bearer_token", "jwt")
+_COOKIES = ("token={}", "jwt={}", "session={}", "access_token_cookie={}", 'access_token="Bearer {}"')
 
 
 @check("CHAL-03", cases=("query", "cookie", "another-header", "body"))
@@ -35,17 +42,50 @@ def token_in_another_place_counts_as_none(service: Service, world: ServiceWorld,
             expect(_with_a_body(service, good)).refused()
 
 
-@check("CHAL-03", cases=("query", "another-header"))
+@check("CHAL-03", cases=("query", "another-header", "cookie"))
 def token_by_another_name_opens_nothing(service: Service, world: ServiceWorld, case: str) -> None:
     """By names that may have a use of their own, a good token is refused, in whatever way."""
     good_token(service, world)
     good = world.gateway.astray_token(USER)
-    if case == "another-header":
-        expect(service.operate(headers=_headers(_BARE, good))).refused()
+    # One at a time: servers put a limit to the length of an address, and of all headers together.
+    match case:
+        case "another-header":
+            for name in _BARE:
+                expect(service.operate(headers=_headers((name,), good))).refused()
+        case "cookie":
+            for written in _COOKIES:
+                expect(service.operate(headers=(("Cookie", written.format(good)),))).refused()
+        case _:
+            for name in _OTHER_NAMES:
+                expect(_in_the_query(service, name, good)).refused()
+
+
+@check("CHAL-03", cases=("_meta", "arguments"))
+def token_in_a_message_opens_nothing(service: Service, world: ServiceWorld, case: str) -> None:
+    """A good token in what is asked of an MCP tool is none, in a session that a good one began as well.
+
+    A server may look at the arguments before it looks for a token, and say in its own way what is wrong.
+    """
+    gateway = world.gateway
+    token = gateway.access_token(USER)
+    session = session_of(service, token)
+    served(session.call(token), gateway.orders_of(USER))
+    if shows_orders(session.call(None), world, USER):
+        raise LeftOut("in a session there is no need of a token at all, which is for CHAL-01 to say")
+    good = gateway.astray_token(USER)
+    more = {"access_token": good, "token": good, "authorization": f"Bearer {good}"}
+    answer = session.call_saying(case, more)
+    if case == "_meta":
+        challenged(answer)
         return
-    # One at a time: servers put a limit to the length of an address.
-    for name in _OTHER_NAMES:
-        expect(_in_the_query(service, name, good)).refused()
+
+    expect.that(
+        not shows_orders(answer, world, USER),
+        f"operation with a token among its {case} alone",
+        expected="no orders",
+        got=f"{answer.outcome()} with orders",
+        exchange=answer,
+    )
 
 
 @check("CHAL-03")

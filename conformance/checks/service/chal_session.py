@@ -10,6 +10,7 @@ from conformance.checks.service._spoilt import USER, expired
 from conformance.claims import LeftOut, expect
 from conformance.run.service_world import ServiceWorld
 from conformance.service import Service, challenged, served, turned_away
+from conformance.service_cookies import CookieKeeper
 from conformance.service_session import session_of
 from conformance.wire.exchange import Exchange
 from fakes.gateway.keys import new_key, signed
@@ -24,6 +25,21 @@ def session_of_a_good_token_is_none(service: Service, world: ServiceWorld) -> No
     served(session.call(token), gateway.orders_of(USER))
 
     challenged(session.call(None))
+
+
+@check("CHAL-01")
+def cookie_of_a_good_token_is_none(service: Service, world: ServiceWorld) -> None:
+    """With the cookies that came for a good token, and without a token, a call gets the challenge.
+
+    Over MCP it begins with a session of its own.
+    """
+    gateway = world.gateway
+    keeper = CookieKeeper(service=service)
+    served(keeper.serve(gateway.access_token(USER)), gateway.orders_of(USER))
+    if not keeper.has_cookies():
+        raise LeftOut("the service sets no cookies")
+
+    challenged(keeper.operate())
 
 
 @check("CHAL-01")

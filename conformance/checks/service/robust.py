@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from conformance import odd_input as odd
 from conformance.check import check
-from conformance.claims import LeftOut, expect
+from conformance.claims import LeftOut, expect, require
 from conformance.generating import Draw
 from conformance.odd_requests import variations
 from conformance.run.recovery import waited_for
 from conformance.run.service_world import USERS, ServiceWorld
 from conformance.service import Service, served
+from conformance.service_session import session_of
 from conformance.sound import ask as ask_soundly
 from conformance.sound import ask_all, is_sound
 from conformance.wire.exchange import Request
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 FLOOD = 200
+_AROUND = {
+    f"{what}, {group}": (what, group)
+    for what in ("challenge", "metadata")
+    for group in ("headers", "queries")
+}
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 # A few of every kind that JSON has: a table of all Unicode takes the library seconds to make.
 _LETTERS = 'aZ0-_.:/\\" \x00\n\x7f\xe9\u2028\ufeff\U0001f600'
@@ -65,10 +71,7 @@ def every_method_gets_an_answer(service: Service, world: ServiceWorld, case: str
 @check("ROBUST-01")
 def operation_takes_any_body(service: Service, world: ServiceWorld) -> None:
     """With a good token, whatever the body is, the operation gives an answer below 500."""
-    gateway = world.gateway
-    _works(service, world)
-    good = ("Authorization", f"Bearer {gateway.access_token(USERS[0])}")
-    base = service.request((good,))
+    base = _good_call(service, world)
     requests = {
         name: Request(method="POST", url=base.url, headers=base.headers, body=body)
         for name, body in odd.BODIES.items()
@@ -80,10 +83,20 @@ def operation_takes_any_body(service: Service, world: ServiceWorld) -> None:
 @check("ROBUST-01", cases=("media types", "headers", "queries"))
 def operation_takes_anything_around_its_body(service: Service, world: ServiceWorld, case: str) -> None:
     """With a good token, no label of the body, no header and no query makes the operation fail."""
-    _works(service, world)
-    base = service.request((("Authorization", f"Bearer {world.gateway.access_token(USERS[0])}"),))
+    ask_all(service, "operation", variations(_good_call(service, world), case))
 
-    ask_all(service, "operation", variations(base, case))
+
+@check("ROBUST-01", cases=_AROUND)
+def introduction_takes_anything_around_it(
+    service: Service, world: ServiceWorld, case: tuple[str, str]
+) -> None:
+    """No header and no query makes the challenge fail, or the metadata: what a service says of itself."""
+    what, group = case
+    _works(service, world)
+    usual = service.metadata() if what == "metadata" else service.operate()
+    require(usual).status(200 if what == "metadata" else 401)
+
+    ask_all(service, what, variations(usual.request, group))
 
 
 @check("ROBUST-01", needs=["examples"])
@@ -133,6 +146,18 @@ def operation_works_after_a_flood(service: Service, world: ServiceWorld) -> None
 def _works(service: Service, world: ServiceWorld) -> None:
     gateway = world.gateway
     served(service.serve(gateway.access_token(USERS[0])), gateway.orders_of(USERS[0]))
+
+
+def _good_call(service: Service, world: ServiceWorld) -> Request:
+    """The operation with a good token, which works; over MCP in a session, without which nobody reads it."""
+    gateway = world.gateway
+    _works(service, world)
+    token = gateway.access_token(USERS[0])
+    if service.operation.kind != "mcp":
+        return service.request((("Authorization", f"Bearer {token}"),))
+    session = session_of(service, token)
+    served(session.call(token), gateway.orders_of(USERS[0]))
+    return session.lone_call(token)
 
 
 def _parts() -> SearchStrategy[tuple[Any, Any]]:

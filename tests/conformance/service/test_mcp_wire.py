@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from conformance.service import Service
+from conformance.service_session import ServiceSession
+from conformance.target.model import Operation
 from conformance.wire.exchange import Answer, Exchange, Request
-from conformance.wire.mcp import call_tool, messages, succeeded
+from conformance.wire.keyring import Keyring
+from conformance.wire.mcp import call_tool, messages, posted, succeeded
 
 RESULT = {"content": [{"type": "text", "text": "order-1"}]}
 
@@ -27,6 +32,24 @@ def server(answers: Callable[[dict[str, Any]], Answer]) -> tuple[Callable[..., E
         return Exchange(step=step, request=request, answer=answers(json.loads(request.body)))
 
     return send, seen
+
+
+def calling(send: Callable[..., Exchange]) -> Service:
+    """A service whose tool is called in this way; nobody is heard who is listened to."""
+
+    def overhear(step: str, request: Request, during: Callable[[], None]) -> Exchange:
+        during()
+        return Exchange(step=step, request=request)
+
+    wire: Any = SimpleNamespace(send=send, overhear=overhear)
+    return Service(
+        service_url="https://orders.example",
+        metadata_url="https://orders.example/metadata",
+        operation=Operation(kind="mcp", path="/mcp", tool="list_orders"),
+        wire=wire,
+        patient=wire,
+        keyring=Keyring(),
+    )
 
 
 def honest(message: dict[str, Any]) -> Answer:
@@ -95,3 +118,35 @@ def test_stream_is_read_until_the_answer_is_there() -> None:
 def test_garbage_holds_no_message() -> None:
     assert messages(b"\xff{", "application/json") == []
     assert messages(b"data: {\n\ndata:\n\nid: 1\n\n", "text/event-stream") == []
+
+
+def test_every_request_of_a_session_has_a_number_of_its_own() -> None:
+    send, seen = server(honest)
+    session = ServiceSession(service=calling(send), headers=())
+
+    answers = [session.call("t"), *session.besides("t"), session.call(None)]
+
+    messages = [json.loads(request.body) for request in seen]
+    assert [message["id"] for message in messages] == list(range(2, 2 + len(messages)))
+    assert all(succeeded(answer) for answer in answers if answer.request.method == "POST")
+
+
+def test_log_and_progress_are_asked_for() -> None:
+    send, seen = server(honest)
+
+    list(ServiceSession(service=calling(send), headers=()).besides("t"))
+
+    level, call = (json.loads(request.body) for request in seen[-2:])
+    assert (level["method"], level["params"]) == ("logging/setLevel", {"level": "debug"})
+    assert (call["method"], "progressToken" in call["params"]["_meta"]) == ("tools/call", True)
+
+
+def test_odd_message_is_answered_under_whatever_number() -> None:
+    request = posted("https://orders.example/mcp", (), {"id": [None]})
+    progress = event({"jsonrpc": "2.0", "method": "notifications/progress", "params": {}})
+    refusal = event({"jsonrpc": "2.0", "id": None, "error": {"code": -32600}})
+
+    assert request.until is not None
+    assert not request.until(progress)
+    assert request.until(progress + refusal)
+    assert request.until(event([{"jsonrpc": "2.0", "id": 7, "result": {}}]))

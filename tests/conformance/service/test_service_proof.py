@@ -43,6 +43,8 @@ def failed(result: RunResult) -> dict[str, Any]:
         ("proxy-client-in-the-form", "BACK-01", "Authorization of the Proxy token request"),
         ("resource-from-the-token", "BACK-04", "resource of the redemption"),
         ("redemption-by-put", "BACK-04", "method of the redemption"),
+        ("first-token-of-a-user-redeemed", "BACK-04", "got the token of the call before"),
+        ("cookie-before-the-token", "BACK-10", "a call of bob with the cookies of alice"),
         ("agents-token-tried-after-a-refusal", "BACK-05", "got the gateway access token"),
         ("agents-token-announced-to-the-merchant", "BACK-05", "got the gateway access token"),
         ("last-orders-of-the-user-shown-again", "BACK-07", "expected no business data"),
@@ -50,6 +52,18 @@ def failed(result: RunResult) -> dict[str, Any]:
         ("merchant-token-kept-for-all", "BACK-10", "one user after the other"),
         ("merchant-unverified", "BACK-12", "expected no request, got 1 with a merchant token"),
         ("large-body-read-as-requests", "ROBUST-02", "what follows a large body"),
+        ("first-fetch-remembered", "BACK-06", "expected another fetch"),
+        (
+            "merchants-refusal-met-by-renewing-without-end",
+            "BACK-06",
+            "calls of the merchant API for one operation",
+        ),
+        ("member-taken-for-granted", "ROBUST-01", "limit: null: status 500"),
+        (
+            "forwarded-host-taken-for-granted",
+            "ROBUST-01",
+            "challenge: expected an answer in time and below 500",
+        ),
     ],
 )
 def test_defect_is_named_for_what_it_is(name: str, rule: str, said: str, tmp_path: Path) -> None:
@@ -73,6 +87,7 @@ def test_defect_is_named_for_what_it_is(name: str, rule: str, said: str, tmp_pat
         ("refused-until-authorized-again", ("BACK-07",)),
         ("four-workers", ("BACK-0[23]",)),
         ("orders-streamed", ("SERVE-01",)),
+        ("scopes-in-an-array-alone", ("SERVE-01",)),
         ("two-connections-at-most", ("ROBUST-03",)),
     ],
 )

@@ -128,7 +128,7 @@ def test_a_target_that_ends_early_tells_its_exit_code_and_last_lines(spec, start
         )
 
     assert caught.value.exit_code == 7
-    assert caught.value.last_lines == "cannot bind s3cret"
+    assert caught.value.last_lines == "cannot bind s3cret\n"
     assert "s3cret" not in str(caught.value)
 
 
@@ -284,7 +284,19 @@ def test_output_is_kept_up_to_a_bound(tmp_path):
 
     assert output.since(0) == "12345678\na"
     assert output.dropped == 7
-    assert output.last_lines(1) == "a"
+    assert output.last_lines() == "12345678\na"
+
+
+def test_last_lines_begin_with_a_whole_one(tmp_path):
+    output = Output(tmp_path / "output.log")
+    writer = os.dup(output.pipe)
+    output.start()
+    for text in (b"s3cret" * 20_000, b"\nthen\nno more"):
+        os.write(writer, text)
+    os.close(writer)
+    output.wait(10)
+
+    assert output.last_lines() == "then\nno more"
 
 
 def test_a_plain_server_answers_a_tls_handshake_in_its_way(spec, start):

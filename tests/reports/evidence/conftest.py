@@ -81,6 +81,8 @@ def make_header(**changes: Any) -> Header:
             skip=(),
             shard="",
             baseline=(),
+            faults=True,
+            examples=20,
         ),
         clock_skew_s=0.25,
         run_id="0badcafe",

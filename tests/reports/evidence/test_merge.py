@@ -79,6 +79,8 @@ OTHERS = {
     "profile": {"profile": "campaign"},
     "selection": {"only": ("REDEEM-*",)},
     "strictness": {"strict": True},
+    "say on faults": {"faults": False},
+    "budget of examples": {"examples": 5},
     "role": {"role": "service"},
     "spec": {"spec": Spec(identity="x", version="1", digest="0" * 64)},
     "catalogue": {"catalogue_digest": "0" * 64},

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from reports import evidence, leaks
 from reports.chain import encode, plain
 from reports.evidence import EvidenceWriter, LeakFound
+from reports.headline import caveats
 from reports.record import FILE, Unreadable, read, result_of
 from reports.verdicts import CheckResult, Reason, RunVerdict, Verdict
 
@@ -341,6 +342,27 @@ def test_header_of_another_shape_is_refused(kit: Any, change: dict[str, Any], te
     path.write_bytes(encode({**json.loads(first), **change}) + rest)
     with pytest.raises(Unreadable, match=text):
         read(path)
+
+
+def test_record_from_before_it_said_so_says_nothing_of_faults_and_examples(kit: Any) -> None:
+    said = kit.bundle("new")
+    assert (read(said.evidence).header.options.faults, result_of(read(said.evidence)).run["examples"]) == (
+        True,
+        20,
+    )
+
+    older = kit.bundle("older", faults=None, examples=None)
+    older.forge(lambda lines: [without(lines[0], "faults", "examples"), *lines[1:]])
+    older.draw()
+    assert older.first() == ""
+    result = result_of(read(older.evidence))
+    assert not {"faults", "examples"} & result.run.keys()
+    assert caveats(result) == caveats(result_of(read(said.evidence)))
+
+
+def without(header: dict[str, Any], *names: str) -> dict[str, Any]:
+    options = {name: value for name, value in header["options"].items() if name not in names}
+    return {**header, "options": options}
 
 
 @pytest.mark.parametrize(

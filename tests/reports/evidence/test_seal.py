@@ -17,7 +17,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from reports import seal
 from reports.record import FILE, read, result_of
-from reports.signing import VARIABLE, KeyProblem, SigningKey, key_id, public_key, signing_key
+from reports.signing import KeyProblem, SigningKey, key_id, public_key, signing_key
+from reports.variables import SIGN_KEY
 from reports.verdicts import Verdict
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -150,14 +151,14 @@ def test_key_comes_from_the_file_before_the_environment(tmp_path: Path) -> None:
     one, other = Ed25519PrivateKey.generate(), Ed25519PrivateKey.generate()
     file = tmp_path / "sign.pem"
     file.write_bytes(private_pem(one))
-    environment = {VARIABLE: private_pem(other).decode()}
+    environment = {SIGN_KEY: private_pem(other).decode()}
     for found, expected in ((signing_key(file, environment), one), (signing_key(None, environment), other)):
         assert not found.ephemeral
         assert key_id(found.public) == key_id(expected.public_key())
 
 
 def test_two_ephemeral_keys_are_two() -> None:
-    assert key_id(signing_key(None, {}).public) != key_id(signing_key(None, {VARIABLE: ""}).public)
+    assert key_id(signing_key(None, {}).public) != key_id(signing_key(None, {SIGN_KEY: ""}).public)
 
 
 def bad_keys() -> dict[str, tuple[bytes, str]]:
@@ -191,8 +192,8 @@ def test_key_that_cannot_be_used_is_named_in_one_line_and_not_shown(tmp_path: Pa
     assert text == f"--sign-key {file}: {said}; {expected}"
     assert problem.value.__cause__ is None
     if kind not in {"empty", "garbage"}:
-        with pytest.raises(KeyProblem, match=f"{VARIABLE}: {said}"):
-            signing_key(None, {VARIABLE: pem.decode()})
+        with pytest.raises(KeyProblem, match=f"{SIGN_KEY}: {said}"):
+            signing_key(None, {SIGN_KEY: pem.decode()})
 
 
 def test_key_file_that_is_not_there_is_named(tmp_path: Path) -> None:

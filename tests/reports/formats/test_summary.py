@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,6 +53,41 @@ def test_a_selection_is_named(runs: dict[str, RunResult]) -> None:
     assert "Only a part of the rules was selected" in text
     assert "DISC-\\*" in text
     assert "--shard 1/3" in text
+
+
+@pytest.mark.parametrize(
+    ("asked", "rows", "caveat"),
+    [
+        (
+            {"faults": True, "examples": 20},
+            ["Faults | `placed`", "Examples | `20 for each rule that has some`"],
+            "",
+        ),
+        ({"faults": True, "examples": 50}, ["Examples | `50 for each rule that has some, usual are 20`"], ""),
+        (
+            {"faults": False, "examples": 5},
+            ["Faults | `left out`", "Examples | `5 for each rule that has some, usual are 20`"],
+            "Less was tried than is usual: no faults, 5 examples in place of 20.",
+        ),
+        (
+            {"faults": True, "examples": 0},
+            ["Examples | `none`"],
+            "Less was tried than is usual: no examples.",
+        ),
+        ({}, [], ""),
+    ],
+)
+def test_summary_says_how_much_was_tried(
+    runs: dict[str, RunResult], asked: dict[str, Any], rows: list[str], caveat: str
+) -> None:
+    result = runs["green"]
+    known = {name: value for name, value in result.run.items() if name not in {"faults", "examples"}}
+    text = summary(replace(result, run={**known, **asked}))
+    assert [row for row in rows if f"| {row} |" not in text] == []
+    assert ("Faults" in text, "Examples" in text) == (bool(asked), bool(asked))
+    assert [line for line in text.splitlines() if "Less was" in line] == (
+        [f"> **{caveat}**"] if caveat else []
+    )
 
 
 def test_hostile_text_neither_breaks_the_tables_nor_becomes_markup(runs: dict[str, RunResult]) -> None:

@@ -193,6 +193,17 @@ def test_command_repeats_the_choices_of_a_run_that_names_none(runs: Runs) -> Non
     assert "gateproof run gateway --seed 4242 --only REDEEM-03" in text(parsed(replace(whole, run=run)))
 
 
+def test_page_says_how_much_was_tried(runs: Runs) -> None:
+    result = runs["clean"]()
+    usual = replace(result, run={**result.run, "faults": True, "examples": 20})
+    less = replace(result, run={**result.run, "faults": False, "examples": 5})
+
+    assert "Faults placed Examples 20 for each rule that has some Seal" in section(parsed(usual), "run")
+    said = "Faults left out Examples 5 for each rule that has some, usual are 20 Seal"
+    assert said in section(parsed(less), "run")
+    assert "Faults" not in section(parsed(result), "run")
+
+
 def test_rfc_failure_stands_apart_unless_it_decides(runs: Runs) -> None:
     lenient = runs["every-verdict"]()
     strict = replace(lenient, run={**lenient.run, "strict": True})

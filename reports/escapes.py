@@ -1,0 +1,69 @@
+"""A text without its JSON and HTML escapes, and where in it as it was written each part of that stands."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+# JSON stands in JSON and in HTML; nobody writes it deeper than that by chance.
+_DEPTH = 3
+_ESCAPE = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}"
+    r"|\\[\"'/\\bfnrt]|&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unescaped:
+    """A text without one layer of escapes: by how much each of them, up to its end, had made it longer."""
+
+    text: str
+    ends: list[int]
+    longer: list[int]
+    outer: Unescaped | None
+
+    def origin(self, place: int) -> int:
+        """Where in the text as it was written that stands which stands here."""
+        place += self.longer[bisect_right(self.ends, place)]
+        return place if self.outer is None else self.outer.origin(place)
+
+
+def layers(text: str) -> Iterator[Unescaped]:
+    """The text without its escapes, without the escapes that come to light then, and so on."""
+    outer: Unescaped | None = None
+    for _ in range(_DEPTH):
+        inner = _unescaped(text, outer)
+        if inner.text == text:
+            return
+        yield inner
+        outer, text = inner, inner.text
+
+
+def _unescaped(text: str, outer: Unescaped | None) -> Unescaped:
+    ends: list[int] = []
+    longer = [0]
+
+    def undone(found: re.Match[str]) -> str:
+        character = _character(found[0])
+        if len(character) != 1:
+            return found[0]
+        ends.append(found.start() - longer[-1] + 1)
+        longer.append(longer[-1] + len(found[0]) - 1)
+        return character
+
+    return Unescaped(text=_ESCAPE.sub(undone, text), ends=ends, longer=longer, outer=outer)
+
+
+@lru_cache(maxsize=1024)
+def _character(escape: str) -> str:
+    """What an escape stands for; a name that HTML does not know stands for itself."""
+    if escape[0] == "&":
+        return html.unescape(escape)
+    if escape[1] == "x":
+        return chr(int(f"0{escape[1:]}", 0))
+    return "'" if escape == r"\'" else str(json.loads(f'"{escape}"'))

@@ -1,0 +1,3 @@
+"""Environment variables that are known by name where nothing else of the reports is loaded."""
+
+SIGN_KEY = "GATEPROOF_SIGN_KEY"

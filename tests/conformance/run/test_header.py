@@ -1,0 +1,25 @@
+"""The header of a record says what a run was told to leave out, in fields and not in its command alone."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from conformance.cli.run import EXAMPLES
+from conformance.run.embedded import Embedded
+from conformance.run.identity import header_of
+from conformance.run.options import RunOptions
+from reports.headline import USUAL_EXAMPLES
+
+
+@pytest.mark.parametrize("asked", [{}, {"faults": False}, {"examples": 5}, {"faults": False, "examples": 0}])
+def test_header_says_whether_faults_were_left_out_and_how_much_was_generated(asked: dict[str, int]) -> None:
+    header = header_of(Embedded(), None, (), RunOptions(**asked), datetime.now(UTC))
+
+    said = {"faults": header.options.faults, "examples": header.options.examples}
+    assert said == {"faults": True, "examples": USUAL_EXAMPLES} | asked
+
+
+def test_what_is_usual_is_what_the_command_does_when_nobody_says_otherwise() -> None:
+    assert EXAMPLES == RunOptions().examples == USUAL_EXAMPLES
