@@ -17,7 +17,7 @@ CHALLENGES = {s256(VERIFIER), s256(LONG)}
 @pytest.mark.parametrize(
     "text", ["{}", "waiting with {}.", '{{"code_verifier": "{}"}}', "a=b&code_verifier={}&c"]
 )
-@pytest.mark.parametrize("verifier", [VERIFIER, LONG])
+@pytest.mark.parametrize("verifier", [VERIFIER, LONG], ids=["usual", "long"])
 def test_verifier_is_found_by_its_challenge(text: str, verifier: str) -> None:
     assert proofs_in(text.format(verifier), CHALLENGES) == [verifier]
 
