@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,6 +25,8 @@ STEPS, ROUNDED_UP_S = 3, 2
 BY_WAITING_S, ROUNDED_S = 1, 0.5
 # How much later a gateway may still take a token for valid that the merchant calls expired.
 LATE_S = 3.0
+# What a merchant in good order says, be it yes or no.
+_NO_TROUBLE = ("accept", "ok", "reject", "turn_away")
 # The bound of what provisioning in the background may take.
 PROVISIONED_S = 5.0
 
@@ -49,6 +52,8 @@ class Seclusion:
 
     def script(self, **fields: Any) -> None:
         """How the merchant treats this user from now on; the fields are those of its script."""
+        if any(_is_trouble(fields[place]) for place in ("provisioning", "refresh") if place in fields):
+            self.world.standing.note_trouble()
         self.merchant.script(self.client_id, login=self.user.login, **fields)
 
     def short_lived(self, **fields: Any) -> None:
@@ -100,6 +105,12 @@ class Seclusion:
             time.sleep(0.1)
 
 
+def _is_trouble(scripted: str | Mapping[str, Any]) -> bool:
+    """True for what a gateway may leave a merchant in peace for: it serves nobody, or says nothing of use."""
+    outcome = scripted if isinstance(scripted, str) else scripted["outcome"]
+    return outcome not in _NO_TROUBLE
+
+
 def works(alone: Seclusion, token: str) -> None:
     """The merchant API takes the token, and answers with this user's orders."""
     answer = alone.world.orders(Secret("merchant_access_token", token))
@@ -147,7 +158,7 @@ def lost(alone: Seclusion, agent: Agent | None = None, **script: Any) -> tuple[S
     world, proxy_token = alone.world, alone.proxy_token()
     alone.short_lived(**script)
     grant = alone.grant(agent)
-    stale = before_expiry(world.redeem(grant, proxy_token))
+    stale = before_expiry(world.settled(grant, proxy_token))
     let_expire(world)
     return proxy_token, grant, require(redeem_past(world, grant, proxy_token, stale)).status(410)
 

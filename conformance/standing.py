@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -86,6 +87,10 @@ class Standing:
     in_company: bool = False
     # Whether a user's sessions in two browsers were seen to live side by side; None before anybody looked.
     side_by_side: bool | None = None
+
+    def note_trouble(self) -> None:
+        """The merchant fails the gateway now, or is about to."""
+        self.troubled_at = time.monotonic()
 
     def note(self, answer: Exchange, *, in_vain: bool) -> None:
         """A redemption's last answer, and whether it was still one to wait for."""

@@ -233,7 +233,11 @@ class World:
             time.sleep(0.25)
 
     def redeemed(self, grant: Grant, proxy_token: Secret, *, not_yet: Collection[int] = (404,)) -> Exchange:
-        """A redemption to build on.
+        """A redemption to build on."""
+        return require(self.settled(grant, proxy_token, not_yet=not_yet)).status(200)
+
+    def settled(self, grant: Grant, proxy_token: Secret, *, not_yet: Collection[int] = (404,)) -> Exchange:
+        """A redemption of which no trouble that the merchant had before is the reason.
 
         A gateway that leaves its merchant in peace for a while may have asked it for nothing at the sign-in:
         then the user signs in once more.
@@ -244,7 +248,7 @@ class World:
             time.sleep(1)
             self.grant(agent=grant.agent, resource=grant.resource, user=grant.user)
             answer = self.redeem(grant, proxy_token, not_yet=not_yet)
-        return require(answer).status(200)
+        return answer
 
     def merchant_token(self, grant: Grant, proxy_token: Secret) -> Secret:
         answer = self.redeemed(grant, proxy_token)

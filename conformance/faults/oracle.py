@@ -93,7 +93,7 @@ def struck(due: Due, what: MerchantFault) -> None:
     came = due.refreshes()
     if not came:
         raise LeftOut("the gateway did not use the refresh token when the merchant token was due")
-    due.alone.world.standing.troubled_at = time.monotonic()
+    due.alone.world.standing.note_trouble()
     fired(what.fault, sum(entry.outcome == what.outcome for entry in came))
 
 
@@ -121,7 +121,8 @@ def provisioning_met(alone: Seclusion, what: MerchantFault, after: int = 0) -> N
                 got=", ".join(sorted(grants)) or "nothing",
             )
         time.sleep(0.1)
-    standing.provisions_apart, standing.troubled_at = True, time.monotonic()
+    standing.provisions_apart = True
+    standing.note_trouble()
     fired(what.fault, sum(entry.outcome == what.outcome for entry in came))
 
 

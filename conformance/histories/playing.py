@@ -106,7 +106,7 @@ class Play:
 
     def _grow_cautious(self) -> None:
         now, patience_s = time.monotonic(), self.player.patience_s
-        self.standing.troubled_at = now
+        self.standing.note_trouble()
         self._mended_by = now + min(_CAUTION_S, patience_s)
         # Whoever cuts a history down has no patience for that.
         self._spared_by = now + (SPARING_S if patience_s >= _CAUTION_S else patience_s)

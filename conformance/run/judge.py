@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 import traceback
 from collections.abc import Callable
@@ -28,6 +29,7 @@ from reports.redaction import Redactor
 from reports.verdicts import CheckResult, Reason, Verdict
 
 _PACKAGE = Path(__file__).parents[1]
+_IN_A_NAME = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _BROKE_BY = {
     NeverFired: Reason.NEVER_FIRED,
     ControlFailed: Reason.CONTROL_FAILED,
@@ -197,4 +199,6 @@ def _where(error: BaseException) -> str:
         for frame in traceback.extract_tb(error.__traceback__)
         if Path(frame.filename).is_relative_to(_PACKAGE)
     ]
-    return f"{type(error).__name__} at {' > '.join(frames[-4:]) or 'an unknown place'}"
+    # In one piece a long name looks like a credential, and would be hidden.
+    name = _IN_A_NAME.sub(" ", type(error).__name__)
+    return f"{name} at {' > '.join(frames[-4:]) or 'an unknown place'}"

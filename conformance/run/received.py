@@ -20,12 +20,17 @@ MERCHANT_KINDS = {"refresh_token": "merchant_refresh_token", "access_token": "me
 # What is kept to be searched at the end; beyond it, the search comes early.
 _MOST_OCTETS = 16 * 1024 * 1024
 _MOST_LEAKS = 20
+# The merchant forgets its oldest secrets one day: after so many answers it is asked for those of meanwhile.
+_ANSWERS_BETWEEN = 1000
 
 
 class Mint(Protocol):
     """Says what the merchant has minted since the token with that ordinal."""
 
     def tokens(self, kind: Kind | None = None, after: int = 0) -> list[MintedToken]: ...
+
+    def dropped(self) -> dict[str, int]:
+        """How many of its oldest tokens the merchant has forgotten."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,16 +93,18 @@ class Received:
     """Keeps the target's answers, learns the secrets that they must not hold, and searches them.
 
     A secret exists before it can leak, so whatever is known when the search begins is all that what was
-    received before can hold. What this worker cannot know are Proxy tokens that another worker got.
+    received before can hold. What this worker cannot know are Proxy tokens that another worker got, and, in
+    a campaign of hours, what the merchant had forgotten before the worker began.
     """
 
     def __init__(self, target: GatewayTarget, mint: Mint | None, *, minted_before: int = 0) -> None:
         self._origins = {origin(target.base_url), origin(target.core_url)}
         self._mint = mint
-        self._minted = minted_before
+        self._minted = max(minted_before, mint.dropped()["tokens"] if mint is not None else 0)
         self._check = ""
         self._kept: list[_Kept] = []
         self._octets = 0
+        self._noted = 0
         self._survey = Survey()
         self._merchants = {kind: leaks.Hoard() for kind in MERCHANT_KINDS.values()}
         self._secrets: dict[tuple[str, str], None] = {}
@@ -108,6 +115,7 @@ class Received:
         for project in target.projects:
             for client in project.proxy_clients:
                 self.meet_client(client.id, client.secret.reveal())
+        self._meet_minted()
 
     def begin(self, check: str) -> None:
         self._check = check
@@ -133,8 +141,11 @@ class Received:
             self._told.update(client for client in self._clients if client in asked)
         self._kept.append(self._keep(exchange))
         self._octets += sum(len(answer.body) for answer in (exchange.answer, *exchange.retries) if answer)
+        self._noted += 1
         if self._octets > _MOST_OCTETS:
             self._search_everything()
+        elif self._noted % _ANSWERS_BETWEEN == 0:
+            self._meet_minted()
 
     def landed(self, url: str) -> None:
         """Where a browser was sent that was somebody else's: its address is all that is seen of it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import gc
 from collections.abc import Iterable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -21,7 +21,8 @@ from conformance.run.standby import Standby
 from conformance.run.subjects import Subject
 from reports.verdicts import RunResult, Verdict
 
-_TRIALS_PER_STAGE = 50
+# Far below what a merchant keeps in mind: what it forgot, checks ask it for in vain.
+_MOST_MINTED = 20_000
 _JUDGED = ("spec", "entailed", "rfc")
 # How the fault begins of a defect that failed a rule which it does not declare.
 UNDECLARED = "undeclared"
@@ -34,7 +35,8 @@ class Trial:
     subject: Subject
     failed: tuple[str, ...]
     failed_checks: tuple[str, ...]
-    broken: tuple[str, ...]
+    # What the first check that broke says, for each rule in which one did.
+    broken: Mapping[str, str]
     untested: Mapping[str, str]
     reason: str
     duration_s: float
@@ -44,7 +46,7 @@ class Trial:
         allowed = set(self.subject.rules)
         undeclared = [rule for rule in self.failed if rule not in allowed]
         if self.broken:
-            return f"the harness broke in {', '.join(self.broken)}"
+            return f"the harness broke in {', '.join(self.broken)}; first: {next(iter(self.broken.values()))}"
         if self.subject.kind == "defect" and self.subject.rules[0] not in self.failed:
             seen = f"; failed instead: {', '.join(self.failed)}" if self.failed else ""
             return f"not caught by {self.subject.rules[0]}{seen}" + (
@@ -96,8 +98,8 @@ def attempt(subject: Subject, role: str, effort: Effort, seed: int) -> Trial:
 class _Place:
     """The stage of a process, and its way to start gateways: to set up both takes longer than most trials.
 
-    A merchant remembers all that it ever minted and received, and is asked for it all the time: so it is
-    replaced now and then.
+    A merchant remembers what it minted and received up to a limit, and holds hundreds of megabytes by then:
+    so it is replaced now and then.
     """
 
     def __init__(self, seed: int) -> None:
@@ -107,20 +109,23 @@ class _Place:
         self._standby = Standby(self._lasting)
         self._stage: Stage | None = None
         self._staged = self._lasting.enter_context(ExitStack())
-        self._used = 0
 
     def runner(self) -> tuple[str, ...]:
         """What a program of the reference is started with."""
         return self._standby.runner()
 
     def stage(self) -> Stage:
-        if self._stage is None or self._used >= _TRIALS_PER_STAGE:
+        if self._stage is None or _minted(self._stage) > _MOST_MINTED:
             self._staged.close()
             gc.collect()
             folder = Path(self._staged.enter_context(TemporaryDirectory(prefix="gateproof-stage-")))
-            self._stage, self._used = set_stage(folder, self._seed, self._staged), 0
-        self._used += 1
+            self._stage = set_stage(folder, self._seed, self._staged)
         return self._stage
+
+
+def _minted(stage: Stage) -> int:
+    with closing(stage.merchant.admin()) as admin:
+        return admin.last_minted()
 
 
 own_place = cache(_Place)
@@ -138,7 +143,11 @@ def trial_of(subject: Subject, result: RunResult, *, sampled: bool = False) -> T
         failed_checks=tuple(
             check.id for rule in result.rules for check in rule.checks if check.verdict is Verdict.FAILED
         ),
-        broken=ids(Verdict.ERROR, (*_JUDGED, "silent")),
+        broken={
+            rule.id: rule.reason
+            for rule in result.rules
+            if rule.verdict is Verdict.ERROR and rule.level in (*_JUDGED, "silent")
+        },
         untested={
             rule.id: rule.reason
             for rule in result.rules

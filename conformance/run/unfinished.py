@@ -53,7 +53,7 @@ def _trial(subject: Subject, said: dict[str, Any]) -> Trial:
         subject=subject,
         failed=tuple(said["failed"]),
         failed_checks=tuple(said["failed_checks"]),
-        broken=(),
+        broken={},
         untested={},
         reason="",
         duration_s=said["duration_s"],

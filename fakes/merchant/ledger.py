@@ -24,6 +24,7 @@ class Ledger:
         self._limit = limit
         self._journal: dict[int, JournalEntry] = {}
         self._of_client: defaultdict[str, list[int]] = defaultdict(list)
+        self._forgotten: dict[str, int] = {}
         self._tokens: dict[int, MintedToken] = {}
         self._by_value: dict[str, int] = {}
         self._families: defaultdict[int, list[int]] = defaultdict(list)
@@ -39,7 +40,7 @@ class Ledger:
         entry = JournalEntry(ordinal=self._written, time=self._wall(), endpoint=endpoint)
         self._journal[entry.ordinal] = entry
         if len(self._journal) > self._limit:
-            self._unlink(self._journal.pop(next(iter(self._journal))))
+            self._forget_oldest_entry()
         return entry
 
     def belongs_to(self, entry: JournalEntry, client_id: str) -> None:
@@ -54,14 +55,20 @@ class Ledger:
             self._of_client[entry.client_id].remove(entry.ordinal)
 
     def journal(self, *, client_id: str | None, after: int) -> tuple[list[JournalEntry], int]:
-        """A page of entries after an ordinal, and how many of those asked for are lost."""
+        """A page of entries after an ordinal, and how many are lost among which there are some of these."""
         if client_id is None:
-            found = list(islice(_after(self._journal, after), PAGE))
-        else:
-            ordinals = self._of_client.get(client_id, [])
-            first = bisect_right(ordinals, after)
-            found = [self._journal[ordinal] for ordinal in ordinals[first : first + PAGE]]
-        return found, _lost(self._journal, self._written, after)
+            every = list(islice(_after(self._journal, after), PAGE))
+            return every, _lost(self._journal, self._written, after)
+        ordinals = self._of_client.get(client_id, [])
+        first = bisect_right(ordinals, after)
+        found = [self._journal[ordinal] for ordinal in ordinals[first : first + PAGE]]
+        return found, max(0, self._forgotten.get(client_id, 0) - after)
+
+    def _forget_oldest_entry(self) -> None:
+        oldest = self._journal.pop(next(iter(self._journal)))
+        self._unlink(oldest)
+        if oldest.client_id is not None:
+            self._forgotten[oldest.client_id] = oldest.ordinal
 
     def count(self, client_id: str, outcome: str) -> None:
         self._fired[client_id, outcome] += 1

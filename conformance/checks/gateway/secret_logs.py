@@ -135,9 +135,10 @@ def credentials_are_not_in_the_logs_of_a_merchants_trouble(
 @check("SECRET-08", needs=["merchant"])
 def what_else_the_logs_hold(gateway: Gateway, world: World) -> None:
     """Agents' refresh tokens stay out of the logs; the merchant's spent codes there are recorded."""
-    log = _life(gateway, world)
     merchant = world.merchant
-    codes = [token.value for token in merchant.tokens("code")] if merchant else []
+    before = merchant.last_minted() if merchant else 0
+    log = _life(gateway, world)
+    codes = [token.value for token in merchant.tokens("code", before)] if merchant else []
 
     observe(log_characters=len(log), merchant_codes_in_the_log=any(code in log for code in codes))
     found = [leaks.canary("refresh_token", value) for value in gateway.keyring.values("refresh_token")]

@@ -93,13 +93,14 @@ def page_with_a_credential_in_its_address_sends_no_referer(gateway: Gateway, wor
     Today's browsers send no more than the origin elsewhere unless a page asks them to; older ones need to be
     told, which matters where the page leads elsewhere at all.
     """
+    before = world.merchant.last_minted() if world.merchant is not None else 0
     grant = world.grant()
     known = [
         leaks.canary(kind, value)
         for kind in (*NEVER, *ONLY_AT_HOME)
         for value in gateway.keyring.values(kind)
     ]
-    merchants = world.merchant.tokens("code") if world.merchant is not None else []
+    merchants = world.merchant.tokens("code", before) if world.merchant is not None else []
     known += [leaks.canary("merchant_code", token.value) for token in merchants]
     hoard = leaks.Hoard(known)
     require.that(bool(known), f"a sign-in of {grant.user.name}", expected="credentials", got="none")

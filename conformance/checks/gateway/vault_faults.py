@@ -151,6 +151,7 @@ def _behind_a_door(world: World, case: DoorFault) -> Iterator[tuple[Seclusion, s
     try:
         yield elsewhere(alone, door), door
     finally:
+        world.standing.note_trouble()
         alone.merchant.close_door(door)
 
 

@@ -26,7 +26,7 @@ def trial(
         subject=Subject(kind=kind, name=name, what="what it does", rules=tuple(rules)),  # type: ignore[arg-type]
         failed=tuple(failed),
         failed_checks=tuple(checks),
-        broken=tuple(broken),
+        broken=dict.fromkeys(broken, "the harness broke: KeyError at wire/client.py:1"),
         untested=untested or {},
         reason="",
         duration_s=0.1,
@@ -45,7 +45,10 @@ def proof(*trials: Trial, complete: bool = True) -> Proof:
         (trial("a", "REG-01"), "not caught by REG-01"),
         (trial("a", "REG-01", "REG-02", failed=["REG-02"]), "not caught by REG-01; failed instead: REG-02"),
         (trial("a", "REG-01", failed=["REG-01", "REG-03"]), "undeclared: REG-03"),
-        (trial("a", "REG-01", failed=["REG-01"], broken=["TLS-01"]), "the harness broke in TLS-01"),
+        (
+            trial("a", "REG-01", failed=["REG-01"], broken=["TLS-01"]),
+            "the harness broke in TLS-01; first: the harness broke: KeyError at wire/client.py:1",
+        ),
         (trial("v", kind="variant"), ""),
         (trial("v", kind="variant", failed=["REG-03"]), "false alarm: REG-03"),
         (trial("v", "REG-03", kind="variant", failed=["REG-03"]), ""),

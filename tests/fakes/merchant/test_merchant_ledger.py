@@ -34,6 +34,17 @@ def test_forgotten_entries_are_counted() -> None:
     ledger.revoke_family(0)
 
 
+def test_what_one_client_forgot_is_not_lost_for_another() -> None:
+    ledger = Ledger(wall=lambda: 0.0, limit=3)
+    for client in ("old", "old", "new", "new", "new"):
+        ledger.belongs_to(ledger.received("token"), client)
+    entries, lost = ledger.journal(client_id="new", after=0)
+    assert ([entry.ordinal for entry in entries], lost) == ([3, 4, 5], 0)
+    assert ledger.journal(client_id="old", after=0) == ([], 2)
+    assert ledger.journal(client_id="old", after=1) == ([], 1)
+    assert ledger.journal(client_id="old", after=2) == ([], 0)
+
+
 def test_pages_are_bounded_and_reach_the_end() -> None:
     ledger = Ledger(wall=lambda: 0.0)
     for _ in range(PAGE + 1):
