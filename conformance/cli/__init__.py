@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 from conformance import __version__
 from conformance.cli import doctor, explain, init, prove, replay, report, rules_list, run, serve
@@ -36,6 +37,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.close()
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0 if options.command in TELLING else NO_VERDICT
+    except OSError as broken:
+        # A full disk, for one: what was to be decided is not.
+        with suppress(OSError):
+            print(f"gateproof: {broken}", file=sys.stderr)
+        return NO_VERDICT
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130

@@ -7,15 +7,19 @@ import json
 import os
 import sys
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from conformance.cli.folder import claimed
 from conformance.run.stopping import terminated_as_interrupted
 from reports.verdicts import many
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from conformance.run.proof import Proof
+    from conformance.run.scope import Effort
     from conformance.run.subjects import Subject
     from conformance.run.trials import Trial
     from reports.terminal import Screen
@@ -69,27 +73,42 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def handle(arguments: argparse.Namespace) -> int:
-    """Exit codes: 0 the proof holds, 1 it does not, 2 wrong usage, 3 it was interrupted."""
-    from conformance.run.proof import Proof, prove  # noqa: PLC0415 - these load pytest and HTTP
-    from conformance.run.scope import Effort  # noqa: PLC0415
+    """Exit codes: 0 the proof holds, 1 it does not, 2 wrong usage, 3 it was interrupted, or broke."""
+    from conformance.run.scope import Effort  # noqa: PLC0415 - these load pytest and HTTP
     from conformance.run.subjects import NoRegistry  # noqa: PLC0415
     from conformance.run.unfinished import trials_of  # noqa: PLC0415
+
+    effort = Effort.QUICK if arguments.quick else Effort.EVERY_CASE if arguments.every_case else Effort.FULL
+    ended: list[Trial] = []
+    before_s = 0.0
+    with ExitStack() as holding:
+        try:
+            found = _chosen(arguments)
+            holding.enter_context(claimed(arguments.out))
+            if arguments.resume:
+                ended, before_s = trials_of(
+                    _path(arguments), found, role=arguments.role, effort=effort, seed=arguments.seed
+                )
+        except (NoRegistry, ValueError) as wrong:
+            print(f"gateproof: {wrong}", file=sys.stderr)
+            return WRONG_USAGE
+        return _proven(arguments, found, effort, ended, before_s)
+
+
+def _proven(
+    arguments: argparse.Namespace,
+    found: Sequence[Subject],
+    effort: Effort,
+    ended: list[Trial],
+    before_s: float,
+) -> int:
+    """Tries what has not been tried, and says what came of all of it."""
+    from conformance.run.proof import Proof, ProofBroke, prove  # noqa: PLC0415 - these load pytest and HTTP
     from reports.terminal import Counting, screen  # noqa: PLC0415
 
     shown = screen(no_color=arguments.no_color)
-    effort = Effort.QUICK if arguments.quick else Effort.EVERY_CASE if arguments.every_case else Effort.FULL
-    path, before_s = arguments.out / "prove.json", 0.0
-    ended: list[Trial] = []
-    try:
-        found = _chosen(arguments)
-        if arguments.resume:
-            ended, before_s = trials_of(path, found, role=arguments.role, effort=effort, seed=arguments.seed)
-    except (NoRegistry, ValueError) as wrong:
-        print(f"gateproof: {wrong}", file=sys.stderr)
-        return WRONG_USAGE
     left = [subject for subject in found if subject not in {trial.subject for trial in ended}]
     counting = Counting(shown, len(left), f"{arguments.role}s")
-
     started = time.monotonic()
 
     def kept() -> Proof:
@@ -103,8 +122,7 @@ def handle(arguments: argparse.Namespace) -> int:
             complete=len(by_subject) == len(found),
             took_s=round(before_s + time.monotonic() - started, 1),
         )
-        arguments.out.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(proof.as_json(), indent=2) + "\n", encoding="utf-8")
+        _replace(_path(arguments), json.dumps(proof.as_json(), indent=2) + "\n")
         return proof
 
     def note(trial: Trial) -> None:
@@ -117,32 +135,46 @@ def handle(arguments: argparse.Namespace) -> int:
             counting.end()
             shown.say(f"{trial.subject.name}: {fault}")
 
-    with suppress(KeyboardInterrupt), terminated_as_interrupted():
-        prove(
-            arguments.role,
-            left,
-            effort=effort,
-            workers=max(1, arguments.workers),
-            seed=arguments.seed,
-            ended=note,
-        )
+    stopped = "interrupted"
+    try:
+        with suppress(KeyboardInterrupt), terminated_as_interrupted():
+            prove(
+                arguments.role,
+                left,
+                effort=effort,
+                workers=max(1, arguments.workers),
+                seed=arguments.seed,
+                ended=note,
+            )
+    except ProofBroke as broke:
+        stopped = str(broke)
     counting.end()
     proof = kept()
     # A selection of defects says nothing of the checks that the others are for.
     whole = not _selected(arguments)
     _print(shown, proof, whole=whole)
-    shown.say(f"proof: {path}")
+    shown.say(f"proof: {_path(arguments)}")
     if not proof.complete:
-        shown.say(
-            f"interrupted: {len(proof.trials)} of {len(found)} {arguments.role}s were tried; "
-            "--resume goes on with the others"
-        )
+        tried = f"{len(proof.trials)} of {len(found)} {arguments.role}s were tried"
+        shown.say(f"{stopped}: {tried}; --resume goes on with the others")
         return INTERRUPTED
     if not proof.holds(whole=whole):
         return 1
     if arguments.ship:
         _ship(proof, add=arguments.new)
     return 0
+
+
+def _path(arguments: argparse.Namespace) -> Path:
+    found: Path = arguments.out / "prove.json"
+    return found
+
+
+def _replace(path: Path, text: str) -> None:
+    """What stood there before stays until this does: a disk may be full, and a proof may be killed."""
+    beside = path.with_suffix(".part")
+    beside.write_text(text, encoding="utf-8")
+    beside.replace(path)
 
 
 def _chosen(arguments: argparse.Namespace) -> list[Subject]:

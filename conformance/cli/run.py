@@ -6,9 +6,11 @@ import argparse
 import os
 import shlex
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from conformance.cli.folder import claimed
 from conformance.cli.report import NamesFormats, add_format, add_sign_key, formats_of
 from reports.variables import SIGN_KEY
 
@@ -117,23 +119,26 @@ def handle(arguments: argparse.Namespace) -> int:
     from reports.baseline import BaselineError  # noqa: PLC0415
     from reports.signing import KeyProblem, signing_key  # noqa: PLC0415
 
-    try:
-        target = _target(arguments)
-        role = target.role if target is not None else arguments.role or "gateway"
-        if arguments.operation and (role != "service" or target is not None):
-            raise ValueError("--operation is for the embedded service: gateproof run service --operation mcp")
-        selected = _selected(arguments, role)
-        formats = formats_of(arguments.format)
-        options = _options(arguments, role, target)
-        key = signing_key(arguments.sign_key, os.environ)
-        # Whoever is put to the test inherits the environment, and has no business with this.
-        os.environ.pop(SIGN_KEY, None)
-        _writable(arguments.out)
-    except (TargetError, BaselineError, KeyProblem, ValueError) as wrong:
-        print(f"gateproof: {wrong}", file=sys.stderr)
-        return WRONG_USAGE
-    asked = target or embedded_reference(role, arguments.operation or "http")
-    return _run(arguments, asked, selected, options, formats, key)
+    with ExitStack() as holding:
+        try:
+            target = _target(arguments)
+            role = target.role if target is not None else arguments.role or "gateway"
+            if arguments.operation and (role != "service" or target is not None):
+                raise ValueError(
+                    "--operation is for the embedded service: gateproof run service --operation mcp"
+                )
+            selected = _selected(arguments, role)
+            formats = formats_of(arguments.format)
+            options = _options(arguments, role, target)
+            key = signing_key(arguments.sign_key, os.environ)
+            # Whoever is put to the test inherits the environment, and has no business with this.
+            os.environ.pop(SIGN_KEY, None)
+            holding.enter_context(claimed(arguments.out))
+        except (TargetError, BaselineError, KeyProblem, ValueError) as wrong:
+            print(f"gateproof: {wrong}", file=sys.stderr)
+            return WRONG_USAGE
+        asked = target or embedded_reference(role, arguments.operation or "http")
+        return _run(arguments, asked, selected, options, formats, key)
 
 
 def _run(
@@ -295,18 +300,6 @@ def _target(arguments: argparse.Namespace) -> Target | None:
         expected = f"{arguments.role!r}, as the command says"
         raise TargetError(str(arguments.target), "role", f"{target.role!r}", expected)
     return target
-
-
-def _writable(folder: Path) -> None:
-    """Finds out before the run whether its report can be written."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / ".gateproof-probe"
-        probe.touch()
-        probe.unlink()
-    except OSError as problem:
-        expected = "expected a folder that can be written"
-        raise ValueError(f"--out {folder}: {problem.strerror}; {expected}") from problem
 
 
 def _words(arguments: argparse.Namespace, seed: int, *, whole: bool) -> list[str]:

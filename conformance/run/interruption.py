@@ -1,4 +1,4 @@
-"""Ctrl-C and a polite kill, which take effect where a run can stop cleanly.
+"""Ctrl-C, a polite kill and a terminal that goes away, which take effect where a run can stop cleanly.
 
 Between two checks pytest is at its own book-keeping: an exception out of nowhere leaves its context managers
 half closed, and what they then say about themselves lands on the terminal. A check, in turn, may wait for a
@@ -13,7 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+from conformance.run.stopping import heeded
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Interruption:
@@ -29,7 +31,7 @@ class Interruption:
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = {number: signal.signal(number, self._request) for number in _SIGNALS}
+        before = {number: signal.signal(number, self._request) for number in heeded(*_SIGNALS)}
         try:
             yield
         finally:

@@ -30,7 +30,14 @@ SCHEMA = "gateproof/proof/1"
 # Of what saw a defect, so many checks of its right rule are kept for a quick proof.
 _KEPT = 2
 # Of a proof that is stopped, its workers are told by their pipe.
-_STOPPING = (signal.SIGINT, signal.SIGTERM)
+_STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class ProofBroke(Exception):
+    """A trial did not come to its end, through no doing of its subject: says which, and why."""
+
+    def __init__(self, subject: Subject, why: Exception) -> None:
+        super().__init__(f"the trial of {subject.name} broke: {type(why).__name__}: {why}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -170,7 +177,10 @@ def prove(
             with _held(_STOPPING):
                 waiting = {pool.submit(attempt, subject, role, effort, seed): subject for subject in subjects}
             for done in as_completed(waiting):
-                trials[waiting[done]] = done.result()
+                try:
+                    trials[waiting[done]] = done.result()
+                except Exception as broken:
+                    raise ProofBroke(waiting[done], broken) from broken
                 ended(done.result())
         except BaseException:
             held.close()

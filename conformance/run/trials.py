@@ -19,6 +19,7 @@ from conformance.run.scope import Effort, checks_for, in_passing, rules_of
 from conformance.run.session import carry_out
 from conformance.run.standby import Standby
 from conformance.run.subjects import Subject
+from fakes.merchant.admin import MerchantAdminError
 from reports.verdicts import RunResult, Verdict
 
 # Far below what a merchant keeps in mind: what it forgot, checks ask it for in vain.
@@ -115,7 +116,7 @@ class _Place:
         return self._standby.runner()
 
     def stage(self) -> Stage:
-        if self._stage is None or _minted(self._stage) > _MOST_MINTED:
+        if self._stage is None or _is_worn(self._stage):
             self._staged.close()
             gc.collect()
             folder = Path(self._staged.enter_context(TemporaryDirectory(prefix="gateproof-stage-")))
@@ -123,9 +124,13 @@ class _Place:
         return self._stage
 
 
-def _minted(stage: Stage) -> int:
-    with closing(stage.merchant.admin()) as admin:
-        return admin.last_minted()
+def _is_worn(stage: Stage) -> bool:
+    """True where the merchant has much to remember, or is gone."""
+    try:
+        with closing(stage.merchant.admin()) as admin:
+            return admin.last_minted() > _MOST_MINTED
+    except MerchantAdminError:
+        return True
 
 
 own_place = cache(_Place)

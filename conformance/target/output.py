@@ -56,14 +56,23 @@ class Output:
         start = max(0, self._kept - _LAST)
         return self.since(start).partition("\n")[2] if start else self.since()
 
+    def _keep(self, chunk: bytes) -> None:
+        try:
+            while chunk:
+                written = os.write(self._sink, chunk)
+                self._kept += written
+                chunk = chunk[written:]
+        except OSError:
+            # Where the disk is full the target goes on all the same, and what it prints is counted.
+            self._largest = self._kept
+
     def _drain(self) -> None:
         try:
             while chunk := os.read(self._source, 65536):
                 self._seen += len(chunk)
                 room = self._largest - self._kept
                 if room > 0:
-                    os.write(self._sink, chunk[:room])
-                    self._kept += min(len(chunk), room)
+                    self._keep(chunk[:room])
         finally:
             os.close(self._source)
             os.close(self._sink)

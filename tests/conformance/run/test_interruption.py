@@ -60,7 +60,7 @@ def alive(pid: int) -> bool:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_stopped_run_reports_and_cleans_up(stop: signal.Signals, workers: int, tmp_path: Path) -> None:
     port = free_ports(1)[0]
     (tmp_path / "server.py").write_text(SERVER)

@@ -287,6 +287,20 @@ def test_output_is_kept_up_to_a_bound(tmp_path):
     assert output.last_lines() == "12345678\na"
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no disk that is always full")
+def test_target_may_go_on_printing_where_the_disk_is_full():
+    """What it prints is counted as not kept; a pipe that nobody reads any more could end the target."""
+    output = Output(Path("/dev/full"))
+    writer = os.dup(output.pipe)
+    output.start()
+    for _ in range(3):
+        os.write(writer, b"x" * 65536)
+    os.close(writer)
+    output.wait(10)
+
+    assert (output.kept, output.dropped) == (0, 3 * 65536)
+
+
 def test_last_lines_begin_with_a_whole_one(tmp_path):
     output = Output(tmp_path / "output.log")
     writer = os.dup(output.pipe)

@@ -1,0 +1,69 @@
+"""A folder of findings belongs to one command at a time."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from conformance.cli import main
+from conformance.cli.folder import claimed
+
+# Nobody is there: the first line of the record says so.
+TARGET = """
+[target]
+role = "gateway"
+name = "nobody"
+version = "0"
+base_url = "http://127.0.0.1:9"
+core_url = "http://127.0.0.1:9"
+"""
+
+
+def test_second_command_is_kept_out_and_the_next_one_is_let_in(tmp_path: Path) -> None:
+    folder = tmp_path / "report"
+    with (
+        claimed(folder),
+        pytest.raises(ValueError, match="another gateproof is writing there"),
+        claimed(folder),
+    ):
+        pass
+    with claimed(folder):
+        assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "command", [["run", "--only", "DISC-01"], ["prove", "--only", "discovery-is-a-list"]]
+)
+def test_commands_that_write_say_that_somebody_else_does(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with claimed(tmp_path):
+        assert main([*command, "--out", str(tmp_path)]) == 2
+    assert "give this one a folder of its own" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is closed to this user")
+def test_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(ValueError, match="expected a folder that can be written"), claimed(tmp_path / "in"):
+        pass
+
+
+def test_disk_that_is_full_is_no_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In one line: what a traceback would add is of no use, and its exit code would be that of a failure."""
+
+    def full(_file: int, _octets: bytes) -> int:
+        raise OSError(28, "No space left on device")
+
+    target = tmp_path / "target.toml"
+    target.write_text(TARGET)
+    monkeypatch.setattr("reports.evidence.os.write", full)
+    assert main(["run", "--target", str(target), "--quiet", "--out", str(tmp_path)]) == 3
+    said = capsys.readouterr().err
+    assert "No space left on device" in said
+    assert said.count("\n") == 1

@@ -1,0 +1,47 @@
+"""Whoever hangs up means to stop, except to a run that was started to outlive its terminal."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+import pytest
+
+from conformance.run.interruption import Interruption
+from conformance.run.stopping import terminated_as_interrupted
+
+
+@contextmanager
+def of_a_phase() -> Iterator[None]:
+    interruption = Interruption()
+    with interruption.held_back(), interruption.let_through():
+        yield
+
+
+HOLDING = {"a run": terminated_as_interrupted, "a phase": of_a_phase}
+
+
+@pytest.mark.parametrize("holding", HOLDING.values(), ids=HOLDING)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_signal_to_stop_interrupts(
+    holding: Callable[[], AbstractContextManager[None]], number: signal.Signals
+) -> None:
+    before = signal.getsignal(number)
+    with pytest.raises(KeyboardInterrupt), holding():
+        os.kill(os.getpid(), number)
+    assert signal.getsignal(number) is before
+
+
+@pytest.mark.parametrize("holding", HOLDING.values(), ids=HOLDING)
+def test_run_that_is_to_outlive_its_terminal_does(
+    holding: Callable[[], AbstractContextManager[None]],
+) -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with holding():
+            os.kill(os.getpid(), signal.SIGHUP)
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
