@@ -42,8 +42,8 @@ class Campaign:
                     found.append(story)
         return found
 
-    def store(self, check_id: str, story: dict[str, Any]) -> None:
-        """Keeps a story that failed, once for all who find it."""
+    def store(self, check_id: str, story: dict[str, Any]) -> Path:
+        """Keeps a story that failed, once for all who find it, and says where."""
         octets = json.dumps(story, sort_keys=True).encode()
         folder = self.folder_of(check_id)
         folder.mkdir(parents=True, exist_ok=True)
@@ -52,6 +52,7 @@ class Campaign:
         beside = place.with_suffix(f".{time.monotonic_ns()}")
         beside.write_bytes(octets)
         beside.replace(place)
+        return place
 
 
 def share_s(minutes: float, *, at_once: int, one_by_one: int, workers: int) -> float:

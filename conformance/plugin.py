@@ -70,6 +70,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     handed = getattr(config, "workeroutput", None)
     if handed is not None:
         handed["gateproof_survey"] = survey.to_json()
+    # A worker that has said that it is done is not waited for much longer.
+    if isinstance(bench := config.stash.get(_BENCH, None), Bench):
+        bench.clean_up()
 
 
 def _survey(config: pytest.Config) -> Survey:

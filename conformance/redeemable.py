@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import dataclass
+
 from conformance.standing import Redeemable
 from conformance.world import World
+
+# So often tokens are looked at that a campaign builds on.
+_LOOKED_AT_EVERY_S = 30.0
 
 
 def redeemable(world: World) -> Redeemable:
@@ -21,6 +27,20 @@ def redeemable(world: World) -> Redeemable:
     world.redeemed(fresh.grant, fresh.proxy_token)
     standing.kept, standing.offset_s = fresh, world.clock.offset_s
     return fresh
+
+
+@dataclass(kw_only=True, slots=True)
+class Lasting:
+    """Good tokens for as long as a campaign goes on: it may outlast theirs."""
+
+    world: World
+    _good: Redeemable | None = None
+    _looked_at: float = float("-inf")
+
+    def now(self) -> Redeemable:
+        if self._good is None or time.monotonic() > self._looked_at + _LOOKED_AT_EVERY_S:
+            self._good, self._looked_at = redeemable(self.world), time.monotonic()
+        return self._good
 
 
 def _introduced(world: World, kept: Redeemable) -> Redeemable:

@@ -40,6 +40,8 @@ class Seclusion:
     user: User
     merchant: MerchantAdmin
     client_id: str
+    # What the merchant had received before: without Projects of its own, that is also what others asked for.
+    since: int
 
     @property
     def resource(self) -> Resource:
@@ -69,8 +71,11 @@ class Seclusion:
 
     def journal(self) -> list[JournalEntry]:
         """What the merchant received for this user from the Resource."""
-        entries = self.merchant.journal(self.client_id)
-        return [entry for entry in entries if entry.login == self.user.login]
+        return [entry for entry in self.received() if entry.login == self.user.login]
+
+    def received(self) -> list[JournalEntry]:
+        """What the merchant received from the Resource, whoever it was about."""
+        return self.merchant.journal(self.client_id, self.since)
 
     def asked(self, *grants: str) -> list[JournalEntry]:
         return [entry for entry in self.journal() if entry.grant in grants]
@@ -136,7 +141,14 @@ def secluded(world: World) -> Seclusion:
     client_id = project.resource.merchant_client_id
     if client_id is None:
         raise Unavailable("merchant", "the target file names no merchant_client_id for the Resource")
-    return Seclusion(world=world, project=project, user=who, merchant=world.merchant, client_id=client_id)
+    return Seclusion(
+        world=world,
+        project=project,
+        user=who,
+        merchant=world.merchant,
+        client_id=client_id,
+        since=world.merchant.last_received(),
+    )
 
 
 def let_expire(world: World) -> None:

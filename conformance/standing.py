@@ -54,6 +54,8 @@ class Logged:
     """What the target had logged before a check that looks for its own: a control tells it once."""
 
     characters: int = 0
+    # True where a part of it could not be had.
+    lost: bool = False
     jwts: dict[str, None] = field(default_factory=dict)
 
     def note(self, characters: int, jwts: Iterable[str]) -> None:

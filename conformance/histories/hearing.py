@@ -43,8 +43,7 @@ class Ear:
         """The next Project of the history has this Resource; what was said before it is over."""
         client_id = resource.merchant_client_id or ""
         self._resources.append(client_id)
-        before = self.merchant.journal(client_id)
-        self._from[client_id] = before[-1].ordinal if before else 0
+        self._from[client_id] = self.merchant.last_received()
 
     def moved(self, offset_s: float) -> None:
         """The gateway's clock is ahead of the wall by this much from now on."""

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, get_args
 
 from conformance.claims import Unavailable, Unmet, expect, observe, repeat_with, require
@@ -53,6 +54,8 @@ STEPS, PROBES = 32, 3
 MOST_UNJUDGED = 3
 # Where an answer takes long, fewer histories are played.
 LONGEST_S = 120.0
+# And a history that surprised is cut down for so long.
+LONGEST_SEARCH_S = 600.0
 PROVISIONED_S, WHILE_SHRINKING_S = 5.0, 1.0
 LONG_LIFE_S, SHORT_LIFE_S, BEYOND_S = 36_000.0, 60.0, 10.0
 # How many lives of a merchant token a gateway access token has to last.
@@ -105,10 +108,8 @@ def explore(anew: Callable[[], World], draw: Draw, *, timed: bool) -> None:
         setting = replace(setting, offer=left, asks_always=play.player.asks_always)
     if surprise is None and unjudged:
         raise unjudged[0]
-    if surprise is not None and draw.shrinks:
-        surprise = _shrunk(anew, setting, surprise)
-    if surprise is not None and draw.campaign is not None:
-        draw.campaign.store(draw.check, _replayable(surprise))
+    if surprise is not None:
+        surprise = _kept(anew, setting, draw, surprise)
     _claim(setting, surprise, rows, played)
 
 
@@ -133,14 +134,42 @@ def _known(anew: Callable[[], World], setting: Setting, draw: Draw) -> Surprise 
     return None
 
 
+def _kept(anew: Callable[[], World], setting: Setting, draw: Draw, found: Surprise) -> Surprise:
+    """The history to tell of; a campaign keeps it as it was found first: to cut it down takes a while."""
+    first = _store(draw, found)
+    shown = _shrunk(anew, setting, found) if draw.shrinks else found
+    last = _store(draw, shown)
+    if first is not None and last not in {None, first}:
+        first.unlink(missing_ok=True)
+    return shown
+
+
+def _store(draw: Draw, found: Surprise) -> Path | None:
+    """Where a campaign keeps the history; where nothing can be kept any more, it is told all the same."""
+    with suppress(OSError):
+        return None if draw.campaign is None else draw.campaign.store(draw.check, _replayable(found))
+    return None
+
+
 def _shrunk(anew: Callable[[], World], setting: Setting, found: Surprise) -> Surprise:
-    """The shortest history, played once more with all patience; if nothing comes of that, the one found."""
+    """The shortest history, played once more with all patience; if nothing comes of that, the one found.
+
+    A target that breaks down, or has somebody wait, ends the search and takes nothing from what was found.
+    """
+    until, broke = time.monotonic() + LONGEST_SEARCH_S, False
 
     def played(patience_s: float, history: History) -> Surprise | None:
-        # Without a step that was taken out, a sign-in may crash that is to give no code: who can judge that?
-        with suppress(Unmet):
+        nonlocal broke
+        if broke or time.monotonic() > until:
+            return None
+        try:
             return _played(anew, setting, patience_s, history)
-        return None
+        except Unmet:
+            # Without some step, a sign-in may crash that is to give no code: who can judge that?
+            return None
+        except Exception:  # noqa: BLE001 - whatever it is, there is a surprise to tell of
+            broke = True
+            return None
 
     smallest = shortest(found, lambda history: played(WHILE_SHRINKING_S, history))
     again = played(PROVISIONED_S, smallest.history)

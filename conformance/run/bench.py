@@ -27,7 +27,7 @@ from conformance.signin.walking import PageSignIn
 from conformance.standing import Standing
 from conformance.static_estate import StaticEstate
 from conformance.target.connect import connect_control
-from conformance.target.control import ControlFailed, Unsupported
+from conformance.target.control import Unsupported
 from conformance.wire.backend import Spelling
 from conformance.wire.client import Wire
 from conformance.wire.exchange import Exchange, Request
@@ -100,9 +100,7 @@ class Bench:
         return self.world
 
     def close(self) -> None:
-        if self.context.target.launch is None:
-            with suppress(ControlFailed, Unsupported):
-                self._estate.clean_up()
+        self.clean_up()
         if isinstance(self._sign_in, ClosableSignIn):
             self._sign_in.close()
         self.intercept.close()
@@ -111,6 +109,12 @@ class Bench:
             self._control.close()
         if self._admin is not None:
             self._admin.close()
+
+    def clean_up(self) -> None:
+        """Leaves a target that goes on running without what the checks made there."""
+        if self.context.target.launch is None:
+            with suppress(Unsupported):
+                self._estate.clean_up()
 
     def redactor(self) -> Redactor:
         return self._keyring.redactor()

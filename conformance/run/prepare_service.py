@@ -69,7 +69,7 @@ def prepare_service(
     offered, missing = _capabilities(target, world, running)
     context = ServiceContext(
         target=target,
-        world=replace(world, log=_log(target, running), missing_logs=partial(_missing, target)),
+        world=replace(world, log=_log(target, running), missing_logs=partial(_missing, target, running)),
         capabilities=offered,
         missing=missing,
         seed=seed,
@@ -182,9 +182,13 @@ def _log(target: ServiceTarget, running: Running | None) -> Callable[[], str]:
     return logged
 
 
-def _missing(target: ServiceTarget) -> list[str]:
-    """The log files that the target file names and that are not there, by their names."""
-    return [file.name for file in target.logs.files if not file.is_file()]
+def _missing(target: ServiceTarget, running: Running | None) -> list[str]:
+    """Why something that was logged cannot be searched, if that is so."""
+    files = [file.name for file in target.logs.files if not file.is_file()]
+    found = [f"there is no log file {', '.join(files)}: see [logs] in the target file"] if files else []
+    if running is not None and running.dropped:
+        found.append(f"the service printed {running.dropped} octets more than are kept")
+    return found
 
 
 def _capabilities(

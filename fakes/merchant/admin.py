@@ -103,6 +103,10 @@ class MerchantAdmin:
         """The ordinal of the youngest secret; 0 before the first."""
         return int(self._call("last_minted"))
 
+    def last_received(self) -> int:
+        """The ordinal of the youngest journal entry; 0 before the first."""
+        return int(self._call("last_received"))
+
     def lookup(self, token: str) -> TokenState | None:
         """What the merchant knows of a token; None if it never minted it."""
         found = self._call("lookup", token=token)

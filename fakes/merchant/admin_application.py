@@ -121,6 +121,9 @@ def _about_the_world(merchant: Merchant) -> list[Action]:
     def release(gate: str) -> Any:
         return merchant.gates.release(_text("gate", gate))
 
+    def orders(login: str) -> Any:
+        return merchant.accounts.orders(_text("login", login))
+
     def add_user(name: str, login: str, password: str) -> Any:
         merchant.accounts.add(parse_user("user", {"name": name, "login": login, "password": password}))
         return {}
@@ -129,7 +132,7 @@ def _about_the_world(merchant: Merchant) -> list[Action]:
         merchant.clock.ahead_s = parse_seconds("seconds", seconds)
         return {}
 
-    return [release, add_user, set_clock_offset]
+    return [release, orders, add_user, set_clock_offset]
 
 
 def _about_doors(doors: Doors) -> list[Action]:
@@ -162,15 +165,15 @@ def _questions(merchant: Merchant) -> list[Action]:
     def last_minted() -> Any:
         return merchant.ledger.last_minted
 
+    def last_received() -> Any:
+        return merchant.ledger.last_received
+
     def lookup(token: str) -> Any:
         found = merchant.ledger.find(_text("token", token))
         if found is None:
             return None
         told = ("kind", "login", "actor", "client_id", "expires_at")
         return {**{name: getattr(found, name) for name in told}, "active": merchant.ledger.is_active(found)}
-
-    def orders(login: str) -> Any:
-        return merchant.accounts.orders(_text("login", login))
 
     def fired(client_id: str | None = None) -> Any:
         return merchant.ledger.fired(client_id)
@@ -181,7 +184,7 @@ def _questions(merchant: Merchant) -> list[Action]:
     def dropped() -> Any:
         return merchant.ledger.dropped()
 
-    return [journal, tokens, last_minted, lookup, orders, fired, arrived, dropped]
+    return [journal, tokens, last_minted, last_received, lookup, fired, arrived, dropped]
 
 
 def _text(key: str, value: object) -> str:

@@ -35,6 +35,11 @@ class Ledger:
 
     # Requests
 
+    @property
+    def last_received(self) -> int:
+        """The ordinal of the youngest request; 0 before the first."""
+        return self._written
+
     def received(self, endpoint: str) -> JournalEntry:
         self._written += 1
         entry = JournalEntry(ordinal=self._written, time=self._wall(), endpoint=endpoint)

@@ -117,9 +117,10 @@ def no_redemption_after_the_revocation_succeeds(gateway: Gateway, world: World, 
     A redemption that began earlier may end either way.
     """
     project = world.project_apart()
-    grant = world.grant(resource=project.resource)
-    world.redeemed(grant, world.proxy_token(project))
     for choice in races.each():
+        # A new grant each time: a campaign goes on for longer than gateway access tokens may live.
+        grant = world.grant(resource=project.resource)
+        world.redeemed(grant, world.proxy_token(project))
         client = console.new_proxy_client(world, project)
         token = world.proxy_token(replace(project, proxy_client=client))
         world.redeemed(grant, token)

@@ -14,7 +14,7 @@ from conformance.checks.gateway._visits import good as good_request
 from conformance.claims import expect
 from conformance.gateway import CALLBACK, Gateway
 from conformance.generating import Draw
-from conformance.redeemable import redeemable
+from conformance.redeemable import Lasting
 from conformance.sound import ask, is_sound
 from conformance.wire import agent as agent_wire
 from conformance.wire import backend as backend_wire
@@ -52,9 +52,11 @@ def generated_registrations_get_an_answer(gateway: Gateway, world: World, draw: 
 @check("ROBUST-01", needs=["examples"])
 def generated_resources_get_an_answer(gateway: Gateway, world: World, draw: Draw) -> None:
     """A redemption of a generated resource, with good credentials, ends as a refusal."""
-    good = redeemable(world)
+    lasting = Lasting(world=world)
+    lasting.now()
 
     def holds(resource: Any) -> None:
+        good = lasting.now()
         request = backend_wire.redemption(
             gateway.base_url,
             bearer=good.grant.access_token,
@@ -69,12 +71,16 @@ def generated_resources_get_an_answer(gateway: Gateway, world: World, draw: Draw
 @check("ROBUST-01", needs=["examples"])
 def generated_credentials_get_an_answer(gateway: Gateway, world: World, draw: Draw) -> None:
     """A redemption whose credentials are cut, lengthened or replaced by anything ends as an answer."""
-    good = redeemable(world)
-    resource = good.grant.resource.indicator
+    lasting = Lasting(world=world)
+    lasting.now()
 
     def holds(edits: Mapping[str, Edit]) -> None:
+        good = lasting.now()
         request = backend_wire.redemption(
-            gateway.base_url, bearer=good.grant.access_token, proxy_token=good.proxy_token, resource=resource
+            gateway.base_url,
+            bearer=good.grant.access_token,
+            proxy_token=good.proxy_token,
+            resource=good.grant.resource.indicator,
         )
         headers = tuple((name, _edited(value, edits.get(name))) for name, value in request.headers)
         _sound(gateway, replace(request, headers=headers), "redemption", edits)

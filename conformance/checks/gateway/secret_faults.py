@@ -136,9 +136,10 @@ def _thief(world: World) -> Iterator[tuple[Thief, MerchantFault]]:
 
 def _got_nothing(thief: Thief, alone: Seclusion, before: int) -> None:
     """None of what the gateway sent the merchant, or got from it since, is in what the thief received."""
-    journal = alone.merchant.journal(alone.client_id)
     sent = [
-        each for entry in journal for each in (entry.assertion, entry.subject_token, entry.client_assertion)
+        each
+        for entry in alone.received()
+        for each in (entry.assertion, entry.subject_token, entry.client_assertion)
     ]
     sent += [
         token.value for token in alone.merchant.tokens(after=before) if token.client_id == alone.client_id

@@ -126,7 +126,7 @@ def tokens_of_the_run_are_not_in_the_logs(survey: Survey) -> None:
     require.that(survey.redeemed > 0, "the run", expected="a redemption that succeeded", got="none")
     found = sum(leak.kind == LOGGED_TOKEN for leak in survey.leaks)
     if not found and not survey.known.get(LOGGED):
-        raise LeftOut("the log stayed empty, or is not where the target file says")
+        raise LeftOut("the log stayed empty, is not where the target file says, or was too long to be kept")
 
     expect.that(
         not found,
@@ -204,7 +204,7 @@ def _unlogged(world: ServiceWorld, *id_tokens: str) -> None:
         got=", ".join(sorted({each.kind.replace("_", " ") for each in found})),
     )
     if missing := world.missing_logs():
-        raise LeftOut(f"there is no log file {', '.join(missing)}: see [logs] in the target file")
+        raise LeftOut("; ".join(missing))
     if not log.strip():
         raise LeftOut("the log stayed empty: what the service logs goes elsewhere, or nowhere")
 

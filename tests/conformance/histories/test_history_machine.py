@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from conformance.campaign import Campaign
+from conformance.generating import Draw
 from conformance.histories import machine
 from conformance.histories.offers import Offer, narrowed, seeded
 from conformance.histories.planning import Memory
@@ -14,6 +16,7 @@ from conformance.histories.playing import Play, Surprise, repeat, wander
 from conformance.histories.shrinking import shortest
 from conformance.histories.steps import from_json, to_json
 from conformance.histories.story import told
+from conformance.wire.client import TargetSilent
 
 sys.path.insert(0, str(Path(__file__).parent))
 import toy
@@ -114,3 +117,39 @@ def test_story_numbers_its_steps_and_says_what_may_come() -> None:
         "alice signs in for agent 1 at Project 1 and approves: no code.",
         "alice signs in for agent 1 at Project 1 and approves: code came, and what may come is no code.",
     ]
+
+
+def test_what_was_found_is_told_when_the_target_breaks_down_amid_the_cutting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And a campaign keeps it as it was found, before anything else is tried."""
+    surprise, _ = search("comes back", toy.UNTIMED, 1)
+    assert surprise is not None
+    kept = Campaign(share_s=1.0, folder=tmp_path)
+    asked: list[int] = []
+
+    def played(*_: object) -> None:
+        asked.append(len(kept.stored("a check")))
+        raise TargetSilent("a third time")
+
+    monkeypatch.setattr(machine, "_played", played)
+    draw = Draw(seed=1, examples=20, check="a check", campaign=kept)
+
+    assert machine._kept(lambda: pytest.fail("no world is asked for"), None, draw, surprise) == surprise
+    assert asked == [1]
+    assert [from_json(story["steps"]) for story in kept.stored("a check")] == [surprise.history]
+
+
+def test_what_was_cut_down_takes_the_place_of_what_was_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    surprise, _ = search("comes back", toy.UNTIMED, 1)
+    assert surprise is not None
+    kept = Campaign(share_s=1.0, folder=tmp_path)
+    monkeypatch.setattr(machine, "_played", lambda *given: repeat(toy.play("comes back"), given[-1]))
+    draw = Draw(seed=1, examples=20, check="a check", campaign=kept)
+
+    shown = machine._kept(lambda: pytest.fail("no world is asked for"), None, draw, surprise)
+
+    assert len(shown.history) < len(surprise.history)
+    assert [from_json(story["steps"]) for story in kept.stored("a check")] == [shown.history]

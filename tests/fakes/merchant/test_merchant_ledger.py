@@ -36,10 +36,12 @@ def test_forgotten_entries_are_counted() -> None:
 
 def test_what_one_client_forgot_is_not_lost_for_another() -> None:
     ledger = Ledger(wall=lambda: 0.0, limit=3)
+    assert ledger.last_received == 0
     for client in ("old", "old", "new", "new", "new"):
         ledger.belongs_to(ledger.received("token"), client)
     entries, lost = ledger.journal(client_id="new", after=0)
     assert ([entry.ordinal for entry in entries], lost) == ([3, 4, 5], 0)
+    assert ledger.last_received == 5
     assert ledger.journal(client_id="old", after=0) == ([], 2)
     assert ledger.journal(client_id="old", after=1) == ([], 1)
     assert ledger.journal(client_id="old", after=2) == ([], 0)
