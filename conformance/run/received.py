@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
+from itertools import chain
 from typing import Any, Protocol
 from urllib.parse import unquote_plus
 
+from conformance.run.newest import Newest
 from conformance.target.model import GatewayTarget
 from conformance.wire import leaks
 from conformance.wire.exchange import Answer, Exchange, Request
@@ -20,6 +23,8 @@ MERCHANT_KINDS = {"refresh_token": "merchant_refresh_token", "access_token": "me
 # What is kept to be searched at the end; beyond it, the search comes early.
 _MOST_OCTETS = 16 * 1024 * 1024
 _MOST_LEAKS = 20
+# Of what others than Proxy clients got, so much is compared with what they got: makers repeat themselves.
+_MOST_OTHERS = 20_000
 # The merchant forgets its oldest secrets one day: after so many answers it is asked for those of meanwhile.
 _ANSWERS_BETWEEN = 1000
 
@@ -93,8 +98,8 @@ class Received:
     """Keeps the target's answers, learns the secrets that they must not hold, and searches them.
 
     A secret exists before it can leak, so whatever is known when the search begins is all that what was
-    received before can hold. What this worker cannot know are Proxy tokens that another worker got, and, in
-    a campaign of hours, what the merchant had forgotten before the worker began.
+    received before can hold. What this worker cannot know are Proxy tokens that another worker got. In a
+    campaign of hours, a merchant's token is no longer looked for once thousands of others were minted.
     """
 
     def __init__(self, target: GatewayTarget, mint: Mint | None, *, minted_before: int = 0) -> None:
@@ -106,9 +111,10 @@ class Received:
         self._octets = 0
         self._noted = 0
         self._survey = Survey()
-        self._merchants = {kind: leaks.Hoard() for kind in MERCHANT_KINDS.values()}
+        self._merchants = {kind: Newest(kind) for kind in MERCHANT_KINDS.values()}
         self._secrets: dict[tuple[str, str], None] = {}
-        self._others: set[str] = set()
+        # In the order in which they were met.
+        self._others: dict[str, None] = {}
         self._names: set[str] = set()
         self._clients: set[str] = set()
         self._told = set[str]()
@@ -165,6 +171,8 @@ class Received:
     def minted(self, kind: str) -> int:
         """How many secrets of this kind can be looked for."""
         self._meet_minted()
+        if kind in self._merchants:
+            return self._merchants[kind].known
         return sum(known == kind and leaks.is_distinct(value) for known, value in self._secrets)
 
     def _canaries(self, kinds: Iterable[str]) -> list[leaks.Canary]:
@@ -177,8 +185,8 @@ class Received:
             for kind, value in self._secrets
             if kind in wanted
         ]
-        own = {value for kind, value in self._secrets if kind not in self._merchants}
-        return apart([each for each in made if each is not None], self._others | own)
+        own = (value for _, value in self._secrets)
+        return apart([each for each in made if each is not None], {*self._others, *own})
 
     def _is_in_a_name(self, client_id: str) -> bool:
         """True for a short ID that other names have in them: it comes with them wherever they stand."""
@@ -189,12 +197,17 @@ class Received:
     def survey(self) -> Survey:
         """Searches what is left, and says what the whole of it came to."""
         self._search_everything()
+        known = Counter({kind: newest.known for kind, newest in self._merchants.items()})
         for kind, value in self._secrets:
-            self._survey.known[kind] = self._survey.known.get(kind, 0) + leaks.is_distinct(value)
+            known[kind] += leaks.is_distinct(value)
+        self._survey.known = dict(known)
         return self._survey
 
     def _search_everything(self) -> None:
-        hoards = self.hoards(*(kind for kind, _ in self._secrets), *MERCHANT_KINDS.values())
+        self._meet_minted()
+        self._search(self._known_now({kind for kind, _ in self._secrets} | self._merchants.keys()))
+
+    def _search(self, hoards: tuple[leaks.Hoard, ...]) -> None:
         clean = set[str]()
         for each in self._kept:
             self._survey.answers += each.exchange.answer is not None
@@ -207,17 +220,23 @@ class Received:
     def hoards(self, *kinds: str) -> tuple[leaks.Hoard, ...]:
         """The secrets of these kinds, ready to be looked for; the merchant's are many, and kept ready."""
         self._meet_minted()
-        own = [kind for kind in kinds if kind not in self._merchants]
-        merchants = [self._merchants[kind] for kind in dict.fromkeys(kinds) if kind in self._merchants]
-        return (leaks.Hoard(self._canaries(own)), *merchants)
+        return self._known_now(kinds)
+
+    def _known_now(self, kinds: Iterable[str]) -> tuple[leaks.Hoard, ...]:
+        wanted = set(kinds)
+        merchants = [each.hoards for kind, each in self._merchants.items() if kind in wanted]
+        return (leaks.Hoard(self._canaries(wanted)), *chain.from_iterable(merchants))
 
     def _meet_minted(self) -> None:
         for token in self._mint.tokens(after=self._minted) if self._mint is not None else ():
             self._minted = token.ordinal
             if token.kind in MERCHANT_KINDS:
-                kind = MERCHANT_KINDS[token.kind]
-                self._secrets[kind, token.value] = None
-                self._merchants[kind].add([leaks.canary(kind, token.value)])
+                self._merchants[MERCHANT_KINDS[token.kind]].add(token.value)
+        full = [each for each in self._merchants.values() if each.is_full]
+        if full:
+            self._search(self._known_now({kind for kind, _ in self._secrets} | self._merchants.keys()))
+        for each in full:
+            each.let_go()
 
     def _learn(self, exchange: Exchange) -> None:
         """A Proxy token is what a known Proxy client got; what others got is theirs."""
@@ -228,7 +247,9 @@ class Received:
         if leaks.is_proxy_token_request(exchange) and self._clients.intersection(_claimed_clients(exchange)):
             self._secrets.update({("proxy_token", value): None for value in values})
         else:
-            self._others.update(values)
+            self._others.update(dict.fromkeys(values))
+            while len(self._others) > _MOST_OTHERS:
+                del self._others[next(iter(self._others))]
 
     def _of_target(self, exchange: Exchange) -> bool:
         return origin(exchange.request.url) in self._origins

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import secrets
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from conformance.run.authority import Authority
 from conformance.run.embedded import Embedded, embedded_gateway
+from conformance.run.newest import Newest
 from conformance.run.received import Received
 from conformance.wire.exchange import Answer, Exchange, Request
+from fakes.merchant.records import Kind, MintedToken
 
 CLIENT, SECRET = "proxy_17a", "Zx8kQ2mW7vLr5TnB3yHd"
 
@@ -66,3 +70,66 @@ def test_secret_that_is_a_word_is_not_counted_among_those_looked_for(
     assert received.minted("proxy_client_secret") == 1
     received.meet_client("proxy_18b", "password")
     assert received.minted("proxy_client_secret") == 1
+
+
+class Merchant:
+    """Mints access tokens, and remembers the last hundred."""
+
+    def __init__(self) -> None:
+        self.minted: list[MintedToken] = []
+
+    def mint(self, number: int) -> list[str]:
+        for _ in range(number):
+            self.minted.append(
+                MintedToken(
+                    ordinal=len(self.minted) + 1,
+                    kind="access_token",
+                    form="opaque",
+                    value=secrets.token_urlsafe(24),
+                    client_id="c",
+                    login="l",
+                    actor=(),
+                    family=1,
+                    issued_at=0.0,
+                    expires_at=None,
+                )
+            )
+        return [token.value for token in self.minted[-number:]]
+
+    def tokens(self, kind: Kind | None = None, after: int = 0) -> list[MintedToken]:
+        assert kind is None
+        assert after >= self.dropped()["tokens"], "what was asked for is forgotten"
+        return self.minted[after:]
+
+    def dropped(self) -> dict[str, int]:
+        return {"tokens": max(0, len(self.minted) - 100)}
+
+
+def test_what_a_merchant_mints_is_looked_for_until_thousands_were_minted_since(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All that was received before is searched for a token before it is let go."""
+    monkeypatch.setattr("conformance.run.received.Newest", partial(Newest, most=10))
+    with ExitStack() as stack:
+        target = embedded_gateway(Embedded(), Authority(tmp_path), tmp_path, stack)
+    merchant = Merchant()
+    merchant.mint(150)
+    received = Received(target, merchant)
+    received.begin("a check that shows tokens")
+    first = merchant.mint(5)[0]
+    received.note(page(target.base_url, f"<p>{first}</p>"))
+    assert received.minted("merchant_access_token") == 105
+
+    between = merchant.mint(10)[0]
+    assert received.minted("merchant_access_token") == 115
+    assert received.leaks_of([page(target.base_url, between)], "merchant_access_token")
+    merchant.mint(20)
+    assert received.minted("merchant_access_token") == 135
+    assert received.leaks_of([page(target.base_url, merchant.minted[-1].value)], "merchant_access_token")
+    merchant.mint(20)
+    assert received.minted("merchant_access_token") == 155
+    assert not received.leaks_of([page(target.base_url, first)], "merchant_access_token")
+
+    survey = received.survey()
+    assert [leak.kind for leak in survey.leaks] == ["merchant_access_token"]
+    assert survey.known["merchant_access_token"] == 155
