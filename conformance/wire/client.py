@@ -58,8 +58,14 @@ class Wire:
         self._telling = Lock()
         self._sleep = sleep
         self._timeouts_in_a_row = 0
+        self._waited_s = 0.0
         self._silent_after = silent_after
         self._begun_in_silence = 0
+
+    @property
+    def held_back_s(self) -> float:
+        """For how long requests were not sent because somebody asked to wait: no target's own time."""
+        return self._waited_s + self._connections.paced_s
 
     def begin(self) -> None:
         """A new check: a target that fell silent is asked once more, after ever more checks.
@@ -139,6 +145,7 @@ class Wire:
                 raise RateLimited(f"{step}: still status {answer.status} after waiting {waited:.0f} s")
             self._sleep(pause)
             waited += pause
+            self._waited_s += pause
 
     def send_once(self, step: str, request: Request) -> Exchange:
         """Sends one request and takes what comes, also where it asks to wait: that is an answer, too."""

@@ -63,6 +63,8 @@ class Connections:
         self._pools: dict[tuple[object, ...], httpcore.ConnectionPool] = {}
         self._network = network
         self._opening = Lock()
+        # For how long requests were held back so far, so that no more go out than may.
+        self.paced_s = 0.0
         self._deadline_s = timeout_s
         self._timeouts = {
             "connect": min(timeout_s, _CONNECT_S),
@@ -77,7 +79,9 @@ class Connections:
 
     def ask(self, place: Place, request: Request) -> Answer:
         """The answer to one request; raises TooLate or NoAnswer when none comes, or Unsendable."""
+        begun = time.monotonic()
         place.go_ahead()
+        self.paced_s += time.monotonic() - begun
         try:
             return self._ask(place, request)
         except httpcore.LocalProtocolError:

@@ -27,6 +27,7 @@ from reference.defects.gateway_network import NETWORK
 from reference.defects.gateway_one_at_a_time import ONE_AT_A_TIME
 from reference.defects.gateway_ownership import OWNERSHIP
 from reference.defects.gateway_proxy import PROXY
+from reference.defects.gateway_proxy_beliefs import PROXY_BELIEFS
 from reference.defects.gateway_races import RACES
 from reference.defects.gateway_races_vault import VAULT_RACES
 from reference.defects.gateway_realms import REALMS
@@ -36,6 +37,7 @@ from reference.defects.gateway_refusals import REFUSALS
 from reference.defects.gateway_registration import REGISTRATION
 from reference.defects.gateway_requests import REQUESTS
 from reference.defects.gateway_resource import RESOURCE
+from reference.defects.gateway_revocations import REVOCATIONS
 from reference.defects.gateway_robustness import ROBUSTNESS
 from reference.defects.gateway_second_time import SECOND_TIME
 from reference.defects.gateway_secrets import SECRETS
@@ -57,6 +59,8 @@ FAMILIES = (
     ANSWERS,
     REDEMPTION,
     PROXY,
+    PROXY_BELIEFS,
+    REVOCATIONS,
     LATER_CREDENTIALS,
     LATER_KEYS,
     REQUESTS,

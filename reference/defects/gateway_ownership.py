@@ -35,6 +35,11 @@ def by_login_as(kept: Callable[[str], str]) -> Callable[[Grant, Resource], Vault
     )
 
 
+def by_indicator_as(form: Callable[[str], str]) -> Callable[[Grant, Resource], VaultKey]:
+    """What of the indicator is a part of the key, beside Project and user."""
+    return lambda grant, resource: replace(vault_key(grant, resource), resource_id=form(resource.indicator))
+
+
 def by_agent(grant: Grant, resource: Resource) -> VaultKey:
     return replace(vault_key(grant, resource), sub=grant.agent_id, login_id="")
 
@@ -96,6 +101,30 @@ OWNERSHIP: tuple[Defect, ...] = (
         "The vault is keyed by login, across all Projects.",
         "REDEEM-12 REDEEM-10 REDEEM-16 VAULT-01 VAULT-02 VAULT-03 VAULT-05 ROBUST-04",
         vault_key=keyed(login_id=lambda grant, _: grant.person.login_id),
+    ),
+    defect(
+        "vault-keyed-by-the-indicator-in-small-letters",
+        "The vault is keyed by user and indicator, and its column takes letters of both cases for one.",
+        "REDEEM-12",
+        vault_key=by_indicator_as(str.lower),
+    ),
+    defect(
+        "vault-keyed-by-the-indicator-without-its-slash",
+        "The vault is keyed by user and indicator, of which a slash at the end is taken away.",
+        "REDEEM-12",
+        vault_key=by_indicator_as(lambda indicator: indicator.rstrip("/")),
+    ),
+    defect(
+        "vault-keyed-by-a-cut-indicator",
+        "The vault is keyed by user and indicator, and the column for it ends after 255 characters.",
+        "REDEEM-12",
+        vault_key=by_indicator_as(lambda indicator: indicator[:255]),
+    ),
+    defect(
+        "vault-keyed-by-the-path",
+        "The vault is keyed by user and the path of the indicator, without what it asks for.",
+        "REDEEM-12",
+        vault_key=by_indicator_as(lambda indicator: indicator.partition("?")[0]),
     ),
     defect(
         "vault-keyed-by-the-local-part",

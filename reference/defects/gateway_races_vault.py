@@ -39,6 +39,22 @@ class LocksAndDoesNotLookAgain(Vault):
             return await self._refresh(key, entry, resource)
 
 
+class LocksForTwoSeconds(Vault):
+    """A lock of its own for each refresh, which is over after a while whether or not the refresh is."""
+
+    async def _refresh_together(self, key: VaultKey, entry: VaultEntry, resource: Resource) -> Verdict:
+        while (flight := self._flights.get(key)) is not None:
+            done, _ = await asyncio.wait([flight], timeout=LEASE_S)
+            if done:
+                return flight.result()
+            if self._flights.get(key) is flight:
+                break
+        flight = asyncio.create_task(self._refresh(key, entry, resource))
+        self._flights[key] = flight
+        flight.add_done_callback(lambda _: self._flights.pop(key, None))
+        return await asyncio.shield(flight)
+
+
 class ServesWhatIsThere(Vault):
     """One refreshes; whoever comes meanwhile gets what is in the vault, expired as it is."""
 
@@ -100,6 +116,8 @@ def in_one_of_two_processes() -> Callable[[VaultKey], Hashable]:
     return lambda key: (key, next(requests) % 2)
 
 
+LEASE_S = 2.0
+
 VAULT_RACES: tuple[Defect, ...] = (
     defect(
         "no-single-flight",
@@ -124,6 +142,12 @@ VAULT_RACES: tuple[Defect, ...] = (
         "Redemptions refresh one after the other, each with the refresh token that it read before the lock.",
         "VAULT-07 ROBUST-02",
         vault_at_work=LocksAndDoesNotLookAgain,
+    ),
+    defect(
+        "refresh-locked-for-two-seconds",
+        "Whoever has waited for somebody else's refresh for two seconds begins one more.",
+        "VAULT-07 VAULT-06 ROBUST-02",
+        vault_at_work=LocksForTwoSeconds,
     ),
     defect(
         "expired-token-during-a-refresh",

@@ -41,7 +41,35 @@ def near_for_an_hour(entry: VaultEntry, now: float) -> Step:
     return "refresh" if honest == "return" and near and entry.refresh_token is not None else honest
 
 
+def in_32_bits(entry: VaultEntry) -> VaultEntry:
+    """`int ttl = json.expiresIn; expiresAt = now + ttl * 1000`: beyond 24 days, the product is another."""
+    if entry.expires_at is None:
+        return entry
+    milliseconds = round((entry.expires_at - entry.issued_at) * 1000)
+    return replace(entry, expires_at=entry.issued_at + ((milliseconds + 2**31) % 2**32 - 2**31) / 1000)
+
+
+def provisioned_in_32_bits(
+    old: VaultEntry | None, verdict: Verdict, answer: MerchantAnswer, now: float
+) -> VaultEntry | None:
+    entry = vault.entry_after_provisioning(old, verdict, answer, now)
+    return in_32_bits(entry) if entry is not None and verdict == "accepted" else entry
+
+
 EXPIRY: tuple[Defect, ...] = (
+    defect(
+        "long-life-in-32-bits",
+        "How long a merchant token lives is counted in milliseconds, in 32 bits.",
+        "VAULT-05 REDEEM-16",
+        entry_after_provisioning=provisioned_in_32_bits,
+        refreshed_entry=lambda old, answer, now: in_32_bits(vault.refreshed_entry(old, answer, now)),
+    ),
+    defect(
+        "long-life-shown-in-32-bits",
+        "The same for what a redemption says of it alone.",
+        "REDEEM-16",
+        redemption_answer=lambda entry: redemption_answer(in_32_bits(entry)),
+    ),
     defect(
         "old-expiry-after-a-refresh",
         "A refresh saves the new token and leaves the expiry of the old one, which no answer shows.",

@@ -24,7 +24,7 @@ LIKE_THE_REDEMPTION_SCOPE = "ext_token:read_all"
 @check("REDEEM-01")
 def answers_200_with_a_merchant_token(world: World) -> None:
     """The right three things give a merchant token."""
-    answer = world.redeem(world.grant(), world.proxy_token())
+    answer = world.settled(world.grant(), world.proxy_token())
 
     expect(answer).status(200)
     expect.text(answer.member("access_token"), "access_token")
@@ -67,7 +67,7 @@ def nine_steps_from_401_to_the_merchants_data(gateway: Gateway, world: World) ->
 def redeems_by_an_indicator_of_two_projects(world: World) -> None:
     """A Resource of the same indicator in another Project, older or newer, takes nothing from this one."""
     for project in console.of_one_indicator(world):
-        answer = world.redeem(world.grant(resource=project.resource), world.proxy_token(project))
+        answer = world.settled(world.grant(resource=project.resource), world.proxy_token(project))
 
         expect(answer).status(200)
         expect.text(answer.member("access_token"), "access_token")

@@ -141,7 +141,15 @@ def each_user_keeps_their_own_past_a_refresh(world: World) -> None:
     _are_their_own(world, [(grant, proxy_token) for grant in (*grants, grants[0])])
 
 
-@check("REDEEM-16", cases={"quarter-of-an-hour": 900, "two-hours": 7200, "more-than-a-day": 90_000})
+@check(
+    "REDEEM-16",
+    cases={
+        "quarter-of-an-hour": 900,
+        "two-hours": 7200,
+        "more-than-a-day": 90_000,
+        "thirty-days": 30 * 86_400,
+    },
+)
 def expires_at_is_when_the_merchants_token_expires(world: World, case: int) -> None:
     """`expires_at`, where it is given, is the merchant's own word on its token, whatever the lifetime."""
     alone = secluded(world)

@@ -61,6 +61,14 @@ PROXY_FORGERIES: Mapping[str, Forgery] = {
     "foreign-key": foreign(lambda _: {}),
 }
 
+# What nobody needs a key for, not even one to tell it from.
+WITHOUT_A_KEY = {name: PROXY_FORGERIES[name] for name in ("alg-none", "altered-payload")}
+
+OF_A_PUBLIC_KEY = {
+    name: FORGERIES[name]
+    for name in ("hs256-by-pem", "hs256-by-der", "hs256-by-jwk", "embedded-jwk", "kid-of-an-empty-file")
+}
+
 # What the agent, the backend or the merchant holds besides the access token.
 OTHER_BEARERS: Mapping[str, Callable[[Redeemable], str]] = {
     "refresh-token": lambda good: good.grant.refresh_token.reveal(),
@@ -157,6 +165,20 @@ def unknown_proxy_token_is_refused(
     _refused(_with_proxy_token(gateway, good, wrong))
 
 
+@check("REDEEM-11", cases=WITHOUT_A_KEY)
+def proxy_token_under_a_shared_key_is_not_believed_without_it(
+    gateway: Gateway, world: World, case: Forgery
+) -> None:
+    """A Proxy token in the form of a JWT that is signed with a secret needs its signature all the same."""
+    good = redeemable(world)
+    parsed = read(good.proxy_token.reveal())
+    if parsed is None or not str(parsed.header["alg"]).startswith("HS"):
+        raise LeftOut("the Proxy token is not a JWT under a shared key")
+    forged = case(original(good.proxy_token.reveal(), {}))
+
+    _refused(_with_proxy_token(gateway, good, forged or ""))
+
+
 @check("REDEEM-11", cases=PROXY_FORGERIES)
 def forged_proxy_token_is_refused(gateway: Gateway, world: World, case: Forgery) -> None:
     """A Proxy token in the form of a JWT is not believed without its signature either."""
@@ -167,6 +189,21 @@ def forged_proxy_token_is_refused(gateway: Gateway, world: World, case: Forgery)
     forged = case(original(good.proxy_token.reveal(), {}))
 
     _refused(_with_proxy_token(gateway, good, forged or ""))
+
+
+@check("REDEEM-11", cases=OF_A_PUBLIC_KEY)
+def proxy_token_made_of_a_public_key_is_refused(gateway: Gateway, world: World, case: Forgery) -> None:
+    """What everybody can read of the key that signs Proxy tokens signs none."""
+    good = redeemable(world)
+    token = good.proxy_token.reveal()
+    found = verifying(token, world.core_keys(good.grant.resource)) if read(token) is not None else []
+    if not found:
+        raise LeftOut("the Proxy token is not a JWT under a key of the core key set")
+    forged = case(original(token, found[0]))
+    if forged is None:
+        raise LeftOut("this forgery is not made of keys of the gateway's kind")
+
+    _refused(_with_proxy_token(gateway, good, forged))
 
 
 def _refused(answer: Exchange) -> None:

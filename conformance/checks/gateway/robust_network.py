@@ -25,6 +25,7 @@ from conformance.seclusion import Seclusion, let_expire, secluded
 from conformance.wire import agent as agent_wire
 from conformance.wire.exchange import Request
 from conformance.wire.place import Place
+from conformance.wire.stopwatch import Stopwatch
 from conformance.world import World
 
 # So many connections at a time at each endpoint: more than a handful, and less than a flood.
@@ -139,9 +140,9 @@ def slow_merchant_of_one_user_holds_up_nobody_else(gateway: Gateway, world: Worl
     One caller and no more: a gateway may have a handful of workers, or of connections to its merchants.
     """
     other = world.users[1]
-    begun = time.monotonic()
+    watch = Stopwatch(gateway.wire)
     works_before(world, other)
-    late_s = LATER_S + TIMES_LATER * (time.monotonic() - begun)
+    late_s = LATER_S + TIMES_LATER * watch.so_far_s()
     alone, gate = secluded(world), world.unique()
     due = soon_due(alone)
     alone.short_lived(refresh={"outcome": "hold", "gate": gate})
@@ -150,9 +151,9 @@ def slow_merchant_of_one_user_holds_up_nobody_else(gateway: Gateway, world: Worl
         with sent_and_left(_place(gateway, gateway.base_url), due.request(), number=1) as sent:
             fired(SLOW_MERCHANT, _arrived(world, gate) if sent else 0)
             gateway.wire.hang_up()
-            begun = time.monotonic()
+            watch = Stopwatch(gateway.wire)
             works_beside(world, other)
-            took_s = time.monotonic() - begun
+            took_s = watch.so_far_s()
             given_up = sum(call.status is not None for call in due.refreshes())
             expect.that(
                 not given_up or took_s <= late_s,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -28,6 +27,7 @@ from conformance.gateway import Visit
 from conformance.parties import Attempt
 from conformance.seclusion import Seclusion, let_expire, secluded
 from conformance.wire.exchange import Exchange
+from conformance.wire.stopwatch import Stopwatch
 from conformance.world import World
 
 FAULTS = ["faults"]
@@ -186,9 +186,10 @@ def _signing_in(world: World, what: MerchantFault) -> _SigningIn:
 
 
 def _visited(signing_in: _SigningIn) -> tuple[Visit, float]:
-    begun = time.monotonic()
-    visit = signing_in.alone.world.gateway.visit(signing_in.attempt, wherever=True)
-    return visit, time.monotonic() - begun
+    gateway = signing_in.alone.world.gateway
+    watch = Stopwatch(gateway.wire)
+    visit = gateway.visit(signing_in.attempt, wherever=True)
+    return visit, watch.so_far_s()
 
 
 def _side_by_side(cases: Sequence[_SigningIn]) -> list[tuple[Visit, float]]:

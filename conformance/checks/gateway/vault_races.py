@@ -8,7 +8,7 @@ from conformance import crowd
 from conformance.check import check
 from conformance.claims import LeftOut, expect
 from conformance.parties import Grant
-from conformance.racing import Races
+from conformance.racing import FEW, Races
 from conformance.seclusion import Seclusion, let_expire, redeem_past, secluded, still_good, works
 from conformance.wire.exchange import Exchange
 from conformance.wire.secret import Secret
@@ -18,6 +18,8 @@ from conformance.world import World
 HOLD_S = 0.3
 # Where the window is a moment, one stampede goes by it as often as not; each is past an expiry of its own.
 STAMPEDES = 2
+# Longer than a short lock is held for, and shorter than a merchant is usually waited for.
+SLOW_S = 2.5
 
 
 @check("VAULT-07", alone=True)
@@ -52,6 +54,40 @@ def stampede_costs_nobody_the_token(world: World, races: Races) -> None:
         let_expire(world)
         for grant, redeemed in zip(grants, seen, strict=True):
             _works_at_the_next_expiry(alone, grant, proxy_token, redeemed)
+
+
+@check("VAULT-07", alone=True)
+def refresh_that_takes_seconds_is_made_once(world: World) -> None:
+    """However long the merchant takes over a refresh, nobody who redeems meanwhile is sent to the user.
+
+    A lock that gives up after a moment lets the next one refresh with the same token. Whoever does not wait
+    that long for a merchant, or asks it again meanwhile, is seen by a user who redeems alone.
+    """
+    lonely, crowded = secluded(world), secluded(world)
+    agent = world.agent()
+    grants = []
+    for place in (lonely, crowded):
+        place.short_lived(rotate_refresh_tokens=True)
+        grants.append(place.grant(agent))
+        world.redeemed(grants[-1], place.proxy_token())
+    asked = len(lonely.asked("refresh_token"))
+    turns = [(grant, place.proxy_token()) for grant, place in zip(grants, (lonely, crowded), strict=True)]
+    let_expire(world)
+    for place in (lonely, crowded):
+        place.short_lived(rotate_refresh_tokens=True, refresh={"outcome": "slow", "seconds": SLOW_S})
+    by_itself, *answers = crowd.redemptions(world.gateway, [turns[0], *[turns[1]] * FEW])
+    for grant, answer in zip((grants[0], *[grants[1]] * FEW), (by_itself, *answers), strict=True):
+        still_good(world, grant, answer)
+    if by_itself.status != 200 or len(lonely.asked("refresh_token")) != asked + 1:
+        raise LeftOut(f"the gateway does not wait {SLOW_S} s for one answer of its merchant")
+
+    gone = sum(answer.status == 410 for answer in answers)
+    expect.that(
+        not gone,
+        f"{len(answers)} redemptions at one moment, of a token whose refresh takes {SLOW_S} s",
+        expected="410 for none",
+        got=f"410 for {gone}",
+    )
 
 
 @check("VAULT-01", alone=True)

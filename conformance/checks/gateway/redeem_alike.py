@@ -1,0 +1,48 @@
+"""Two Resources whose indicators nearly say the same, and what a user has cached for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from conformance import console
+from conformance.check import check
+from conformance.checks.gateway._belonging import belongs
+from conformance.claims import LeftOut, Unmet, expect, require
+from conformance.target.control import ControlFailed
+from conformance.world import World
+
+# By what is behind a name that nobody else has. RFC 3986 lets each of the two be an address of its own.
+ALIKE: Mapping[str, tuple[str, str]] = {
+    "a-slash-at-the-end": ("orders", "orders/"),
+    "another-case": ("orders", "Orders"),
+    "another-last-letter": ("a" * 300 + "b", "a" * 300 + "c"),
+    "a-query": ("orders?of=a", "orders?of=b"),
+}
+
+
+@check("REDEEM-12", needs=["merchant", "control:create_resource"], cases=ALIKE)
+def similar_indicators_have_a_token_each(world: World, case: tuple[str, str]) -> None:
+    """A user who signed in at two Resources of nearly the same indicator redeems one token for each."""
+    project = world.project_apart()
+    begun = f"https://api.merchant.example/{world.unique()}"
+    try:
+        resources = [console.resource_in(world, project, f"{begun}/{end}") for end in case]
+    except (ControlFailed, LeftOut, Unmet) as refusal:
+        raise LeftOut("the gateway takes one of two such indicators only") from refusal
+    agent, proxy_token = world.agent(), world.proxy_token(project)
+    grants = [world.grant(agent=agent, resource=resource) for resource in resources]
+    for grant in grants:
+        world.redeemed(grant, proxy_token)
+
+    owners: dict[str, str] = {}
+    for grant in (*grants, grants[0]):
+        answer = require(world.redeem(grant, proxy_token)).status(200)
+        token = require.text(answer.member("access_token"), "access_token of the redemption")
+        first = owners.setdefault(token, grant.resource.id)
+        expect.that(
+            first == grant.resource.id,
+            f"merchant token for {grant.resource.indicator}",
+            expected="one of its own",
+            got="the one that was given for the other indicator",
+        )
+        belongs(world, answer, grant.user, grant.resource)

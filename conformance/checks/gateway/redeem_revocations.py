@@ -1,0 +1,53 @@
+"""Whose Proxy tokens a revocation reaches, and for how long."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from conformance import console
+from conformance.check import check
+from conformance.claims import expect, require
+from conformance.gateway import Gateway
+from conformance.parties import Grant
+from conformance.wire.secret import Secret
+from conformance.world import World
+
+MAKES_AND_REVOKES = ["control:create_project", "control:create_proxy_client", "control:revoke_proxy_client"]
+# A Proxy token lives for 3599 seconds.
+WHILE_IT_LIVES_S = 45 * 60
+
+
+@check("REDEEM-06", needs=MAKES_AND_REVOKES)
+def revocation_of_the_first_client_reaches_its_tokens(gateway: Gateway, world: World) -> None:
+    """A token of the client that a Project began with stops at its revocation; a newer client's goes on."""
+    project = world.project_apart()
+    newer = replace(project, proxy_client=console.new_proxy_client(world, project))
+    grant = world.grant(resource=project.resource)
+    token, other = world.proxy_token(project), world.proxy_token(newer)
+    world.redeemed(grant, token)
+    console.revoke(world, project.proxy_client)
+
+    _refused(gateway, grant, token)
+    require(gateway.redeem(grant.access_token, other, grant.resource.indicator)).status(200)
+
+
+@check("REDEEM-06", needs=[*MAKES_AND_REVOKES, "control:advance_clock"])
+def revocation_reaches_tokens_for_as_long_as_they_live(gateway: Gateway, world: World) -> None:
+    """A Proxy token that was stopped stays so: later in its hour, a fresh grant does not redeem with it."""
+    project = world.project_apart()
+    leaving = replace(project, proxy_client=console.new_proxy_client(world, project))
+    grant, token = world.grant(resource=project.resource), world.proxy_token(leaving)
+    world.redeemed(grant, token)
+    console.revoke(world, leaving.proxy_client)
+    require(gateway.redeem(grant.access_token, token, grant.resource.indicator)).status(401)
+    world.advance_clock(WHILE_IT_LIVES_S)
+    fresh = world.grant(resource=project.resource)
+    world.redeemed(fresh, world.proxy_token(project))
+
+    _refused(gateway, fresh, token)
+
+
+def _refused(gateway: Gateway, grant: Grant, token: Secret) -> None:
+    answer = gateway.redeem(grant.access_token, token, grant.resource.indicator)
+    expect(answer).status(401)
+    expect(answer).not_granted("the merchant token", "access_token")

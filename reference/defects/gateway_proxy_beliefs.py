@@ -1,0 +1,66 @@
+"""Gateways whose Proxy tokens say what they are good for, and that believe those of others as well."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+import jwt
+
+from reference.defects.defect import Defect, defect
+from reference.defects.gateway_beliefs import UNVERIFIED, Header, by_hmac, parts, public_pem, self_contained
+from reference.gateway.ids import Ids
+from reference.gateway.keys import KeyRing, SigningKey
+from reference.gateway.policy import redemption
+from reference.gateway.records import ProxyToken
+from reference.gateway.store import Store
+
+Trusted = Callable[[str, Header, tuple[SigningKey, ...]], bool]
+SHARED = secrets.token_bytes(32)
+
+
+def under_a_shared_key(record: ProxyToken, _keys: KeyRing, ids: Ids) -> str:
+    claims = {
+        "client_id": record.client_id,
+        "project_id": record.project_id,
+        "exp": int(record.expires_at),
+        "jti": ids.identifier("jti_"),
+    }
+    return jwt.encode(claims, SHARED, "HS256", headers={"typ": "proxy+jwt"})
+
+
+def also(trusted: Trusted) -> Callable[[Store, str], ProxyToken | None]:
+    """Beside the tokens that were made here, those are believed that this trusts."""
+
+    def behind(store: Store, token: str) -> ProxyToken | None:
+        known = redemption.proxy_token_behind(store, token)
+        try:
+            if known is not None or not trusted(token, parts(token)[0], (store.core_keys.current,)):
+                return known
+            claims: dict[str, Any] = jwt.decode(token, options=UNVERIFIED)
+            return ProxyToken(
+                client_id=claims["client_id"], project_id=claims["project_id"], expires_at=claims["exp"]
+            )
+        except (jwt.PyJWTError, KeyError, ValueError, TypeError, AttributeError, IndexError):
+            return None
+
+    return behind
+
+
+PROXY_BELIEFS: tuple[Defect, ...] = (
+    defect(
+        "proxy-token-of-no-algorithm",
+        "Proxy tokens are JWTs under a shared key, and one with alg none is believed.",
+        "REDEEM-11",
+        new_proxy_token=under_a_shared_key,
+        proxy_token_behind=also(lambda _token, header, _keys: header.get("alg") == "none"),
+    ),
+    defect(
+        "proxy-token-by-public-pem",
+        "Proxy tokens are JWTs, and one under an HMAC of the public key in PEM is believed.",
+        "REDEEM-11",
+        new_proxy_token=self_contained,
+        proxy_token_behind=also(by_hmac(public_pem)),
+    ),
+)
