@@ -127,6 +127,24 @@ BEARER: tuple[ServiceDefect, ...] = (
         **header_by(r"^bearer\S* +([^\s\"=]+)$"),
     ),
     defect(
+        "scheme-by-its-end",
+        "A scheme that ends in Bearer is taken for Bearer.",
+        "CHAL-03",
+        **header_by(r"^\S*bearer +([^\s\"=]+)$"),
+    ),
+    defect(
+        "bearer-behind-another-scheme",
+        "What stands behind the word Bearer is taken, whatever stands before that.",
+        "CHAL-03",
+        **header_by(r"(?:^|[^\s,] )bearer +([^\s\"=]+)$"),
+    ),
+    defect(
+        "one-of-several-schemes",
+        "Authorization is read as a list, and its element with Bearer is taken.",
+        "CHAL-03",
+        **header_by(r"(?:^|, )bearer +([^\s\"=]+)$"),
+    ),
+    defect(
         "dpop-taken-for-bearer",
         "DPoP is taken for another name of Bearer, and no proof is asked for.",
         "CHAL-03",
