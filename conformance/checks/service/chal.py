@@ -11,6 +11,7 @@ from conformance.check import check
 from conformance.checks.service._spoilt import expired, good_token
 from conformance.claims import LeftOut, expect, observe, require
 from conformance.documents import holds_url
+from conformance.odd_requests import with_header
 from conformance.run.service_world import USERS, ServiceWorld
 from conformance.service import POINTER, Service, challenged, challenges_of, document, turned_away
 from conformance.wire.exchange import Exchange
@@ -64,6 +65,16 @@ def operation_without_a_token_gets_the_challenge(service: Service, world: Servic
     good_token(service, world)
 
     challenged(service.operate())
+
+
+@check("CHAL-01")
+def whoever_takes_anything_gets_the_challenge(service: Service, world: ServiceWorld) -> None:
+    """Who asks for no media type in particular is no person: the challenge comes, and no page to log in."""
+    if service.operation.kind == "mcp":
+        raise LeftOut("a client of an MCP server names the media types that it reads")
+    good_token(service, world)
+
+    challenged(service.wire.send("operation", with_header(service.request(()), "Accept", "*/*")))
 
 
 @check("CHAL-02")

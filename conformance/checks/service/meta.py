@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from conformance.check import check
 from conformance.claims import expect, observe, require
 from conformance.documents import holds_url, same_url
+from conformance.odd_requests import with_header
 from conformance.run.service_world import USERS, ServiceWorld
 from conformance.service import Service, document, served
 
@@ -23,6 +24,15 @@ def metadata_is_a_json_object(service: Service) -> None:
     expect.that(
         secure or plain_service, "address of the metadata", expected="https", got=service.metadata_url
     )
+
+
+@check("META-01")
+def metadata_come_to_whoever_takes_anything(service: Service) -> None:
+    """Who asks for no media type in particular gets the document as well, and no page for people."""
+    usual = service.metadata()
+    require(require(usual).status(200)).json_object()
+
+    document(service.wire.send("metadata", with_header(usual.request, "Accept", "*/*")))
 
 
 @check("META-02")
