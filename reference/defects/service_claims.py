@@ -173,6 +173,24 @@ CLAIMS: tuple[ServiceDefect, ...] = (
         **audience(lambda aud, facts: aud in (None, facts.settings.indicator)),
     ),
     defect(
+        "audience-somewhere-in-a-string",
+        "The Resource indicator is looked for in aud, which finds it inside of a longer string as well.",
+        "CHAL-06",
+        **checks(AUDIENCE, lambda facts: facts.settings.indicator in (facts.claims.get("aud") or ())),
+    ),
+    defect(
+        "audience-split-at-spaces",
+        "An audience that is one string is split at its spaces, as scopes are.",
+        "CHAL-06",
+        **checks(
+            AUDIENCE,
+            lambda facts: (
+                facts.settings.indicator in text(facts.claims.get("aud")).split()
+                or validation.meant_for_the_merchant_api(facts)
+            ),
+        ),
+    ),
+    defect(
         "audience-tidied-up",
         "Audience and Resource indicator are compared as URLs, each tidied up.",
         "CHAL-06",
