@@ -112,10 +112,14 @@ def _served_for_a_moment(service: Service, world: ServiceWorld) -> tuple[str, fl
 
 
 def _served_until(service: Service, world: ServiceWorld, subject: str, expires: float) -> None:
-    """The user is served by a merchant token that says when it expires: one that does not may not be kept."""
+    """The user is served by a merchant token that says when it expires: one that does not may not be kept.
+
+    Over MCP some redeem for each of the requests that a call takes, and all of these tokens say it.
+    """
     gateway = world.gateway
-    gateway.script.tape(Endpoint.REDEMPTION, [Answer(members={"expires_at": TIMESTAMPS["utc"](expires)})])
+    gateway.script.always(Endpoint.REDEMPTION, Answer(members={"expires_at": TIMESTAMPS["utc"](expires)}))
     served(service.serve(gateway.access_token(USER, sub=subject)), gateway.orders_of(USER))
+    gateway.script.clear()
 
 
 def _refused(service: Service, world: ServiceWorld, case: str, subject: str) -> tuple[Exchange, bool]:
