@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reference.defects.service_bearer import BEARER
+from reference.defects.service_busy import BUSY
 from reference.defects.service_calls import CALLS
 from reference.defects.service_certificates import CERTIFICATES
 from reference.defects.service_claims import CLAIMS
@@ -29,6 +30,6 @@ from reference.defects.service_ways import WAYS
 FAMILIES = (
     *(INTRODUCTION, POINTERS, BEARER, SIGNATURES, CLAIMS, SERVING, CALLS, TROUBLE, USERS, SECRETS),
     *(TRANSPORT, CERTIFICATES, ROBUSTNESS, NETWORK, MCP, REMEMBERING, WAYS, MERCHANT_CALLS, TOKEN_LIVES),
-    *(COOKIES, MCP_ASKED, PERSISTING),
+    *(COOKIES, MCP_ASKED, PERSISTING, BUSY),
 )
 DEFECTS: dict[str, ServiceDefect] = {defect.name: defect for family in FAMILIES for defect in family}
