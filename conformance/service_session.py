@@ -50,8 +50,12 @@ class ServiceSession:
 
     def lone_call(self, token: str) -> Request:
         """The operation in this session as a request, for whoever wants to know what becomes of its form."""
-        asked = self.service.operation
-        return mcp.lone_call(self.url, asked.tool or "", asked.arguments, (*_bearer(token), *self.headers))
+        asked, headers = self.service.operation, (*_bearer(token), *self.headers)
+        return mcp.lone_call(self.url, asked.tool or "", asked.arguments, headers, next(self.numbers))
+
+    def each_by_itself(self, requests: Mapping[str, Request]) -> Mapping[str, Request]:
+        """Calls of this session that are alike, with a number of its own for each: no other may have it."""
+        return {name: mcp.numbered(request, next(self.numbers)) for name, request in requests.items()}
 
     def posted(self, token: str, message: Any) -> Request:
         """Anything in this session, in place of a message."""

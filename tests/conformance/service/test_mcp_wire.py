@@ -131,6 +131,22 @@ def test_every_request_of_a_session_has_a_number_of_its_own() -> None:
     assert all(succeeded(answer) for answer in answers if answer.request.method == "POST")
 
 
+def test_calls_that_are_alike_have_a_number_each() -> None:
+    send, _ = server(honest)
+    session = ServiceSession(service=calling(send), headers=(("Mcp-Session-Id", "s-1"),))
+    session.call("t")
+    alike = session.lone_call("t")
+
+    each = session.each_by_itself({"one": alike, "two": alike})
+
+    numbers = [json.loads(request.body)["id"] for request in (alike, *each.values())]
+    assert numbers == [3, 4, 5]
+    for number, request in zip(numbers, (alike, *each.values()), strict=True):
+        assert request.until is not None
+        assert request.until(event({"jsonrpc": "2.0", "id": number, "result": RESULT}))
+        assert not request.until(event({"jsonrpc": "2.0", "id": number + 1, "result": RESULT}))
+
+
 def test_log_and_progress_are_asked_for() -> None:
     send, seen = server(honest)
 
