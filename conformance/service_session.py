@@ -99,14 +99,15 @@ class ServiceSession:
         send, said = self.service.wire.send, list[Exchange]()
         yield self._ask(send, "logging/setLevel", {"level": "debug"}, token)
         meta = {"progressToken": "progress-1"}
-        yield self._listen(token, lambda: said.append(self._operate(send, token, meta)))
+        yield self.listen_while(token, lambda: said.append(self._operate(send, token, meta)))
         yield from said
 
     def listen(self, token: str | None) -> Exchange:
         """What the server says unasked while the operation is called, where it can be listened to."""
-        return self._listen(token, lambda: self._called(token))
+        return self.listen_while(token, lambda: self._called(token))
 
-    def _listen(self, token: str | None, during: Callable[[], None]) -> Exchange:
+    def listen_while(self, token: str | None, during: Callable[[], None]) -> Exchange:
+        """What it says unasked while this is done."""
         listening = mcp.listening(self.url, (*_bearer(token), *self.headers))
         step = "operation: listening" if token is not None else "operation: listening without a token"
         return self.service.wire.overhear(step, listening, during)
@@ -151,6 +152,12 @@ def session_of(service: Service, token: str) -> ServiceSession:
     require.that(session is not None, last.step, expected="a session", got=last.outcome(), exchange=last)
     assert session is not None  # noqa: S101 - required above
     return ServiceSession(service=service, headers=session.headers())
+
+
+def is_a_stream(answer: Exchange) -> bool:
+    """The answer to whoever listens is what a server says from now on."""
+    kind = (answer.header("Content-Type") or "").lower()
+    return answer.status is not None and 200 <= answer.status < 300 and kind.startswith("text/event-stream")
 
 
 def _bearer(token: str | None) -> Headers:
