@@ -18,6 +18,13 @@ def holds_url(listed: object, wanted: str) -> bool:
     return isinstance(listed, list) and any(same_url(each, wanted) for each in listed)
 
 
+def in_any_order(value: object) -> object:
+    """The value to compare where the order of strings in an array means nothing."""
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        return sorted(value)
+    return value
+
+
 def _normal(url: str) -> tuple[object, ...] | None:
     try:
         parts = urlsplit(url)

@@ -11,6 +11,7 @@ from typing import Any
 from conformance.challenge import Challenge, challenges
 from conformance.claims import LeftOut, expect, require
 from conformance.target.model import Operation
+from conformance.waiting import waited_out
 from conformance.wire.client import Wire
 from conformance.wire.exchange import Exchange, Headers, Request
 from conformance.wire.keyring import Keyring
@@ -148,10 +149,11 @@ def turned_away(ask: Callable[[], Exchange], again: Callable[[], Exchange]) -> N
     """The challenge comes, and what got it once opens nothing when it comes `again`.
 
     A service that has enough of a caller may say so in another way the second time: `again` takes what comes.
+    429 says so; 503 says no more than that somebody is busy.
     """
     challenged(ask())
 
-    expect(again()).refused()
+    expect(waited_out(again, lambda answer: answer.status == 429)).refused()
 
 
 def challenges_of(answer: Exchange) -> list[Challenge]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from types import MappingProxyType
 from typing import Any
@@ -48,14 +49,26 @@ class ServiceSession:
         """The same, whose answer is taken as it comes: a service that has enough of it may ask to wait."""
         return self._operate(self.service.patient.send_once, token)
 
-    def lone_call(self, token: str) -> Request:
+    def lone_call(self, token: str | None) -> Request:
         """The operation in this session as a request, for whoever wants to know what becomes of its form."""
-        asked = self.service.operation
-        return mcp.lone_call(self.url, asked.tool or "", asked.arguments, (*_bearer(token), *self.headers))
+        asked, headers = self.service.operation, (*_bearer(token), *self.headers)
+        return mcp.lone_call(self.url, asked.tool or "", asked.arguments, headers, next(self.numbers))
 
-    def posted(self, token: str, message: Any) -> Request:
+    def each_by_itself(self, requests: Mapping[str, Request]) -> Mapping[str, Request]:
+        """Calls of this session that are alike, with a number of its own for each: no other may have it."""
+        return {name: mcp.numbered(request, next(self.numbers)) for name, request in requests.items()}
+
+    def posted(self, token: str | None, message: Any) -> Request:
         """Anything in this session, in place of a message."""
         return mcp.posted(self.url, (*_bearer(token), *self.headers), message)
+
+    def batch(self, token: str | None) -> Request:
+        """The operation in this session as the one message of a batch, which older versions of MCP have."""
+        return self.posted(token, [json.loads(self.lone_call(token).body)])
+
+    def without_a_name(self) -> ServiceSession:
+        """The same for requests that do not say to which session they belong."""
+        return replace(self, headers=tuple(pair for pair in self.headers if pair[0] != mcp.SESSION))
 
     def besides(self, token: str) -> Iterator[Exchange]:
         """What the server says beside the answer to a call, and what else it has to offer."""
@@ -65,12 +78,18 @@ class ServiceSession:
         for method, member in LISTS.items():
             listed = self._ask(send, method, {}, token)
             yield listed
-            for entry in _entries(mcp.result_of(listed).get(member)):
-                if isinstance(entry.get("uri"), str):
-                    yield self._ask(send, "resources/read", {"uri": entry["uri"]}, token)
-                elif method == "prompts/list" and isinstance(entry.get("name"), str):
-                    yield self._ask(send, "prompts/get", {"name": entry["name"]}, token)
+            for further, params in _further(method, mcp.result_of(listed).get(member)):
+                yield self._ask(send, further, params, token)
         yield from self.at_length(token)
+
+    def offered_to_anybody(self, token: str) -> Iterator[Exchange]:
+        """What whoever has no token gets of that; what there is to be asked for is listed with the token."""
+        send = self.service.wire.send
+        for method, member in LISTS.items():
+            yield self._ask(send, method, {}, None)
+            listed = self._ask(send, method, {}, token)
+            for further, params in _further(method, mcp.result_of(listed).get(member)):
+                yield self._ask(send, further, params, None)
 
     def at_length(self, token: str) -> Iterator[Exchange]:
         """What the server says of a call once it was asked for all of its log, and for progress.
@@ -80,14 +99,15 @@ class ServiceSession:
         send, said = self.service.wire.send, list[Exchange]()
         yield self._ask(send, "logging/setLevel", {"level": "debug"}, token)
         meta = {"progressToken": "progress-1"}
-        yield self._listen(token, lambda: said.append(self._operate(send, token, meta)))
+        yield self.listen_while(token, lambda: said.append(self._operate(send, token, meta)))
         yield from said
 
     def listen(self, token: str | None) -> Exchange:
         """What the server says unasked while the operation is called, where it can be listened to."""
-        return self._listen(token, lambda: self._called(token))
+        return self.listen_while(token, lambda: self._called(token))
 
-    def _listen(self, token: str | None, during: Callable[[], None]) -> Exchange:
+    def listen_while(self, token: str | None, during: Callable[[], None]) -> Exchange:
+        """What it says unasked while this is done."""
         listening = mcp.listening(self.url, (*_bearer(token), *self.headers))
         step = "operation: listening" if token is not None else "operation: listening without a token"
         return self.service.wire.overhear(step, listening, during)
@@ -134,8 +154,23 @@ def session_of(service: Service, token: str) -> ServiceSession:
     return ServiceSession(service=service, headers=session.headers())
 
 
+def is_a_stream(answer: Exchange) -> bool:
+    """The answer to whoever listens is what a server says from now on."""
+    kind = (answer.header("Content-Type") or "").lower()
+    return answer.status is not None and 200 <= answer.status < 300 and kind.startswith("text/event-stream")
+
+
 def _bearer(token: str | None) -> Headers:
     return (("Authorization", f"Bearer {token}"),) if token is not None else ()
+
+
+def _further(method: str, listed: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What to ask for next, for each entry of a list."""
+    for entry in _entries(listed):
+        if isinstance(entry.get("uri"), str):
+            yield "resources/read", {"uri": entry["uri"]}
+        elif method == "prompts/list" and isinstance(entry.get("name"), str):
+            yield "prompts/get", {"name": entry["name"]}
 
 
 def _entries(listed: Any) -> list[dict[str, Any]]:

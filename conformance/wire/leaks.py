@@ -164,7 +164,11 @@ class Hoard:
 def _whole(each: Canary) -> re.Pattern[str]:
     if len(each.value) < RUN and not each.is_name:
         return as_a_value(each.value)
-    return re.compile(rf"(?<![A-Za-z0-9]){re.escape(each.value)}(?![A-Za-z0-9])", re.IGNORECASE)
+    whole = rf"(?<![A-Za-z0-9]){re.escape(each.value)}(?![A-Za-z0-9])"
+    if len(each.value) < RUN:
+        # A longer name that is put together from words may have a short one in it.
+        whole = rf"(?<![A-Za-z0-9][._-]){whole}(?![._-][A-Za-z0-9])"
+    return re.compile(whole, re.IGNORECASE)
 
 
 def search_all(hoards: Iterable[Hoard], text: str) -> list[Found]:

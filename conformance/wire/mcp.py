@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from conformance.wire.exchange import Exchange, Headers, Request
@@ -90,9 +90,18 @@ def listening(url: str, headers: Headers) -> Request:
     return Request(method="GET", url=url, headers=(("Accept", "text/event-stream"), *headers))
 
 
-def lone_call(url: str, tool: str, arguments: Mapping[str, Any], headers: Headers) -> Request:
+def lone_call(
+    url: str, tool: str, arguments: Mapping[str, Any], headers: Headers, number: int = FIRST
+) -> Request:
     """A tool call by itself, for whoever wants to know what becomes of its headers."""
-    return _request(url, headers, FIRST, "tools/call", called(tool, arguments))
+    return _request(url, headers, number, "tools/call", called(tool, arguments))
+
+
+def numbered(request: Request, number: int) -> Request:
+    """The same request of a session under another number."""
+    message = {**json.loads(request.body), "id": number}
+    body = json.dumps(message).encode()
+    return replace(request, body=body, until=lambda octets: _answers(octets, number))
 
 
 def posted(url: str, headers: Headers, message: Any) -> Request:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reference.defects.service_bearer import BEARER
+from reference.defects.service_busy import BUSY
 from reference.defects.service_calls import CALLS
 from reference.defects.service_certificates import CERTIFICATES
 from reference.defects.service_claims import CLAIMS
@@ -11,6 +12,7 @@ from reference.defects.service_defect import ServiceDefect
 from reference.defects.service_introduction import INTRODUCTION
 from reference.defects.service_mcp import MCP
 from reference.defects.service_mcp_asked import MCP_ASKED
+from reference.defects.service_mcp_heard import MCP_HEARD
 from reference.defects.service_merchant_calls import MERCHANT_CALLS
 from reference.defects.service_network import NETWORK
 from reference.defects.service_persisting import PERSISTING
@@ -29,6 +31,6 @@ from reference.defects.service_ways import WAYS
 FAMILIES = (
     *(INTRODUCTION, POINTERS, BEARER, SIGNATURES, CLAIMS, SERVING, CALLS, TROUBLE, USERS, SECRETS),
     *(TRANSPORT, CERTIFICATES, ROBUSTNESS, NETWORK, MCP, REMEMBERING, WAYS, MERCHANT_CALLS, TOKEN_LIVES),
-    *(COOKIES, MCP_ASKED, PERSISTING),
+    *(COOKIES, MCP_ASKED, PERSISTING, BUSY, MCP_HEARD),
 )
 DEFECTS: dict[str, ServiceDefect] = {defect.name: defect for family in FAMILIES for defect in family}

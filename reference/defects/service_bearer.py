@@ -42,25 +42,34 @@ def in_a_cookie(asked: Asked) -> str | None:
     return found[1] if found else None
 
 
-def in_the_body(asked: Asked) -> str | None:
-    try:
-        document = json.loads(asked.body)
-    except ValueError:
-        return None
-    token = document.get("access_token") if isinstance(document, dict) else None
-    return token if isinstance(token, str) else None
+def in_the_body(member: str) -> Presented:
+    """A member of the JSON object that an operation is sent."""
+
+    def presented(asked: Asked) -> str | None:
+        try:
+            document = json.loads(asked.body)
+        except ValueError:
+            return None
+        token = document.get(member) if isinstance(document, dict) else None
+        return token if isinstance(token, str) else None
+
+    return presented
 
 
 def in_the_query_by_another_name(asked: Asked) -> str | None:
     return next(iter(parse_qs(asked.query).get("jwt", [])), None)
 
 
-def in_a_form(asked: Asked) -> str | None:
+def in_a_form(field: str) -> Presented:
     """RFC 6750 section 2.2, which some frameworks have switched on."""
-    kinds = asked.headers_named("content-type")
-    if "application/x-www-form-urlencoded" not in kinds:
-        return None
-    return next(iter(parse_qs(asked.body.decode("latin-1")).get("access_token", [])), None)
+
+    def presented(asked: Asked) -> str | None:
+        kinds = asked.headers_named("content-type")
+        if "application/x-www-form-urlencoded" not in kinds:
+            return None
+        return next(iter(parse_qs(asked.body.decode("latin-1")).get(field, [])), None)
+
+    return presented
 
 
 def in_a_cookie_called(name: str, before: str = "") -> Presented:
@@ -127,6 +136,24 @@ BEARER: tuple[ServiceDefect, ...] = (
         **header_by(r"^bearer\S* +([^\s\"=]+)$"),
     ),
     defect(
+        "scheme-by-its-end",
+        "A scheme that ends in Bearer is taken for Bearer.",
+        "CHAL-03",
+        **header_by(r"^\S*bearer +([^\s\"=]+)$"),
+    ),
+    defect(
+        "bearer-behind-another-scheme",
+        "What stands behind the word Bearer is taken, whatever stands before that.",
+        "CHAL-03",
+        **header_by(r"(?:^|[^\s,] )bearer +([^\s\"=]+)$"),
+    ),
+    defect(
+        "one-of-several-schemes",
+        "Authorization is read as a list, and its element with Bearer is taken.",
+        "CHAL-03",
+        **header_by(r"(?:^|, )bearer +([^\s\"=]+)$"),
+    ),
+    defect(
         "dpop-taken-for-bearer",
         "DPoP is taken for another name of Bearer, and no proof is asked for.",
         "CHAL-03",
@@ -163,7 +190,7 @@ BEARER: tuple[ServiceDefect, ...] = (
         "CHAL-03",
         **or_else(in_the_query_by_another_name),
     ),
-    defect("token-in-a-form", "A token in a form is taken.", "CHAL-03", **or_else(in_a_form)),
+    defect("token-in-a-form", "A token in a form is taken.", "CHAL-03", **or_else(in_a_form("access_token"))),
     defect("token-as-a-key", "A bare token in X-Api-Key is taken.", "CHAL-03", **or_else(as_a_key)),
     defect(
         "token-as-a-user-name",
@@ -208,7 +235,24 @@ BEARER: tuple[ServiceDefect, ...] = (
         "CHAL-03",
         **or_else(in_the_message("arguments")),
     ),
-    defect("token-in-the-body", "A token in the body is taken.", "CHAL-03", **or_else(in_the_body)),
+    defect(
+        "token-in-the-body",
+        "A token in the body is taken.",
+        "CHAL-03",
+        **or_else(in_the_body("access_token")),
+    ),
+    defect(
+        "token-in-the-body-by-another-name",
+        "A token in the body is taken, under accessToken.",
+        "CHAL-03",
+        **or_else(in_the_body("accessToken")),
+    ),
+    defect(
+        "token-in-a-form-by-another-name",
+        "A token in a form is taken, under token.",
+        "CHAL-03",
+        **or_else(in_a_form("token")),
+    ),
     defect(
         "token-in-another-header",
         "A token in X-Access-Token is taken.",

@@ -78,6 +78,23 @@ def as_browsers_read(url: Any) -> str:
     return f"{parts.scheme.lower()}://{host}{normpath(path)}" if host else ""
 
 
+def as_libraries_read(url: Any) -> tuple[object, ...] | None:
+    """The parts of a URL that say where something is; None for what is none."""
+    parts = urlsplit(text(url))
+    try:
+        return parts.scheme, parts.hostname, parts.port, parts.path
+    except ValueError:
+        return None
+
+
+def with_a_tidy_path(url: Any) -> str:
+    """Dot segments, needless escapes and slashes are gone, but for a slash at the end."""
+    parts = urlsplit(text(url))
+    path = unquote(parts.path)
+    plain = normpath(re.sub("/+", "/", path)) + ("/" if path.endswith("/") else "")
+    return parts._replace(path=plain).geturl()
+
+
 CLAIMS: tuple[ServiceDefect, ...] = (
     defect(
         "issuer-unread", "The issuer is not looked at.", "CHAL-05", claim_checks=without(CLAIM_CHECKS, ISSUER)
@@ -111,6 +128,18 @@ CLAIMS: tuple[ServiceDefect, ...] = (
         "Only the host of the issuer is compared.",
         "CHAL-05",
         **issuer(lambda iss, facts: urlsplit(text(iss)).netloc == urlsplit(facts.issuer).netloc),
+    ),
+    defect(
+        "issuer-compared-as-a-url",
+        "Issuers are the same whose URLs have the same scheme, host, port and path.",
+        "CHAL-05",
+        **issuer(lambda iss, facts: as_libraries_read(iss) == as_libraries_read(facts.issuer)),
+    ),
+    defect(
+        "issuer-with-its-path-tidied-up",
+        "Dot segments, needless escapes and slashes in the path of an issuer do not count.",
+        "CHAL-05",
+        **issuer(lambda iss, facts: with_a_tidy_path(iss) == with_a_tidy_path(facts.issuer)),
     ),
     defect(
         "issuer-if-there-is-one",
@@ -171,6 +200,24 @@ CLAIMS: tuple[ServiceDefect, ...] = (
         "A token without an audience is taken.",
         "CHAL-06",
         **audience(lambda aud, facts: aud in (None, facts.settings.indicator)),
+    ),
+    defect(
+        "audience-somewhere-in-a-string",
+        "The Resource indicator is looked for in aud, which finds it inside of a longer string as well.",
+        "CHAL-06",
+        **checks(AUDIENCE, lambda facts: facts.settings.indicator in (facts.claims.get("aud") or ())),
+    ),
+    defect(
+        "audience-split-at-spaces",
+        "An audience that is one string is split at its spaces, as scopes are.",
+        "CHAL-06",
+        **checks(
+            AUDIENCE,
+            lambda facts: (
+                facts.settings.indicator in text(facts.claims.get("aud")).split()
+                or validation.meant_for_the_merchant_api(facts)
+            ),
+        ),
     ),
     defect(
         "audience-tidied-up",

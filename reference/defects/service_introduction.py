@@ -76,7 +76,7 @@ def made_by_the_first_call() -> Any:
     return meddling(change)
 
 
-def as_a_page(_asked: Asked, answered: Answered, _backend: Backend) -> Answered:
+def as_a_page(answered: Answered) -> Answered:
     return replace(answered, body=b"<!doctype html><pre>" + answered.body + b"</pre>")
 
 
@@ -108,6 +108,22 @@ def telling(kinds: set[str], status: int, *headers: tuple[str, str]) -> Callable
     return answer
 
 
+def for_people(change: Callable[[Answered], Answered], *paths: str) -> Any:
+    """Whoever does not ask for JSON by its name is taken for a browser, where a service answers agents."""
+
+    def changed(asked: Asked, answered: Answered, backend: Backend) -> Answered:
+        here = asked.path in (paths or (backend.policies.metadata_path(backend.settings),))
+        return change(answered) if here and "json" not in asked.headers.get("accept", "") else answered
+
+    return meddling(changed)
+
+
+def to_log_in(answered: Answered) -> Answered:
+    if answered.status != 401:
+        return answered
+    return Answered(status=302, headers=(("location", "/login"),), body=b"")
+
+
 def sample_orders(outcome: Outcome) -> Reply:
     """Whoever has no token is shown how nice it would look."""
     if outcome.kind != "no token":
@@ -132,7 +148,13 @@ INTRODUCTION: tuple[ServiceDefect, ...] = (
         "metadata-on-a-page",
         "The metadata document is shown on an HTML page.",
         "META-01 META-02 META-03 META-04 META-05 CHAL-02 CHAL-06",
-        around=of_the_metadata(as_a_page),
+        around=of_the_metadata(lambda _asked, answered, _backend: as_a_page(answered)),
+    ),
+    defect(
+        "metadata-on-a-page-for-people",
+        "Whoever does not ask for JSON by its name is shown the metadata on an HTML page.",
+        "META-01",
+        around=for_people(as_a_page),
     ),
     defect(
         "resource-is-the-indicator",
@@ -256,6 +278,12 @@ INTRODUCTION: tuple[ServiceDefect, ...] = (
         "Without a token the operation sends its caller to a login page.",
         "CHAL-01 CHAL-02 CHAL-03",
         answer_of=telling({"no token"}, 302, ("location", "/login")),
+    ),
+    defect(
+        "login-page-for-people",
+        "Whoever has no token, and does not ask for JSON by its name, is sent to a login page.",
+        "CHAL-01",
+        around=for_people(to_log_in, "/orders"),
     ),
     defect(
         "samples-without-a-token",

@@ -167,6 +167,24 @@ def params_taken_for_granted(asked: Asked, answered: Answered, _backend: Backend
     return answered if fits else replace(answered, status=500, body=b"{}")
 
 
+def numbers_used_once() -> Callable[[Asked, Answered, Backend], Answered]:
+    """A number that was used before in its session is refused; what comes then is read, whatever it is."""
+    used: set[tuple[str, str]] = set()
+
+    def change(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
+        session = asked.headers.get(SESSION)
+        if session is None or method_of(asked) != "tools/call" or answered.status != 200:
+            return answered
+        number = (session, repr(json.loads(asked.body).get("id")))
+        if number in used:
+            return replace(answered, status=400, body=b"{}")
+        used.add(number)
+        labelled = asked.headers.get("content-type", "").startswith("application/json")
+        return answered if labelled else replace(answered, status=500, body=b"{}")
+
+    return change
+
+
 def ended_by_everybody(app: ASGIApp, _backend: Backend) -> ASGIApp:
     """Nobody asks who ends a session."""
     ended: set[bytes] = set()
@@ -293,6 +311,12 @@ MCP: tuple[ServiceDefect, ...] = (
         "In a session, a body that is no message ends in 500.",
         "ROBUST-01",
         around=meddling(body_taken_for_granted),
+    ),
+    mcp_defect(
+        "label-taken-for-granted-of-numbers-used-once",
+        "A number that was used before is refused, and a tool call that is not labelled as JSON ends in 500.",
+        "ROBUST-01",
+        around=meddling(numbers_used_once()),
     ),
     mcp_defect(
         "params-taken-for-granted",

@@ -2,26 +2,57 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from reference.defects.meddling import Answered, Asked, meddling
-from reference.defects.service_defect import ServiceDefect, defect
+from reference.defects.service_defect import ServiceDefect, defect, mcp_defect
+from reference.defects.service_mcp import method_of
 from reference.service.backend import Backend
 
 
-def unguarded(way: Callable[[Asked], bool]) -> Any:
+def of_the_orders(asked: Asked) -> bool:
+    return asked.path == "/orders"
+
+
+def of_the_tool(asked: Asked) -> bool:
+    return asked.path == "/mcp" and method_of(asked) == "tools/call"
+
+
+def unguarded(way: Callable[[Asked], bool], operation: Callable[[Asked], bool] = of_the_orders) -> Any:
     """Who comes this way without a token is shown what was shown last."""
     shown: list[Answered] = []
 
     def change(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
         if "authorization" in asked.headers:
-            if answered.status == 200 and asked.path == "/orders":
+            if answered.status == 200 and operation(asked):
                 shown[:] = [answered]
         elif shown and way(asked):
             return replace(shown[0])
         return answered
+
+    return meddling(change)
+
+
+def resource_for_everybody() -> Any:
+    """The orders that were shown last are a resource as well, for which nobody asks who reads it."""
+    shown: list[str] = []
+    uri = "orders://last"
+
+    def change(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
+        if of_the_tool(asked) and answered.status == 200:
+            shown[:] = [answered.body.decode()]
+            return answered
+        text = shown[-1] if shown else ""
+        read = method_of(asked) == "resources/read"
+        if not read and (method_of(asked) != "resources/list" or answered.status != 200):
+            return answered
+        contents = {"contents": [{"uri": uri, "mimeType": "text/plain", "text": text}]}
+        result = contents if read else {"resources": [{"uri": uri, "name": "orders"}]}
+        body = json.dumps({"jsonrpc": "2.0", "id": json.loads(asked.body).get("id"), "result": result})
+        return Answered(status=200, headers=(("content-type", "application/json"),), body=body.encode())
 
     return meddling(change)
 
@@ -52,5 +83,23 @@ WAYS: tuple[ServiceDefect, ...] = (
         "Slashes at the beginning of a path are one to who routes, and not to the guard.",
         "CHAL-01",
         around=unguarded(lambda asked: asked.path == "//orders"),
+    ),
+    mcp_defect(
+        "mcp-guard-by-the-letter-of-the-path",
+        "The guard knows the path of MCP in one spelling, and who routes takes a slash behind it.",
+        "CHAL-01",
+        around=unguarded(lambda asked: asked.path == "/mcp/", of_the_tool),
+    ),
+    mcp_defect(
+        "batch-unguarded",
+        "The guard looks for a tool call in a message, and not in a batch of them.",
+        "CHAL-01",
+        around=unguarded(lambda asked: asked.path == "/mcp" and asked.body.startswith(b"["), of_the_tool),
+    ),
+    mcp_defect(
+        "resource-for-everybody",
+        "The guard stands before tools, and a resource shows the last orders to anybody.",
+        "CHAL-01",
+        around=resource_for_everybody(),
     ),
 )

@@ -108,6 +108,21 @@ def _barring(barred: Answered) -> Callable[[Asked, Answered, Backend], Answered]
     return change
 
 
+def _busy_every_second_time() -> Callable[[Asked, Answered, Backend], Answered]:
+    """Who comes again with a token that was turned away is to come once more."""
+    known: set[str] = set()
+
+    def change(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
+        token = asked.headers.get("authorization", "")
+        if answered.status != 401 or not token:
+            return answered
+        known.symmetric_difference_update({token})
+        busy = Answered(status=503, headers=(("retry-after", "0"),), body=b"")
+        return answered if token in known else busy
+
+    return change
+
+
 def _page_for_browsers(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
     """Whoever comes without a token in another way sees what the service is about."""
     if asked.path.startswith("/.well-known") or (asked.path, asked.method) in (
@@ -199,6 +214,11 @@ ANSWERS = (
         "bad-tokens-asked-to-wait",
         "a bad token that comes again gets 429 and has to wait for minutes",
         around=meddling(_barring(Answered(status=429, headers=(("retry-after", "240"),), body=b""))),
+    ),
+    variant(
+        "bad-tokens-busy",
+        "a bad token that comes again gets 503 and may come once more at once",
+        around=meddling(_busy_every_second_time()),
     ),
     variant("preflights-answered", "every OPTIONS is a preflight", around=meddling(_preflights)),
     variant("fingerprints-of-tokens-in-the-log", "the log has digests of tokens", logged=_fingerprints),

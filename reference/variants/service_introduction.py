@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 from reference.defects.listening import AnotherPort
@@ -30,6 +32,19 @@ def _two_servers(settings: Settings) -> dict[str, Any]:
     return introduction.metadata_document(settings) | {
         "authorization_servers": [ANOTHER_SERVER, settings.authorization_server]
     }
+
+
+def _two_servers_by_turns() -> Callable[[Settings], dict[str, Any]]:
+    """What is kept as a set comes out as it likes."""
+    turns = count()
+
+    def document(settings: Settings) -> dict[str, Any]:
+        found = _two_servers(settings)
+        if next(turns) % 2:
+            found["authorization_servers"].reverse()
+        return found
+
+    return document
 
 
 def _in_another_spelling(settings: Settings) -> dict[str, Any]:
@@ -108,6 +123,11 @@ INTRODUCTION = (
         "two-authorization-servers",
         "the metadata name another authorization server first",
         metadata_document=_two_servers,
+    ),
+    variant(
+        "authorization-servers-by-turns",
+        "the metadata name two authorization servers, now the one first and now the other",
+        metadata_document=_two_servers_by_turns(),
     ),
     variant(
         "authorization-server-in-another-spelling",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.documents import same_url
+from conformance.documents import in_any_order, same_url
 
 URL = "https://API.merchant.example:443/v1/./%7Eorders"
 
@@ -47,3 +47,18 @@ def test_no_path_is_the_path_of_a_slash() -> None:
 
 def test_what_climbs_above_the_top_stays_there() -> None:
     assert same_url("https://api.merchant.example/../../a", "https://api.merchant.example/a")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (["a", "b"], ["b", "a"], True),
+        (["a", "b"], ["a"], False),
+        (["a", "a", "b"], ["a", "b", "b"], False),
+        ([1, "a"], ["a", 1], False),
+        ("ab", "ba", False),
+        (None, [], False),
+    ],
+)
+def test_order_means_nothing_among_strings_alone(one: object, other: object, same: bool) -> None:
+    assert (in_any_order(one) == in_any_order(other)) is same

@@ -93,6 +93,11 @@ def asks_within_s(world: ServiceWorld, *, patiently: bool) -> float:
     return max(0.0, left_s) + ASKS_WITHIN_S
 
 
+def called_since(world: ServiceWorld, mark: int, *endpoints: Endpoint) -> Callable[[Exchange], bool]:
+    """Whether an operation came as far as one of these: one that only asked to wait has shown nothing."""
+    return lambda _: bool(world.gateway.journal.since(mark, *endpoints))
+
+
 def bounded(answer: Exchange, calls: Iterable[Call], *endpoints: Endpoint) -> None:
     """An answer came in time, and nobody was called without end for it."""
     tries = {

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 
 from conformance.check import check
 from conformance.checks.service._expiring import TIMESTAMPS
-from conformance.checks.service._trouble import USER, works
+from conformance.checks.service._trouble import USER, called_since, works
 from conformance.claims import expect, require
 from conformance.run.service_world import ServiceWorld
 from conformance.service import Service, served
 from conformance.service_session import session_of
+from conformance.waiting import waited_out
 from conformance.wire.exchange import Exchange
 from fakes.gateway.script import OK, Answer, Endpoint
 
@@ -59,7 +60,7 @@ def merchant_token_is_not_used_past_its_expiry(service: Service, world: ServiceW
     for name, each in kept.items():
         mark = gateway.journal.mark()
         gateway.script.always(Endpoint.REDEMPTION, each.redemption)
-        each.again()
+        waited_out(each.again, called_since(world, mark, Endpoint.REDEMPTION, Endpoint.MERCHANT_API))
         gateway.script.clear()
         calls = gateway.journal.since(mark, Endpoint.MERCHANT_API)
         shown = [call.header("authorization") or "" for call in calls]

@@ -8,7 +8,7 @@ from conformance.checks.service._trouble import (
     credentials_in,
     failing_token_endpoint,
     fault,
-    recovers,
+    settles,
     works,
 )
 from conformance.claims import LeftOut, expect, fired, observe, require
@@ -53,7 +53,7 @@ def redirect_to_another_host_gets_no_credential(
         expected="no call with a credential",
         got=", ".join(stolen),
     )
-    recovers(service, world)
+    settles(service, world)
     if not seen and not world.thief_in_reach:
         raise LeftOut(
             "the other host is localhost, which is not this machine for a service that runs elsewhere"

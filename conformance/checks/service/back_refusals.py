@@ -10,6 +10,7 @@ from conformance.checks.service._trouble import (
     USER,
     authorized_again,
     bounded,
+    called_since,
     failing,
     nothing_served,
     recovers,
@@ -19,6 +20,7 @@ from conformance.checks.service._trouble import (
 from conformance.claims import LeftOut, observe
 from conformance.run.service_world import ServiceWorld, unseen_subject
 from conformance.service import Service, served
+from conformance.waiting import waited_out
 from conformance.wire.exchange import Exchange
 from fakes.gateway.gateway import MERCHANT_TOKEN_S
 from fakes.gateway.script import Answer, Endpoint
@@ -91,8 +93,10 @@ def token_of_another_project_brings_no_data(service: Service, world: ServiceWorl
     gateway.let_redeem(token, "")
     # Another token that is redeemed in its place is none of the Project's either.
     refusal = Answer(status=401, members={"error": "wrong_project"}, whose=token)
+    mark = gateway.journal.mark()
     gateway.script.always(Endpoint.REDEMPTION, refusal)
-    answer = service.serve_once(token)
+    redeemed = called_since(world, mark, Endpoint.REDEMPTION)
+    answer = waited_out(lambda: service.serve_once(token), redeemed)
     gateway.script.clear()
 
     nothing_served(answer, world)
@@ -112,10 +116,14 @@ def _served_for_a_moment(service: Service, world: ServiceWorld) -> tuple[str, fl
 
 
 def _served_until(service: Service, world: ServiceWorld, subject: str, expires: float) -> None:
-    """The user is served by a merchant token that says when it expires: one that does not may not be kept."""
+    """The user is served by a merchant token that says when it expires: one that does not may not be kept.
+
+    Over MCP some redeem for each of the requests that a call takes, and all of these tokens say it.
+    """
     gateway = world.gateway
-    gateway.script.tape(Endpoint.REDEMPTION, [Answer(members={"expires_at": TIMESTAMPS["utc"](expires)})])
+    gateway.script.always(Endpoint.REDEMPTION, Answer(members={"expires_at": TIMESTAMPS["utc"](expires)}))
     served(service.serve(gateway.access_token(USER, sub=subject)), gateway.orders_of(USER))
+    gateway.script.clear()
 
 
 def _refused(service: Service, world: ServiceWorld, case: str, subject: str) -> tuple[Exchange, bool]:

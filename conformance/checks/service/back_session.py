@@ -8,7 +8,7 @@ from conformance.claims import LeftOut, expect
 from conformance.run.service_world import ServiceWorld
 from conformance.service import Service, served
 from conformance.service_cookies import CookieKeeper
-from conformance.service_session import session_of
+from conformance.service_session import is_a_stream, session_of
 from conformance.wire.exchange import Exchange
 
 
@@ -21,6 +21,22 @@ def session_of_one_user_brings_nothing_to_another(service: Service, world: Servi
     served(session.call(token), gateway.orders_of(USER))
 
     _not_theirs(session.call(another), world, f"a call of {OTHER} in a session of {USER}")
+
+
+@check("BACK-10")
+def stream_of_one_user_says_nothing_of_another(service: Service, world: ServiceWorld) -> None:
+    """Who listens in a session of their own hears nothing of the orders that another user is shown."""
+    gateway, said = world.gateway, list[Exchange]()
+    token, another = gateway.access_token(USER), gateway.access_token(OTHER)
+    session, others = session_of(service, token), session_of(service, another)
+    served(session.call(token), gateway.orders_of(USER))
+    heard = others.listen_while(another, lambda: said.append(session.call(token)))
+    if not is_a_stream(heard):
+        raise LeftOut("the server has no stream to listen to")
+    for answer in said:
+        served(answer, gateway.orders_of(USER))
+
+    _not_theirs(heard, world, f"what {OTHER} hears while {USER} calls")
 
 
 @check("BACK-10")
@@ -40,7 +56,7 @@ def _not_theirs(answer: Exchange, world: ServiceWorld, what: str) -> None:
     expect.that(
         not shows_orders(answer, world, USER),
         what,
-        expected=f"the orders of {OTHER}, or a refusal",
+        expected=f"nobody's orders but those of {OTHER}",
         got=f"orders of {USER}",
         exchange=answer,
     )

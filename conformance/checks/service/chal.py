@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 from conformance.check import check
 from conformance.checks.service._spoilt import expired, good_token
 from conformance.claims import LeftOut, expect, observe, require
-from conformance.documents import holds_url
+from conformance.documents import holds_url, in_any_order
+from conformance.odd_requests import with_header
 from conformance.run.service_world import USERS, ServiceWorld
 from conformance.service import POINTER, Service, challenged, challenges_of, document, turned_away
 from conformance.wire.exchange import Exchange
@@ -26,6 +27,9 @@ NO_TOKENS: dict[str, Callable[[str], str]] = {
     "jwt": lambda good: f"JWT {good}",
     "oauth": lambda good: f"OAuth {good}",
     "a-scheme-that-begins-alike": lambda good: f"BearerToken {good}",
+    "a-scheme-that-ends-alike": lambda good: f"NotBearer {good}",
+    "behind-another-scheme": lambda good: f"Basic eDp5 Bearer {good}",
+    "behind-another-scheme-and-a-comma": lambda good: f"Basic eDp5, Bearer {good}",
     "no-space": lambda good: f"Bearer{good}",
     "colon": lambda good: f"Bearer:{good}",
     "colon-and-space": lambda good: f"Bearer: {good}",
@@ -61,6 +65,16 @@ def operation_without_a_token_gets_the_challenge(service: Service, world: Servic
     good_token(service, world)
 
     challenged(service.operate())
+
+
+@check("CHAL-01")
+def whoever_takes_anything_gets_the_challenge(service: Service, world: ServiceWorld) -> None:
+    """Who asks for no media type in particular is no person: the challenge comes, and no page to log in."""
+    if service.operation.kind == "mcp":
+        raise LeftOut("a client of an MCP server names the media types that it reads")
+    good_token(service, world)
+
+    challenged(service.wire.send("operation", with_header(service.request(()), "Accept", "*/*")))
 
 
 @check("CHAL-02")
@@ -141,7 +155,7 @@ def challenge_for_a_bad_token_points_there_too(
 
     found = document(service.fetch(there, "metadata by the challenge for a bad token"))
     for name in ("resource", "authorization_servers"):
-        same = found.get(name) == here.get(name)
+        same = in_any_order(found.get(name)) == in_any_order(here.get(name))
         expect.that(same, name, expected="the same as without a token", got="another")
 
 
@@ -156,7 +170,7 @@ def challenge_says_the_address_of_the_target_file(service: Service) -> None:
     there = document(service.fetch(pointer, "metadata by the challenge"))
 
     for name in ("resource", "authorization_servers"):
-        same = there.get(name) == here.get(name)
+        same = in_any_order(there.get(name)) == in_any_order(here.get(name))
         expect.that(same, name, expected="the same at both addresses", got="another")
 
 

@@ -24,8 +24,12 @@ _NEAR = (
 )
 
 
+def _indicator(world: ServiceWorld) -> str:
+    return world.gateway.setup.indicator
+
+
 def _nearly(case: Callable[[str], str], world: ServiceWorld, _: Service) -> list[str]:
-    indicator = world.gateway.setup.indicator
+    indicator = _indicator(world)
     if case(indicator) == indicator:
         raise LeftOut("the Resource indicator has no such near miss")
     return [case(indicator)]
@@ -42,9 +46,13 @@ AUDIENCES: dict[str, _CHANGE] = {
     "the-client": lambda _world, _: ["agent_1"],
     "the-resource-id": lambda world, _: [world.gateway.setup.resource_id],
     "the-authorization-server": lambda world, _: [world.gateway.authorization_server],
-    "longer-host": lambda world, _: [f"{world.gateway.setup.indicator}.evil.example"],
-    "in-a-list-of-lists": lambda world, _: [[world.gateway.setup.indicator]],
-    "in-one-string-with-others": lambda world, _: [f"{world.gateway.setup.indicator} https://evil.example"],
+    "longer-host": lambda world, _: [f"{_indicator(world)}.evil.example"],
+    "in-a-list-of-lists": lambda world, _: [[_indicator(world)]],
+    "in-one-string-with-others": lambda world, _: [f"{_indicator(world)} https://evil.example"],
+    # Who looks for the indicator in a list finds it in a string that has it somewhere.
+    "one-string-that-goes-on": lambda world, _: f"{_indicator(world)}.evil.example",
+    "one-string-with-a-longer-path": lambda world, _: f"{_indicator(world)}/orders",
+    "one-string-with-another-before": lambda world, _: f"https://evil.example {_indicator(world)}",
     **{name: partial(_nearly, NEAR_MISSES[name]) for name in _NEAR},
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from urllib.parse import quote, urlencode
 
@@ -9,6 +10,7 @@ from conformance.check import check
 from conformance.checks.service._spoilt import USER, good_token
 from conformance.checks.service._trouble import shows_orders
 from conformance.claims import LeftOut, expect
+from conformance.odd_requests import with_header
 from conformance.run.service_world import ServiceWorld
 from conformance.service import Service, challenged, served
 from conformance.service_session import session_of
@@ -22,6 +24,7 @@ _BARE = (
     *("X-Forwarded-Access-Token", "X-Auth-Request-Access-Token"),
 )
 _OTHER_NAMES = ("token", "bearer_token", "jwt")
+_MEMBERS = {**dict.fromkeys((*_OTHER_NAMES, "accessToken"), "{}"), "authorization": "Bearer {}"}
 _COOKIES = ("token={}", "jwt={}", "session={}", "access_token_cookie={}", 'access_token="Bearer {}"')
 
 
@@ -39,10 +42,10 @@ def token_in_another_place_counts_as_none(service: Service, world: ServiceWorld,
             challenged(service.operate(headers=_headers(_WITH_A_SCHEME, f"Bearer {good}")))
         case _:
             # A service may look at the body before it looks for a token: then any refusal will do.
-            expect(_with_a_body(service, good)).refused()
+            expect(_with_a_body(service, {"access_token": good})).refused()
 
 
-@check("CHAL-03", cases=("query", "another-header", "cookie"))
+@check("CHAL-03", cases=("query", "another-header", "cookie", "body", "form"))
 def token_by_another_name_opens_nothing(service: Service, world: ServiceWorld, case: str) -> None:
     """By names that may have a use of their own, a good token is refused, in whatever way."""
     good_token(service, world)
@@ -55,6 +58,12 @@ def token_by_another_name_opens_nothing(service: Service, world: ServiceWorld, c
         case "cookie":
             for written in _COOKIES:
                 expect(service.operate(headers=(("Cookie", written.format(good)),))).refused()
+        case "body":
+            for name, written in _MEMBERS.items():
+                expect(_with_a_body(service, {name: written.format(good)})).refused()
+        case "form":
+            for name, written in _MEMBERS.items():
+                expect(_as_a_form(service, {name: written.format(good)})).refused()
         case _:
             for name in _OTHER_NAMES:
                 expect(_in_the_query(service, name, good)).refused()
@@ -94,19 +103,9 @@ def token_in_a_form_opens_nothing(service: Service, world: ServiceWorld) -> None
 
     A service may refuse a form before it looks for a token: any refusal will do.
     """
-    asked = service.operation
-    if asked.kind == "mcp" or asked.method in ("GET", "HEAD"):
-        raise LeftOut("the operation sends no body that could be a form")
     good_token(service, world)
-    own = asked.json if isinstance(asked.json, dict) else {}
-    fields = {name: value for name, value in own.items() if isinstance(value, str | int | float)}
-    fields["access_token"] = world.gateway.astray_token(USER)
-    request = service.request(())
-    kept = tuple((name, value) for name, value in request.headers if name != "Content-Type")
-    headers = (*kept, ("Content-Type", "application/x-www-form-urlencoded"))
 
-    form = replace(request, headers=headers, body=urlencode(fields).encode())
-    expect(service.wire.send("operation as a form", form)).refused()
+    expect(_as_a_form(service, {"access_token": world.gateway.astray_token(USER)})).refused()
 
 
 def _in_the_query(service: Service, name: str, token: str) -> Exchange:
@@ -118,9 +117,20 @@ def _headers(names: tuple[str, ...], value: str) -> Headers:
     return tuple((name, value) for name in names)
 
 
-def _with_a_body(service: Service, good: str) -> Exchange:
+def _with_a_body(service: Service, more: Mapping[str, str]) -> Exchange:
     asked = service.operation
     own = {} if asked.json is None else asked.json
     if asked.kind == "mcp" or asked.method == "GET" or not isinstance(own, dict):
         raise LeftOut("the operation sends no JSON object in which a token could stand")
-    return service.with_body({**own, "access_token": good}).operate()
+    return service.with_body({**own, **more}).operate()
+
+
+def _as_a_form(service: Service, more: Mapping[str, str]) -> Exchange:
+    asked = service.operation
+    if asked.kind == "mcp" or asked.method in ("GET", "HEAD"):
+        raise LeftOut("the operation sends no body that could be a form")
+    own = asked.json if isinstance(asked.json, dict) else {}
+    fields = {name: value for name, value in own.items() if isinstance(value, str | int | float)}
+    request = with_header(service.request(()), "Content-Type", "application/x-www-form-urlencoded")
+    form = replace(request, body=urlencode({**fields, **more}).encode())
+    return service.wire.send("operation as a form", form)

@@ -11,8 +11,7 @@ from conformance.claims import LeftOut, expect
 from conformance.run.service_world import ServiceWorld
 from conformance.service import Service, challenged, served, turned_away
 from conformance.service_cookies import CookieKeeper
-from conformance.service_session import session_of
-from conformance.wire.exchange import Exchange
+from conformance.service_session import is_a_stream, session_of
 from fakes.gateway.keys import new_key, signed
 
 
@@ -49,12 +48,12 @@ def stream_of_a_session_is_not_open_to_everybody(service: Service, world: Servic
     token = gateway.access_token(USER)
     session = session_of(service, token)
     served(session.call(token), gateway.orders_of(USER))
-    if not _is_a_stream(session.listen(token)):
+    if not is_a_stream(session.listen(token)):
         raise LeftOut("the server has no stream to listen to")
 
     answer = session.listen(None)
     expect.that(
-        not _is_a_stream(answer),
+        not is_a_stream(answer),
         answer.step,
         expected="a refusal: the request has no token",
         got=answer.outcome(),
@@ -115,11 +114,6 @@ def session_of_a_good_token_ends_with_it(service: Service, world: ServiceWorld) 
     served(session.call(token), gateway.orders_of(USER))
 
     refused_once_expired(lambda: session.call(token), exp, lambda: service.serve(expired(world)))
-
-
-def _is_a_stream(answer: Exchange) -> bool:
-    kind = (answer.header("Content-Type") or "").lower()
-    return answer.status is not None and 200 <= answer.status < 300 and kind.startswith("text/event-stream")
 
 
 def _refused_in_a_session(service: Service, world: ServiceWorld, token: str) -> None:

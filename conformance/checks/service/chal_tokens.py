@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,6 +12,7 @@ from conformance.check import check
 from conformance.checks.service._expiring import LEEWAY_S, refused_once_expired
 from conformance.checks.service._spoilt import USER, expired, good_token, refused
 from conformance.claims import LeftOut
+from conformance.near_indicators import NEAR_MISSES
 from conformance.run.service_world import ServiceWorld
 from conformance.service import Service, served
 from conformance.wire.bait import bait
@@ -18,6 +20,16 @@ from conformance.wire.forgery import FORGERIES, LURES, Forgery, Original, origin
 from fakes.gateway.keys import new_key, signed
 
 _CHANGE = Callable[[ServiceWorld, Service], Any]
+# What a comparison of URLs takes for the same issuer.
+_NEAR = (
+    *("double-slash", "dot-segment", "dot-dot-segment", "percent-encoded-letter"),
+    *("user-info", "question-mark", "query", "fragment"),
+)
+
+
+def _nearly(case: Callable[[str], str], world: ServiceWorld, _: Service) -> str:
+    return case(world.gateway.issuer)
+
 
 ISSUERS: dict[str, _CHANGE] = {
     "missing": lambda _world, _: None,
@@ -37,6 +49,9 @@ ISSUERS: dict[str, _CHANGE] = {
     "the-service": lambda _world, service: service.service_url,
     "as-a-list": lambda world, _: [world.gateway.issuer],
     "a-space-behind": lambda world, _: f"{world.gateway.issuer} ",
+    "scheme-and-host-in-upper-case": lambda world, _: _with_upper_case_ahead(world.gateway.issuer),
+    "port-in-other-digits": lambda world, _: _with_another_port(world.gateway.issuer),
+    **{name: partial(_nearly, NEAR_MISSES[name]) for name in _NEAR},
 }
 EXPIRIES: dict[str, Callable[[float], Any]] = {
     "missing": lambda _: None,
@@ -142,6 +157,18 @@ def _at(url: str, further: str) -> str:
     """The same with more at the end of its host and port."""
     parts = urlsplit(url)
     return parts._replace(netloc=f"{parts.netloc}{further}").geturl()
+
+
+def _with_upper_case_ahead(url: str) -> str:
+    parts = urlsplit(url)
+    return url.replace(f"{parts.scheme}://{parts.netloc}", f"{parts.scheme}://{parts.netloc}".upper(), 1)
+
+
+def _with_another_port(url: str) -> str:
+    """The same port, with a zero before it or, where it went without saying, said."""
+    parts = urlsplit(url)
+    port = f"0{parts.port}" if parts.port else {"https": "443"}.get(parts.scheme, "80")
+    return parts._replace(netloc=f"{parts.netloc.removesuffix(f':{parts.port}')}:{port}").geturl()
 
 
 def _other_scheme(url: str) -> str:

@@ -1,8 +1,8 @@
-"""Ways around the operation's front door: other methods, and other spellings of its path."""
+"""Ways around the operation's front door: other methods, other spellings of its path, other messages."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from urllib.parse import urlsplit
 
@@ -11,11 +11,13 @@ from conformance.checks.service._spoilt import USER, good_token
 from conformance.checks.service._trouble import shows_orders
 from conformance.claims import LeftOut, expect, require
 from conformance.run.service_world import ServiceWorld
-from conformance.service import Service
-from conformance.wire.exchange import Request
+from conformance.service import Service, served
+from conformance.service_session import ServiceSession, session_of
+from conformance.wire.exchange import Exchange, Request
 
 # None of them takes anything away, whoever answers them.
 _METHODS = ("GET", "POST", "PUT", "PATCH")
+_ANOTHER_WAY = "operation another way"
 
 
 def _by_another_method(request: Request) -> Iterator[Request]:
@@ -35,9 +37,22 @@ def _by_another_spelling(request: Request) -> Iterator[Request]:
         yield replace(request, url=parts._replace(path=other).geturl())
 
 
+def _spelt_otherwise(session: ServiceSession) -> Iterator[Request]:
+    others = {request.url: request for request in _by_another_spelling(session.lone_call(None))}
+    yield from session.each_by_itself(others).values()
+
+
+def _in_a_batch(session: ServiceSession) -> Iterator[Request]:
+    yield session.batch(None)
+
+
 WAYS: dict[str, Callable[[Request], Iterator[Request]]] = {
     "another-method": _by_another_method,
     "another-spelling": _by_another_spelling,
+}
+MCP_WAYS: dict[str, Callable[[ServiceSession], Iterator[Request]]] = {
+    "another-spelling": _spelt_otherwise,
+    "batch-of-one": _in_a_batch,
 }
 
 
@@ -47,24 +62,56 @@ def no_way_around_the_challenge_brings_orders(
 ) -> None:
     """Without a token no method and no spelling of the path shows a user's orders, whatever the answer is."""
     if service.operation.kind == "mcp":
-        raise LeftOut("the operation is an MCP tool: it has one method and one address")
+        raise LeftOut("the operation is an MCP tool: it has one method, and its ways are others")
     good_token(service, world)
     own = service.request(())
-    statuses: list[int | None] = []
+    others = (each for each in case(own) if (each.method, each.url) != (own.method, own.url))
 
-    for request in case(own):
-        if (request.method, request.url) == (own.method, own.url):
-            continue
-        answer = service.wire.send("operation another way, without a token", request)
+    _bring_no_orders(world, (service.wire.send(_ANOTHER_WAY, request) for request in others))
+
+
+@check("CHAL-01", cases=MCP_WAYS)
+def no_way_into_a_session_brings_orders(
+    service: Service, world: ServiceWorld, case: Callable[[ServiceSession], Iterator[Request]]
+) -> None:
+    """Without a token no form of a tool call shows a user's orders, whatever the answer is.
+
+    The call is made in a session that a good token began, and by itself.
+    """
+    session = _begun(service, world, world.gateway.access_token(USER))
+    ways = (*case(session), *case(session.without_a_name()))
+
+    _bring_no_orders(world, (service.wire.send(_ANOTHER_WAY, request) for request in ways))
+
+
+@check("CHAL-01")
+def what_a_server_offers_besides_is_not_for_everybody(service: Service, world: ServiceWorld) -> None:
+    """Without a token no list, no resource and no prompt of an MCP server shows a user's orders."""
+    token = world.gateway.access_token(USER)
+    session = _begun(service, world, token)
+
+    _bring_no_orders(world, session.offered_to_anybody(token))
+
+
+def _begun(service: Service, world: ServiceWorld, token: str) -> ServiceSession:
+    """A session in which the user has been shown the orders."""
+    session = session_of(service, token)
+    served(session.call(token), world.gateway.orders_of(USER))
+    return session
+
+
+def _bring_no_orders(world: ServiceWorld, answers: Iterable[Exchange]) -> None:
+    """None of these answers to somebody without a token shows the user's orders, and some came."""
+    statuses: list[int | None] = []
+    for answer in answers:
+        request = answer.request
         expect.that(
             not shows_orders(answer, world, USER),
-            f"{request.method} {urlsplit(request.url).path} without a token",
+            f"{answer.step}: {request.method} {urlsplit(request.url).path} without a token",
             expected="an answer without a user's orders",
             got=f"{answer.outcome()} with orders",
             exchange=answer,
         )
         statuses.append(answer.status)
     answered = any(status is not None for status in statuses)
-    require.that(
-        answered, "operation another way, without a token", expected="an answer to one of them", got="none"
-    )
+    require.that(answered, _ANOTHER_WAY, expected="an answer to one of them", got="none")

@@ -6,7 +6,8 @@ from urllib.parse import urlsplit
 
 from conformance.check import check
 from conformance.claims import expect, observe, require
-from conformance.documents import holds_url, same_url
+from conformance.documents import holds_url, in_any_order, same_url
+from conformance.odd_requests import with_header
 from conformance.run.service_world import USERS, ServiceWorld
 from conformance.service import Service, document, served
 
@@ -23,6 +24,15 @@ def metadata_is_a_json_object(service: Service) -> None:
     expect.that(
         secure or plain_service, "address of the metadata", expected="https", got=service.metadata_url
     )
+
+
+@check("META-01")
+def metadata_come_to_whoever_takes_anything(service: Service) -> None:
+    """Who asks for no media type in particular gets the document as well, and no page for people."""
+    usual = service.metadata()
+    require(require(usual).status(200)).json_object()
+
+    document(service.wire.send("metadata", with_header(usual.request, "Accept", "*/*")))
 
 
 @check("META-02")
@@ -83,7 +93,7 @@ def metadata_stay_the_same(service: Service, world: ServiceWorld) -> None:
     after = [document(service.metadata()) for _ in range(2)]
 
     for name in KEPT:
-        values = [each.get(name) for each in (*before, *after)]
+        values = [in_any_order(each.get(name)) for each in (*before, *after)]
         expect.that(
             all(value == values[0] for value in values),
             f"{name} in {len(before) + len(after)} fetches",

@@ -14,7 +14,7 @@ from conformance.odd_requests import variations
 from conformance.run.recovery import waited_for
 from conformance.run.service_world import USERS, ServiceWorld
 from conformance.service import Service, served
-from conformance.service_session import session_of
+from conformance.service_session import ServiceSession, session_of
 from conformance.sound import ask as ask_soundly
 from conformance.sound import ask_all, is_sound
 from conformance.wire.exchange import Request
@@ -71,7 +71,7 @@ def every_method_gets_an_answer(service: Service, world: ServiceWorld, case: str
 @check("ROBUST-01")
 def operation_takes_any_body(service: Service, world: ServiceWorld) -> None:
     """With a good token, whatever the body is, the operation gives an answer below 500."""
-    base = _good_call(service, world)
+    base, _ = _good_call(service, world)
     requests = {
         name: Request(method="POST", url=base.url, headers=base.headers, body=body)
         for name, body in odd.BODIES.items()
@@ -83,7 +83,10 @@ def operation_takes_any_body(service: Service, world: ServiceWorld) -> None:
 @check("ROBUST-01", cases=("media types", "headers", "queries"))
 def operation_takes_anything_around_its_body(service: Service, world: ServiceWorld, case: str) -> None:
     """With a good token, no label of the body, no header and no query makes the operation fail."""
-    ask_all(service, "operation", variations(_good_call(service, world), case))
+    good, session = _good_call(service, world)
+    requests = variations(good, case)
+
+    ask_all(service, "operation", requests if session is None else session.each_by_itself(requests))
 
 
 @check("ROBUST-01", cases=_AROUND)
@@ -148,16 +151,16 @@ def _works(service: Service, world: ServiceWorld) -> None:
     served(service.serve(gateway.access_token(USERS[0])), gateway.orders_of(USERS[0]))
 
 
-def _good_call(service: Service, world: ServiceWorld) -> Request:
+def _good_call(service: Service, world: ServiceWorld) -> tuple[Request, ServiceSession | None]:
     """The operation with a good token, which works; over MCP in a session, without which nobody reads it."""
     gateway = world.gateway
     _works(service, world)
     token = gateway.access_token(USERS[0])
     if service.operation.kind != "mcp":
-        return service.request((("Authorization", f"Bearer {token}"),))
+        return service.request((("Authorization", f"Bearer {token}"),)), None
     session = session_of(service, token)
     served(session.call(token), gateway.orders_of(USERS[0]))
-    return session.lone_call(token)
+    return session.lone_call(token), session
 
 
 def _parts() -> SearchStrategy[tuple[Any, Any]]:

@@ -131,6 +131,53 @@ def test_every_request_of_a_session_has_a_number_of_its_own() -> None:
     assert all(succeeded(answer) for answer in answers if answer.request.method == "POST")
 
 
+def test_calls_that_are_alike_have_a_number_each() -> None:
+    send, _ = server(honest)
+    session = ServiceSession(service=calling(send), headers=(("Mcp-Session-Id", "s-1"),))
+    session.call("t")
+    alike = session.lone_call("t")
+
+    each = session.each_by_itself({"one": alike, "two": alike})
+
+    numbers = [json.loads(request.body)["id"] for request in (alike, *each.values())]
+    assert numbers == [3, 4, 5]
+    for number, request in zip(numbers, (alike, *each.values()), strict=True):
+        assert request.until is not None
+        assert request.until(event({"jsonrpc": "2.0", "id": number, "result": RESULT}))
+        assert not request.until(event({"jsonrpc": "2.0", "id": number + 1, "result": RESULT}))
+
+
+def test_what_is_listed_with_a_token_is_read_without_one() -> None:
+    def offering(message: dict[str, Any]) -> Answer:
+        results = {
+            "resources/list": {"resources": [{"uri": "orders://last"}]},
+            "prompts/list": {"prompts": [{"name": "reorder"}]},
+        }
+        said = {"jsonrpc": "2.0", "id": message["id"], "result": results.get(message["method"], {})}
+        kind = (("Content-Type", "application/json"),)
+        return Answer(status=200, headers=kind, body=json.dumps(said).encode())
+
+    send, _ = server(offering)
+    session = ServiceSession(service=calling(send), headers=(("Mcp-Session-Id", "s-1"),))
+
+    asked = [answer.request for answer in session.offered_to_anybody("t")]
+
+    assert not any(name == "Authorization" for request in asked for name, _ in request.headers)
+    assert all(("Mcp-Session-Id", "s-1") in request.headers for request in asked)
+    methods = [json.loads(request.body)["method"] for request in asked]
+    assert {"resources/list", "resources/read", "prompts/list", "prompts/get"} <= set(methods)
+
+
+def test_batch_has_the_call_alone_and_may_name_no_session() -> None:
+    session = ServiceSession(service=calling(server(honest)[0]), headers=(("Mcp-Session-Id", "s-1"),))
+
+    inside, outside = session.batch(None), session.without_a_name().batch(None)
+
+    (call,) = json.loads(inside.body)
+    assert call["method"] == "tools/call"
+    assert [dict(request.headers).get("Mcp-Session-Id") for request in (inside, outside)] == ["s-1", None]
+
+
 def test_log_and_progress_are_asked_for() -> None:
     send, seen = server(honest)
 

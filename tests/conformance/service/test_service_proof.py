@@ -59,6 +59,9 @@ def failed(result: RunResult) -> dict[str, Any]:
             "calls of the merchant API for one operation",
         ),
         ("member-taken-for-granted", "ROBUST-01", "limit: null: status 500"),
+        ("login-page-for-people", "CHAL-01", "expected status 401, got status 302"),
+        ("metadata-on-a-page-for-people", "META-01", "expected a JSON object in the body"),
+        ("merchant-token-kept-by-subject-behind-a-limiter", "BACK-08", "expected no business data"),
         (
             "forwarded-host-taken-for-granted",
             "ROBUST-01",
@@ -80,6 +83,8 @@ def test_defect_is_named_for_what_it_is(name: str, rule: str, said: str, tmp_pat
         ("metadata-at-a-path-of-its-own", ("META-0[1234]", "CHAL-02")),
         ("metadata-for-a-path-and-for-the-host", ("META-0*", "CHAL-02")),
         ("pointer-by-another-name-for-bad-tokens", ("CHAL-02",)),
+        ("authorization-servers-by-turns", ("META-0[1-4]", "CHAL-02")),
+        ("bad-tokens-busy", ("CHAL-0[4568]",)),
         ("one-algorithm-alone", ("SERVE-0*",)),
         ("project-compared", ("SERVE-01", "CHAL-0[1456]")),
         ("merchant-token-of-a-user", ("BACK-0[4578]", "BACK-10")),

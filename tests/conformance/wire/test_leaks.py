@@ -81,6 +81,29 @@ def test_an_identifier_is_looked_for_as_a_whole() -> None:
     assert name("proxy_client_id", "backend") is None
 
 
+@pytest.mark.parametrize("text", ["Via: 1.1 orders_proxy_1", "proxy_1-eu", "proxy_1.example", "my-proxy_1"])
+def test_short_identifier_is_not_taken_for_a_part_of_another_name(text: str) -> None:
+    found = name("proxy_client_id", "proxy_1")
+    assert isinstance(found, Canary)
+    assert Hoard([found]).search(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["client=proxy_1&x", "no client proxy_1.", "/clients/proxy_1/", '"PROXY_1"', "proxy_1:s", "- proxy_1 -"],
+)
+def test_short_identifier_is_found_by_itself(text: str) -> None:
+    found = name("proxy_client_id", "proxy_1")
+    assert isinstance(found, Canary)
+    assert [each.value for each in Hoard([found]).search(text)] == ["proxy_1"]
+
+
+def test_long_identifier_is_found_in_another_name() -> None:
+    found = name("proxy_client_id", "proxy_0123456789")
+    assert isinstance(found, Canary)
+    assert Hoard([found]).search("Via: 1.1 orders_proxy_0123456789")
+
+
 def test_words_are_not_taken_for_secrets() -> None:
     hoard = Hoard([canary("proxy_client_secret", "token_endpoint_auth_method_9Z8Y7X6W5V4U3T2S")])
     assert hoard.search('{"token_endpoint_auth_method": "client_secret_post"}') == []

@@ -1,0 +1,54 @@
+"""What a user was served with before a refusal says when it ends, however many redemptions that took."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from conformance.checks.service.back_refusals import _served_until
+from conformance.claims import tallying
+from conformance.wire.exchange import Answer, Exchange, Request
+from fakes.gateway.gateway import Addresses, ScriptedGateway, Setup
+from fakes.gateway.keys import new_key
+from fakes.gateway.script import OK, Endpoint
+from fakes.gateway.script import Answer as Scripted
+
+ADDRESSES = Addresses(base_url="http://b", core_url="http://c", merchant_api_url="http://m")
+SETUP = Setup(
+    project_id="prj",
+    resource_id="res",
+    indicator="https://api.merchant.example",
+    scopes=(),
+    proxy_client_id="proxy",
+    proxy_client_secret="secret",
+)
+
+
+class Redeeming:
+    """Asks for a redemption so many times in one operation."""
+
+    def __init__(self, gateway: ScriptedGateway, times: int) -> None:
+        self.gateway, self.times = gateway, times
+        self.told: list[Scripted] = []
+
+    def serve(self, _token: str) -> Exchange:
+        self.told += [self.gateway.script.next(Endpoint.REDEMPTION) for _ in range(self.times)]
+        body = json.dumps(self.gateway.orders_of("alice")).encode()
+        request = Request(method="POST", url="http://s/mcp")
+        return Exchange(step="operation", request=request, answer=Answer(status=200, body=body))
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_every_redemption_of_a_call_says_when_its_token_ends(times: int) -> None:
+    gateway = ScriptedGateway(ADDRESSES, SETUP, core_key=new_key("ES256"))
+    service, world = Redeeming(gateway, times), SimpleNamespace(gateway=gateway)
+
+    with tallying():
+        _served_until(service, world, "sub_1", 0.0)  # type: ignore[arg-type]
+
+    said: list[Any] = [each.members.get("expires_at") for each in service.told]
+    assert said == ["1970-01-01T00:00:00Z"] * times
+    assert gateway.script.next(Endpoint.REDEMPTION) is OK
