@@ -123,7 +123,7 @@ class Visits:
         threading.Thread(target=go, daemon=True).start()
         while not ended.wait(_POLL_S):
             # An agent may wait for its browser before it looks who is at its door: then it has to be let go.
-            if courier.unanswered_s() > _ANSWERS_WITHIN_S:
+            if courier.lets_go or courier.unanswered_s() > _ANSWERS_WITHIN_S:
                 return True
         return any(outcome)
 
