@@ -90,6 +90,17 @@ def test_whole_address_is_typed_and_not_the_same_without_its_secrets(
     assert typed(visits, f"log: {masked}&prompt=consent\n") == []
 
 
+@pytest.mark.parametrize("end", ["…", "...", ""])
+@pytest.mark.parametrize("left", [90, 150, 240])
+def test_whole_address_is_typed_and_not_what_is_left_of_it_in_a_log(
+    world: AgentWorld, visits: Visits, left: int, end: str
+) -> None:
+    whole = asking(world, **WHOLE)
+    shortened = f"log: {whole[:left]}{end}\n"
+
+    assert typed(visits, f"{shortened}open {whole}\n{shortened}") == [whole]
+
+
 @pytest.mark.parametrize(
     "shown", [*MASKED, {"state": "Zt1yB3Ah5Vn7Wq0RkX2c9s", "code_challenge": "cut"}], ids=str
 )
