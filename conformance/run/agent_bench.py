@@ -203,7 +203,7 @@ def _pages(run: Run) -> bytes:
 
 
 def _addresses(run: Run) -> bytes:
-    return "\n".join(visit.url for visit in run.visits).encode()
+    return "\n".join((*(visit.url for visit in run.visits), *run.others)).encode()
 
 
 def _not_for_tokens(run: Run) -> list[Heard]:

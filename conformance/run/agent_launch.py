@@ -63,6 +63,8 @@ class Run:
     served: bool
     output_file: Path
     dropped: int
+    # Addresses that it opened in the browser, and that are no authorizations.
+    others: tuple[str, ...] = field(default=(), repr=False)
     # It did not end, though it was asked to, in as much time as it may take: not all of its processes did.
     killed: bool = False
 
@@ -176,6 +178,7 @@ def run_once(
         limit_s=spec.timeout_s,
         heard=tuple(world.heard(since=before)),
         visits=tuple(visits.made),
+        others=tuple(visits.others),
         served=len(world.service.served) > served_before,
         output_file=output_file,
         dropped=running.dropped,

@@ -78,18 +78,21 @@ def credential_goes_to_the_token_endpoint_alone(agents: Agents, case: str) -> No
 def opened_address_holds_no_credential(agents: Agents) -> None:
     """The address that the browser opens is in histories and logs: it holds nothing that gets tokens.
 
-    An ID token may be there, as `id_token_hint` (OpenID Connect 3.1.2.1), and gets none.
+    An ID token may be there, as `id_token_hint` (OpenID Connect 3.1.2.1), and gets none. A page that is no
+    authorization is an address like any.
     """
     _with_tokens(agents)
-    for made, visit in ((run, visit) for run in agents.runs() for visit in run.visits):
-        found = _found(agents, visit.url, KEPT_FROM_BROWSERS)
-        expect.that(
-            not found,
-            "an address that was opened in the browser",
-            expected="no credential in it",
-            got=", ".join(dict.fromkeys(each.said() for each in found)),
-            exchange=made.request_of(visit),
-        )
+    for run in agents.runs():
+        asked = [(visit.url, run.request_of(visit)) for visit in run.visits]
+        for url, exchange in (*asked, *((other, None) for other in run.others)):
+            found = _found(agents, url, KEPT_FROM_BROWSERS)
+            expect.that(
+                not found,
+                "an address that was opened in the browser",
+                expected="no credential in it",
+                got=", ".join(dict.fromkeys(each.said() for each in found)),
+                exchange=exchange,
+            )
 
 
 @check("AGENT-12")

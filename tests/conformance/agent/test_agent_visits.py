@@ -138,4 +138,5 @@ def test_page_of_the_agents_own_is_no_authorization(world: AgentWorld, visits: V
     visits.opened("https://127.0.0.1:9/welcome")
 
     assert visits.made == []
+    assert visits.others == ["https://127.0.0.1:9/welcome"]
     assert typed(visits, asking(world)) == [asking(world)]
