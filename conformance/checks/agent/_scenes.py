@@ -194,7 +194,7 @@ def not_killed(run: Run) -> None:
 def not_cut_off(run: Run) -> None:
     """Who keeps everything at the end of a run has kept nothing where a signal was the end."""
     if run.cut_off:
-        raise LeftOut("the agent does nothing about SIGTERM, and may not have kept its client by then")
+        raise LeftOut("the agent was ended by a signal, and may not have kept its client by then")
 
 
 # Where a call that came with a token did not bring the orders.

@@ -8,6 +8,7 @@ import ssl
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
@@ -121,6 +122,14 @@ def test_agent_that_polls_the_page_authorizes_each_time() -> None:
     assert run([visit(1, ONE)], [of_the_user, refresh]).authorizations() == 2
 
 
+def test_stopped_run_was_cut_off_where_the_signal_was_its_end() -> None:
+    ends = {-15: True, 143: True, -9: True, 0: False, 1: False}
+    stopped = replace(run([], []), ended=Ended.STOPPED)
+
+    assert {code: replace(stopped, exit_code=code).cut_off for code in ends} == ends
+    assert not replace(stopped, ended=Ended.BY_ITSELF, exit_code=143).cut_off
+
+
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[AgentWorld]:
     authority = Authority(tmp_path)
@@ -181,6 +190,16 @@ def test_agent_whose_helper_does_not_end_is_killed_in_the_end(
     assert made.ended is Ended.ASKED_TO
     assert made.killed
     assert b"good-bye" in made.output()
+
+
+def test_agent_that_is_stopped_may_have_kept_nothing(
+    world: AgentWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agent_launch, "MOST_AUTHORIZATIONS", 0)
+    made = launched(world, tmp_path, sys.executable, "-c", "import time; time.sleep(60)").runs[0]
+
+    assert made.ended is Ended.STOPPED
+    assert made.cut_off
 
 
 def test_party_shows_another_certificate_where_it_was(world: AgentWorld) -> None:
