@@ -61,6 +61,7 @@ class OrdersService:
         return {
             ("GET", f"{path}/orders"): orders,
             ("POST", f"{path}/orders"): orders,
+            ("HEAD", f"{path}/orders"): (Endpoint.ELSEWHERE, self.head),
             ("GET", f"{path}/mcp"): (Endpoint.OPERATION, self.stream),
             ("POST", f"{path}/mcp"): (Endpoint.OPERATION, self.mcp),
             ("DELETE", f"{path}/mcp"): (Endpoint.OPERATION, self.farewell),
@@ -91,6 +92,10 @@ class OrdersService:
     def plain(self, call: Call) -> Replied:
         """The operation over plain HTTP."""
         return self._turned_away(call, counts=True) or self._orders(call)
+
+    def head(self, call: Call) -> Replied:
+        """Whether there are orders for the caller: that shows none, and none are served."""
+        return self._turned_away(call, counts=False) or Replied(status=200)
 
     def mcp(self, call: Call) -> Replied:
         """One message of an MCP client."""

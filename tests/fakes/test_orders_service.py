@@ -64,6 +64,13 @@ def test_good_token_gets_the_orders(service: OrdersService) -> None:
     assert service.served == [7]
 
 
+def test_head_is_answered_like_get_and_serves_no_orders(service: OrdersService) -> None:
+    service.refuses_next = 1
+
+    assert [service.head(call(*given)).status for given in ((), (GOOD,))] == [401, 200]
+    assert (service.served, service.refuses_next) == ([], 1)
+
+
 def test_metadata_name_the_service_and_its_gateway(service: OrdersService) -> None:
     document = service.metadata().document
     assert document["resource"] == "https://127.0.0.1:1"
