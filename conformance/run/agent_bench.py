@@ -176,7 +176,7 @@ class AgentBench:
         for kind, values in secrets.items():
             self._secrets.setdefault(kind, set()).update(values)
         self._survey.answers += 1
-        self._unsearched += run.dropped > 0
+        self._unsearched += run.dropped > 0 or too_long([run.output()]) > 0
         texts = {"output": run.output(), PAGES: _pages(run), ADDRESSES: _addresses(run)}
         for part, text in texts.items():
             self._survey.leaks += [self._leak(part, run.what, each) for each in printed(text, secrets)]

@@ -9,7 +9,16 @@ from conformance.check import check
 from conformance.checks.agent._scenes import HELPLESS, without_help
 from conformance.claims import LeftOut, expect, observe, require
 from conformance.run.agent_launch import Run
-from conformance.run.agent_output import ADDRESSES, PAGES, REQUESTS, UNSEARCHED, Printed, printed, printed_in
+from conformance.run.agent_output import (
+    ADDRESSES,
+    PAGES,
+    REQUESTS,
+    UNSEARCHED,
+    Printed,
+    printed,
+    printed_in,
+    too_long,
+)
 from conformance.run.agent_world import METADATA, SERVICE, Heard
 from conformance.run.received import Leak, Survey
 from conformance.wire import leaks
@@ -216,12 +225,6 @@ def _nothing_printed(
     run: Run, known: Mapping[str, Sequence[str]], beside: Mapping[str, Sequence[bytes]]
 ) -> None:
     """None of these is in what the run printed, or in the texts `beside` that."""
-    require.that(
-        run.dropped == 0,
-        "what the agent prints",
-        expected="so much that it can be searched",
-        got=f"{run.dropped} octets more than are kept",
-    )
     texts = {"output": [run.output()], **beside}
     found = [
         f"{each.said()} in the {part}"
@@ -234,6 +237,13 @@ def _nothing_printed(
         f"{' and '.join(texts)} of {run.what}",
         expected=_none_of(tuple(known)),
         got=_some(found),
+    )
+    octets = len(run.output()) + run.dropped
+    require.that(
+        run.dropped == 0 and not too_long(texts["output"]),
+        "what the agent prints",
+        expected="so much that it can be searched",
+        got=f"{octets} octets",
     )
 
 

@@ -93,6 +93,20 @@ sys.exit(main([], Policies(open_browser=printed, user_patience_s=8)))
 """
 
 
+# What it got stands somewhere in more than is searched closely, and not as it is.
+FLOODS_AND_ENCODES = """
+import base64, sys
+from reference.agent.command import main
+from reference.agent.policies import Policies
+
+def told(step, facts):
+    if step == "exchange":
+        print("nothing to be seen here\\n" * 100_000)
+        print(base64.b64encode(facts["tokens"].get("refresh_token", "").encode()).decode())
+sys.exit(main([], Policies(told=told)))
+"""
+
+
 def target(folder: Path, program: str, *arguments: str, timeout_s: float = 1.5) -> Target:
     command = json.dumps([sys.executable, "-c", program, *arguments])
     file = folder / "agent.toml"
@@ -167,6 +181,15 @@ def test_failure_that_is_waited_out_leaves_a_case_out_and_not_the_rule(tmp_path:
         check.id.rpartition("[")[2].rstrip("]") for check in rule.checks if check.verdict.value != "passed"
     }
     assert left == {"the service fails at a token"}
+
+
+def test_output_that_is_too_long_to_be_searched_shows_nothing(tmp_path: Path) -> None:
+    result = judged(target(tmp_path, FLOODS_AND_ENCODES, timeout_s=30), tmp_path, "AGENT-14")
+
+    (rule,) = result.rules
+    assert rule.verdict.value == "not-testable"
+    unsearched = {check.id for check in rule.checks if "what the agent prints" in check.message}
+    assert unsearched == {"AGENT-14/normal_run_prints_no_credential", "AGENT-14/no_run_prints_a_credential"}
 
 
 def test_program_that_is_not_there_has_no_verdict(tmp_path: Path) -> None:
