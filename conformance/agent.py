@@ -15,6 +15,7 @@ from conformance.claims import LeftOut, expect, require
 from conformance.run.agent_browser import BrowserCommand
 from conformance.run.agent_launch import Ended, Run, run_once
 from conformance.run.agent_logs import Logbook
+from conformance.run.agent_patience import Patience
 from conformance.run.agent_visits import Deliver, Visits, honest
 from conformance.run.agent_world import SCOPES, AgentWorld, Heard
 from conformance.target.model import Launch
@@ -60,6 +61,9 @@ class Install:
     ca_file: Path
     certificate: tuple[Path, Path]
     ran: Callable[[Install, Run], None]
+    patience: Patience = field(default_factory=Patience)
+    # All runs, and of them those that count.
+    launched: list[Run] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
 
     def launch(self, what: str, deliver: Deliver = honest, until: Callable[[], bool] = bool) -> Run:
@@ -76,10 +80,25 @@ class Install:
             browser=self.browser,
             visits=Visits(self.world, deliver),
             until=until,
-            output_file=self.folder / f"output-{len(self.runs) + 1}",
+            output_file=self.folder / f"output-{len(self.launched) + 1}",
         )
+        self.launched.append(run)
         self.runs.append(run)
         self.ran(self, run)
+        return run
+
+    def launch_after_trouble(self, what: str) -> Run:
+        """The next run; where the agent stands back, the one that counts is one of a minute later.
+
+        Who does not stand back when it is launched again at once has not waited: there the first counts.
+        """
+        place = len(self.runs)
+        run = self.launch(what)
+        if run.stood_back and self.patience.left and self.launch(f"{what}, once more at once").stood_back:
+            self.patience.wait()
+            run = self.launch(f"{what}, once more after a while")
+            self.patience.left = not run.stood_back
+        self.runs[place:] = [run]
         return run
 
     def environment(self) -> Mapping[str, str]:

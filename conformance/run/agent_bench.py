@@ -23,6 +23,7 @@ from conformance.run.agent_output import (
     printed_in,
     too_long,
 )
+from conformance.run.agent_patience import Patience
 from conformance.run.agent_verifiers import proofs_in
 from conformance.run.agent_world import AgentWorld, Heard
 from conformance.run.ports import kept_port
@@ -59,6 +60,7 @@ class AgentBench:
         self._survey = Survey()
         self._secrets: dict[str, set[str]] = {}
         self._unsearched = 0
+        self._patience = Patience()
         self._logs = Logbook(context.target.logs.files)
         self.agents = Agents(
             new_install=self._new,
@@ -144,7 +146,7 @@ class AgentBench:
     def _seen(self, kept: Install) -> Install:
         """What an install did in an earlier check is in the record of this one, too."""
         if not any(install is kept for install, _ in self._looked_at):
-            self._looked_at += [(kept, run) for run in kept.runs]
+            self._looked_at += [(kept, run) for run in kept.launched]
         return kept
 
     def _new(self, *, metadata_apart: bool, wrong: Mapping[str, str]) -> Install:
@@ -166,6 +168,7 @@ class AgentBench:
             ca_file=context.certificates.ca_file,
             certificate=context.agent_certificate,
             ran=self._ran,
+            patience=self._patience,
         )
 
     def _ran(self, install: Install, run: Run) -> None:

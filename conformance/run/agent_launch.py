@@ -96,6 +96,17 @@ class Run:
         """The operation was carried out, and the agent ended by itself and said so."""
         return self.ended is Ended.BY_ITSELF and self.exit_code == 0 and self.served
 
+    @property
+    def stood_back(self) -> bool:
+        """It ended with an error, and had asked for nothing that takes a user or a credential."""
+        return (
+            self.ended is Ended.BY_ITSELF
+            and self.exit_code != 0
+            and not self.visits
+            and not self.calls(Endpoint.REGISTRATION, Endpoint.AUTHORIZATION, Endpoint.TOKEN)
+            and all(each.call.header("authorization") is None for each in self.calls())
+        )
+
     def calls(self, *endpoints: Endpoint, party: str | None = None) -> list[Heard]:
         """What the agent itself asked for."""
         return [

@@ -80,9 +80,9 @@ def held(agents: Agents) -> Install:
         desk.holds = True
         install.launch("a run that is held as Pending")
         desk.sends_back = True
-        install.launch("a run that is held as Pending, and told so by a redirect")
+        install.launch_after_trouble("a run that is held as Pending, and told so by a redirect")
         desk.approve_all()
-        install.launch("a run after the approval")
+        install.launch_after_trouble("a run after the approval")
 
     return agents.scene("held as Pending", play)
 
@@ -98,7 +98,7 @@ def refused(agents: Agents) -> Install:
         later = install.launch("a later run whose first two codes are refused")
         if not later.done:
             install.world.desk.refusals = 0
-            install.launch("the run after it")
+            install.launch_after_trouble("the run after it")
 
     return agents.scene("a code refused", play)
 
@@ -127,11 +127,11 @@ def unloved(agents: Agents) -> Install:
         service.refuses_all = True
         install.launch("a run whose tokens are all refused")
         service.refuses_all = False
-        install.launch("the run after it, whose token is good")
+        install.launch_after_trouble("the run after it, whose token is good")
         service.refuses_all = True
         install.launch("a run whose kept token and all others are refused")
         service.refuses_all = False
-        install.launch("the run after that one, whose token is good again")
+        install.launch_after_trouble("the run after that one, whose token is good again")
 
     return agents.scene("fresh tokens refused", play)
 
@@ -169,7 +169,7 @@ def recovered(agents: Agents, case: str) -> Install:
 
     def play(install: Install) -> None:
         _strike(install, case, f"a run in which {case}")
-        install.launch(f"the run after one in which {case}")
+        install.launch_after_trouble(f"the run after one in which {case}")
 
     return agents.scene(case, play)
 
@@ -185,7 +185,7 @@ def troubled(agents: Agents) -> Install:
         for each in LATER:
             install.world.desk.end_access_tokens()
             _strike(install, each, f"a run whose token has expired, and in which {each}")
-            install.launch(f"the run after one whose token had expired, and in which {each}")
+            install.launch_after_trouble(f"the run after one whose token had expired, and in which {each}")
 
     return agents.scene("one fault after another", play)
 
@@ -207,7 +207,7 @@ def interrupted(agents: Agents) -> Install:
             until=lambda: any(_AUTHORIZED in call.text() for call in journal.since()),
         )
         script.clear()
-        install.launch("the run after one that was asked to end")
+        install.launch_after_trouble("the run after one that was asked to end")
 
     return agents.scene(ASKED_TO_END, play)
 
