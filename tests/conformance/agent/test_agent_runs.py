@@ -15,8 +15,9 @@ from urllib.parse import urlencode, urlsplit
 
 import pytest
 
+from conformance import agent
 from conformance.agent import Install, attempts_of
-from conformance.run import agent_launch
+from conformance.run import agent_launch, agent_patience
 from conformance.run.agent_browser import BrowserCommand
 from conformance.run.agent_launch import Ended, Run
 from conformance.run.agent_visits import Visit
@@ -141,20 +142,61 @@ def world(tmp_path: Path) -> Iterator[AgentWorld]:
         made.close()
 
 
-def launched(world: AgentWorld, folder: Path, *command: str) -> Install:
+def installed(world: AgentWorld, folder: Path, browser: BrowserCommand, *command: str) -> Install:
     (folder / "state").mkdir()
     nothing = folder / "nothing.pem"
+    return Install(
+        world=world,
+        spec=Launch(command=command, cwd=folder, timeout_s=30),
+        browser=browser,
+        folder=folder,
+        callback_url="https://127.0.0.1:9/callback",
+        ca_file=nothing,
+        certificate=(nothing, nothing),
+        ran=lambda *_: None,
+    )
+
+
+STOOD_BACK, CAME_BACK = replace(run([], []), exit_code=1, served=False), run([], [])
+FAILED = replace(run([visit(1, ONE)], []), exit_code=1, served=False)
+
+
+@pytest.mark.parametrize(
+    ("ends", "counts", "patient"),
+    [
+        ([CAME_BACK], 0, True),
+        ([FAILED], 0, True),
+        ([STOOD_BACK, CAME_BACK], 0, True),
+        ([STOOD_BACK, STOOD_BACK, CAME_BACK], 2, True),
+        ([STOOD_BACK, STOOD_BACK, FAILED], 2, True),
+        ([STOOD_BACK, STOOD_BACK, STOOD_BACK], 2, False),
+    ],
+)
+def test_run_after_trouble_counts_once_the_agent_has_stood_back(
+    world: AgentWorld,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    ends: list[Run],
+    counts: int,
+    patient: bool,
+) -> None:
+    monkeypatch.setattr(agent_patience, "WAITS_S", 0.0)
+    made = iter([CAME_BACK, *ends])
+    monkeypatch.setattr(agent, "run_once", lambda *_, **__: next(made))
+    with BrowserCommand(tmp_path) as browser:
+        install = installed(world, tmp_path, browser)
+        install.launch("a run in trouble")
+        counted = install.launch_after_trouble("the next run")
+
+    assert counted is ends[counts]
+    assert install.runs == [CAME_BACK, ends[counts]]
+    assert install.launched == [CAME_BACK, *ends]
+    assert install.patience.left is patient
+
+
+def launched(world: AgentWorld, folder: Path, *command: str) -> Install:
     with BrowserCommand(folder) as browser:
-        install = Install(
-            world=world,
-            spec=Launch(command=command, cwd=folder, timeout_s=30),
-            browser=browser,
-            folder=folder,
-            callback_url="https://127.0.0.1:9/callback",
-            ca_file=nothing,
-            certificate=(nothing, nothing),
-            ran=lambda *_: None,
-        )
+        install = installed(world, folder, browser, *command)
         said = folder / "output-1"
         install.launch("a run", until=lambda: said.is_file() and b"here" in said.read_bytes())
     return install
