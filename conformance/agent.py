@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import takewhile
@@ -62,6 +63,8 @@ class Install:
     certificate: tuple[Path, Path]
     ran: Callable[[Install, Run], None]
     patience: Patience = field(default_factory=Patience)
+    # What a launch waits for, where other workers launch the same agent.
+    turn: Callable[[], AbstractContextManager[None]] = nullcontext
     # All runs, and of them those that count.
     launched: list[Run] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
@@ -72,16 +75,17 @@ class Install:
         `what` it is for is what a reader is told of it. Where it goes on `until` something has happened, it
         is asked to end then.
         """
-        run = run_once(
-            self.spec,
-            what=what,
-            told=self.environment(),
-            world=self.world,
-            browser=self.browser,
-            visits=Visits(self.world, deliver),
-            until=until,
-            output_file=self.folder / f"output-{len(self.launched) + 1}",
-        )
+        with self.turn():
+            run = run_once(
+                self.spec,
+                what=what,
+                told=self.environment(),
+                world=self.world,
+                browser=self.browser,
+                visits=Visits(self.world, deliver),
+                until=until,
+                output_file=self.folder / f"output-{len(self.launched) + 1}",
+            )
         self.launched.append(run)
         self.runs.append(run)
         self.ran(self, run)

@@ -24,6 +24,7 @@ from conformance.run.agent_output import (
     too_long,
 )
 from conformance.run.agent_patience import Patience
+from conformance.run.agent_turns import Turns
 from conformance.run.agent_verifiers import proofs_in
 from conformance.run.agent_world import AgentWorld, Heard
 from conformance.run.ports import kept_port
@@ -61,6 +62,7 @@ class AgentBench:
         self._secrets: dict[str, set[str]] = {}
         self._unsearched = 0
         self._patience = Patience()
+        self._turns = Turns(context.folder / "turns")
         self._logs = Logbook(context.target.logs.files)
         self.agents = Agents(
             new_install=self._new,
@@ -169,11 +171,14 @@ class AgentBench:
             certificate=context.agent_certificate,
             ran=self._ran,
             patience=self._patience,
+            turn=self._turns.taken,
         )
 
     def _ran(self, install: Install, run: Run) -> None:
         self._looked_at.append((install, run))
         self._logs.look()
+        clients = install.world.desk.clients.values()
+        self._turns.look(install.callback_url, [uri for client in clients for uri in client.redirect_uris])
         self._attempts += attempts_of(run, install.folder.name)
         secrets = _with_unproven(run, install.world.secrets())
         for kind, values in secrets.items():
