@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from urllib.parse import quote
 
 import pytest
 
 from conformance.run import agent_browser, agent_visits
-from conformance.run.agent_visits import Visits, honest
+from conformance.run.agent_browser import Courier
+from conformance.run.agent_visits import Visit, Visits, honest
 from conformance.run.agent_world import AgentWorld, Certificates
 from conformance.run.authority import Authority
 from fakes.gateway.desk import AgentClient
@@ -128,6 +130,23 @@ def test_browser_is_done_with_whatever_page_it_shows(
 
     assert visits.opened(asking(world))
     assert [len(visit.brought) for visit in visits.made] == [max(0, times - 1)]
+
+
+def test_browser_returns_when_it_is_let_go_though_more_is_to_come(world: AgentWorld) -> None:
+    registered = AgentClient(client_id="a", secret="s", redirect_uris=(CALLBACK,), pending=False)
+    world.desk.clients["a"] = registered
+    returned, brought = threading.Event(), threading.Event()
+
+    def deliver(_visit: Visit, _redirect: str, courier: Courier) -> None:
+        courier.lets_go = True
+        if returned.wait(10.0):
+            brought.set()
+
+    made = Visits(world, deliver)
+    assert made.opened(asking(world))
+    returned.set()
+    assert brought.wait(10.0)
+    made.close()
 
 
 def test_browser_without_a_page_has_failed(visits: Visits) -> None:
