@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import takewhile
@@ -15,6 +16,7 @@ from conformance.claims import LeftOut, expect, require
 from conformance.run.agent_browser import BrowserCommand
 from conformance.run.agent_launch import Ended, Run, run_once
 from conformance.run.agent_logs import Logbook
+from conformance.run.agent_patience import Patience
 from conformance.run.agent_visits import Deliver, Visits, honest
 from conformance.run.agent_world import SCOPES, AgentWorld, Heard
 from conformance.target.model import Launch
@@ -60,6 +62,11 @@ class Install:
     ca_file: Path
     certificate: tuple[Path, Path]
     ran: Callable[[Install, Run], None]
+    patience: Patience = field(default_factory=Patience)
+    # What a launch waits for, where other workers launch the same agent.
+    turn: Callable[[], AbstractContextManager[None]] = nullcontext
+    # All runs, and of them those that count.
+    launched: list[Run] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
 
     def launch(self, what: str, deliver: Deliver = honest, until: Callable[[], bool] = bool) -> Run:
@@ -68,18 +75,34 @@ class Install:
         `what` it is for is what a reader is told of it. Where it goes on `until` something has happened, it
         is asked to end then.
         """
-        run = run_once(
-            self.spec,
-            what=what,
-            told=self.environment(),
-            world=self.world,
-            browser=self.browser,
-            visits=Visits(self.world, deliver),
-            until=until,
-            output_file=self.folder / f"output-{len(self.runs) + 1}",
-        )
+        with self.turn():
+            run = run_once(
+                self.spec,
+                what=what,
+                told=self.environment(),
+                world=self.world,
+                browser=self.browser,
+                visits=Visits(self.world, deliver),
+                until=until,
+                output_file=self.folder / f"output-{len(self.launched) + 1}",
+            )
+        self.launched.append(run)
         self.runs.append(run)
         self.ran(self, run)
+        return run
+
+    def launch_after_trouble(self, what: str) -> Run:
+        """The next run; where the agent stands back, the one that counts is one of a minute later.
+
+        Who does not stand back when it is launched again at once has not waited: there the first counts.
+        """
+        place = len(self.runs)
+        run = self.launch(what)
+        if run.stood_back and self.patience.left and self.launch(f"{what}, once more at once").stood_back:
+            self.patience.wait()
+            run = self.launch(f"{what}, once more after a while")
+            self.patience.left = not run.stood_back
+        self.runs[place:] = [run]
         return run
 
     def environment(self) -> Mapping[str, str]:

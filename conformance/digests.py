@@ -25,7 +25,10 @@ _DIGESTS: Mapping[str, Callable[[bytes], Any]] = {
 
 
 def digests_among(values: Iterable[str], guesses: Iterable[bytes]) -> dict[str, str]:
-    """Those values that are a digest of a guess, whole or cut, in hexadecimal or base64url, and which one."""
+    """Those values that are a digest of a guess, whole or cut, in hexadecimal or base64url, and which one.
+
+    A shell ends what it prints with a newline, and has that in its digest as well.
+    """
     begins: dict[bytes, list[str]] = {}
     for value in values:
         for octets in _beginnings(value):
@@ -35,8 +38,9 @@ def digests_among(values: Iterable[str], guesses: Iterable[bytes]) -> dict[str, 
     return {
         value: name
         for guess in guesses
+        for text in (guess, guess + b"\n")
         for name, digest in _DIGESTS.items()
-        for value in begins.get(digest(guess).digest()[:_COMMON], ())
+        for value in begins.get(digest(text).digest()[:_COMMON], ())
     }
 
 

@@ -15,6 +15,8 @@ from fakes.gateway.script import Endpoint, Script
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
 PROTOCOLS = ("2025-06-18", "2025-03-26", "2024-11-05")
+# The one revision in which a client may send several messages at once, and a server has to take them.
+WITH_ARRAYS = "2025-03-26"
 SESSION = "mcp-session-id"
 # How a challenge is written: as RFC 9728 shows it, as it is often written by hand, and with more before it.
 QUOTED, UNQUOTED = 'Bearer resource_metadata="{pointer}"', "Bearer resource_metadata={pointer}"
@@ -53,7 +55,8 @@ class OrdersService:
         self.sends_by = 307
         self.served: list[int] = []
         self._accepts = accepts
-        self._sessions: set[str] = set()
+        # The revision that each session has agreed on.
+        self._sessions: dict[str, str] = {}
 
     def routes(self) -> Routes:
         path = urlsplit(self.url).path
@@ -61,6 +64,7 @@ class OrdersService:
         return {
             ("GET", f"{path}/orders"): orders,
             ("POST", f"{path}/orders"): orders,
+            ("HEAD", f"{path}/orders"): (Endpoint.ELSEWHERE, self.head),
             ("GET", f"{path}/mcp"): (Endpoint.OPERATION, self.stream),
             ("POST", f"{path}/mcp"): (Endpoint.OPERATION, self.mcp),
             ("DELETE", f"{path}/mcp"): (Endpoint.OPERATION, self.farewell),
@@ -92,16 +96,28 @@ class OrdersService:
         """The operation over plain HTTP."""
         return self._turned_away(call, counts=True) or self._orders(call)
 
+    def head(self, call: Call) -> Replied:
+        """Whether there are orders for the caller: that shows none, and none are served."""
+        return self._turned_away(call, counts=False) or Replied(status=200)
+
     def mcp(self, call: Call) -> Replied:
-        """One message of an MCP client."""
-        message = call.json()
-        method = message.get("method") if isinstance(message, dict) else None
-        refused = self._turned_away(call, counts=method == "tools/call")
+        """One message of an MCP client, or several where its session has the revision for that."""
+        said = call.json()
+        messages = said if isinstance(said, list) else [said]
+        called = any(isinstance(each, dict) and each.get("method") == "tools/call" for each in messages)
+        refused = self._turned_away(call, counts=called)
         if refused is not None:
             return refused
+        if not isinstance(said, list):
+            return self._heard(call, said)
+        if not said or self._sessions.get(call.header(SESSION) or "") != WITH_ARRAYS:
+            return Replied(status=400, document=_failed(None, -32600, "expected one JSON-RPC message"))
+        return _together([self._heard(call, each) for each in said])
+
+    def _heard(self, call: Call, message: Any) -> Replied:
         if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
             return Replied(status=400, document=_failed(None, -32700, "expected one JSON-RPC message"))
-        if method == "initialize":
+        if message.get("method") == "initialize":
             return self._met(message)
         if message.get("id") is None:
             return Replied(status=202, page="")
@@ -113,7 +129,7 @@ class OrdersService:
         return self._turned_away(call, counts=False) or Replied(status=405, headers={"allow": "POST, DELETE"})
 
     def farewell(self, call: Call) -> Replied:
-        self._sessions.discard(call.header(SESSION) or "")
+        self._sessions.pop(call.header(SESSION) or "", None)
         return Replied(status=200)
 
     def _turned_away(self, call: Call, *, counts: bool) -> Replied | None:
@@ -141,10 +157,10 @@ class OrdersService:
     def _met(self, message: dict[str, Any]) -> Replied:
         params = message.get("params")
         wanted = params.get("protocolVersion") if isinstance(params, dict) else None
-        session = secrets.token_urlsafe(24)
-        self._sessions.add(session)
+        session, revision = secrets.token_urlsafe(24), wanted if wanted in PROTOCOLS else PROTOCOLS[0]
+        self._sessions[session] = revision
         result: dict[str, Any] = {
-            "protocolVersion": wanted if wanted in PROTOCOLS else PROTOCOLS[0],
+            "protocolVersion": revision,
             "capabilities": {"tools": {}},
             "serverInfo": {"name": "orders", "version": "1"},
         }
@@ -173,6 +189,14 @@ class OrdersService:
 
 def _result(number: Any, result: dict[str, Any]) -> Replied:
     return Replied(status=200, document={"jsonrpc": "2.0", "id": number, "result": result})
+
+
+def _together(answers: Sequence[Replied]) -> Replied:
+    """What several messages are answered with: nothing, where each of them wants none."""
+    documents = [each.document for each in answers if each.page is None]
+    if not documents:
+        return Replied(status=202, page="")
+    return Replied(status=200, page=json.dumps(documents), headers={"content-type": "application/json"})
 
 
 def _failed(number: Any, code: int, what: str) -> dict[str, Any]:

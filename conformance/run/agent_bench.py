@@ -23,6 +23,8 @@ from conformance.run.agent_output import (
     printed_in,
     too_long,
 )
+from conformance.run.agent_patience import Patience
+from conformance.run.agent_turns import Turns
 from conformance.run.agent_verifiers import proofs_in
 from conformance.run.agent_world import AgentWorld, Heard
 from conformance.run.ports import kept_port
@@ -59,6 +61,8 @@ class AgentBench:
         self._survey = Survey()
         self._secrets: dict[str, set[str]] = {}
         self._unsearched = 0
+        self._patience = Patience()
+        self._turns = Turns(context.folder / "turns")
         self._logs = Logbook(context.target.logs.files)
         self.agents = Agents(
             new_install=self._new,
@@ -144,7 +148,7 @@ class AgentBench:
     def _seen(self, kept: Install) -> Install:
         """What an install did in an earlier check is in the record of this one, too."""
         if not any(install is kept for install, _ in self._looked_at):
-            self._looked_at += [(kept, run) for run in kept.runs]
+            self._looked_at += [(kept, run) for run in kept.launched]
         return kept
 
     def _new(self, *, metadata_apart: bool, wrong: Mapping[str, str]) -> Install:
@@ -166,17 +170,21 @@ class AgentBench:
             ca_file=context.certificates.ca_file,
             certificate=context.agent_certificate,
             ran=self._ran,
+            patience=self._patience,
+            turn=self._turns.taken,
         )
 
     def _ran(self, install: Install, run: Run) -> None:
         self._looked_at.append((install, run))
         self._logs.look()
+        clients = install.world.desk.clients.values()
+        self._turns.look(install.callback_url, [uri for client in clients for uri in client.redirect_uris])
         self._attempts += attempts_of(run, install.folder.name)
         secrets = _with_unproven(run, install.world.secrets())
         for kind, values in secrets.items():
             self._secrets.setdefault(kind, set()).update(values)
         self._survey.answers += 1
-        self._unsearched += run.dropped > 0
+        self._unsearched += run.dropped > 0 or too_long([run.output()]) > 0
         texts = {"output": run.output(), PAGES: _pages(run), ADDRESSES: _addresses(run)}
         for part, text in texts.items():
             self._survey.leaks += [self._leak(part, run.what, each) for each in printed(text, secrets)]
@@ -203,7 +211,7 @@ def _pages(run: Run) -> bytes:
 
 
 def _addresses(run: Run) -> bytes:
-    return "\n".join(visit.url for visit in run.visits).encode()
+    return "\n".join((*(visit.url for visit in run.visits), *run.others)).encode()
 
 
 def _not_for_tokens(run: Run) -> list[Heard]:

@@ -92,6 +92,8 @@ class Courier:
     def __init__(self, over: threading.Event) -> None:
         self._over = over
         self._asking_since: float | None = None
+        # Whoever ran the browser is not kept waiting any longer, though more is still to come.
+        self.lets_go = False
         # What the agent showed to the browser, and where it sent it on to.
         self.pages: list[bytes] = []
         self._trust = ssl.create_default_context()

@@ -27,8 +27,8 @@ _READ_FOR_ADDRESSES = 1024 * 1024
 _LINE_IS_OVER_S = 0.5
 # Who is asked to end may want to put things in order first.
 _LAST_WORDS_S = 7.0
-# How a process ends that does nothing about SIGTERM, and what a shell makes of that.
-_OF_SIGTERM = {-signal.SIGTERM, 128 + signal.SIGTERM}
+# How a process ends that does nothing about a signal, or can do nothing, and what a shell makes of that.
+_OF_SIGNALS = {-signal.SIGTERM, 128 + signal.SIGTERM, -signal.SIGKILL, 128 + signal.SIGKILL}
 _MARK = "GATEPROOF_STATE_DIR"
 _PROCESSES = Path("/proc")
 # Three authorizations are plenty, and ten fail (rule AGENT-15); who gets there is stopped.
@@ -63,6 +63,8 @@ class Run:
     served: bool
     output_file: Path
     dropped: int
+    # Addresses that it opened in the browser, and that are no authorizations.
+    others: tuple[str, ...] = field(default=(), repr=False)
     # It did not end, though it was asked to, in as much time as it may take: not all of its processes did.
     killed: bool = False
 
@@ -86,13 +88,24 @@ class Run:
 
     @property
     def cut_off(self) -> bool:
-        """The signal itself ended it when it was asked to, or the shell that ran it."""
-        return self.ended is Ended.ASKED_TO and self.exit_code in _OF_SIGTERM
+        """The signal itself ended it when it was asked to, or was stopped, or the shell that ran it."""
+        return self.ended in {Ended.ASKED_TO, Ended.STOPPED} and self.exit_code in _OF_SIGNALS
 
     @property
     def done(self) -> bool:
         """The operation was carried out, and the agent ended by itself and said so."""
         return self.ended is Ended.BY_ITSELF and self.exit_code == 0 and self.served
+
+    @property
+    def stood_back(self) -> bool:
+        """It ended with an error, and had asked for nothing that takes a user or a credential."""
+        return (
+            self.ended is Ended.BY_ITSELF
+            and self.exit_code != 0
+            and not self.visits
+            and not self.calls(Endpoint.REGISTRATION, Endpoint.AUTHORIZATION, Endpoint.TOKEN)
+            and all(each.call.header("authorization") is None for each in self.calls())
+        )
 
     def calls(self, *endpoints: Endpoint, party: str | None = None) -> list[Heard]:
         """What the agent itself asked for."""
@@ -171,11 +184,12 @@ def run_once(
     return Run(
         what=what,
         ended=ended,
-        exit_code=running.exit_code() if ended in {Ended.BY_ITSELF, Ended.ASKED_TO} else None,
+        exit_code=None if ended is Ended.AT_LIMIT else running.exit_code(),
         took_s=round(took_s, 3),
         limit_s=spec.timeout_s,
         heard=tuple(world.heard(since=before)),
         visits=tuple(visits.made),
+        others=tuple(visits.others),
         served=len(world.service.served) > served_before,
         output_file=output_file,
         dropped=running.dropped,

@@ -10,8 +10,8 @@ from conformance.wire import leaks
 # Where a survey has what stood in requests that are none for tokens, in pages at the callback, and in the
 # addresses that the browser was sent to.
 REQUESTS, PAGES, ADDRESSES = "requests", "pages", "opened addresses"
-# Under these names a survey counts runs of which not all that was printed could be kept, and runs that have
-# added more to a log than is searched for all that can be done to a value.
+# Under these names a survey counts runs that have printed, or added to a log, more than is kept, or than is
+# searched for all that can be done to a value.
 UNSEARCHED = {"output": "unsearched_run", "log": "unsearched_log"}
 # A longer text is searched for values as they are, and not for all that can be done to them.
 _MOST_READ = 2 * 1024 * 1024

@@ -84,6 +84,8 @@ class Visits:
 
     def __init__(self, world: AgentWorld, deliver: Deliver) -> None:
         self.made: list[Visit] = []
+        # What the agent opened beside these: a page of somebody's, and no authorization.
+        self.others: list[str] = []
         self.over = threading.Event()
         self._deliver = deliver
         self._lock = threading.Lock()
@@ -123,7 +125,7 @@ class Visits:
         threading.Thread(target=go, daemon=True).start()
         while not ended.wait(_POLL_S):
             # An agent may wait for its browser before it looks who is at its door: then it has to be let go.
-            if courier.unanswered_s() > _ANSWERS_WITHIN_S:
+            if courier.lets_go or courier.unanswered_s() > _ANSWERS_WITHIN_S:
                 return True
         return any(outcome)
 
@@ -170,6 +172,7 @@ class Visits:
             visit = Visit(number=len(self.made) + 1, url=url, how=how)
             redirect_uri = visit.value("redirect_uri")
             if redirect_uri is None and self._address.match(url) is None:
+                self.others.append(url)
                 return False
             self.made.append(visit)
         if self.over.is_set() or redirect_uri is None or not self._wire.may_reach(url):

@@ -64,9 +64,15 @@ def application(
     elsewhere = (Endpoint.ELSEWHERE, otherwise or _nothing)
     known = {key: value for each in routes for key, value in each.items()}
 
+    def found(method: str, path: str) -> tuple[Endpoint, Honest]:
+        if method != "HEAD" or (method, path) in known:
+            return known.get((method, path), elsewhere)
+        # Answered like GET (RFC 9110 section 9.3.2); nothing is got by it, and it is no call of the endpoint.
+        return Endpoint.ELSEWHERE, known.get(("GET", path), elsewhere)[1]
+
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
-        endpoint, honest = known.get((request.method, request.url.path), elsewhere)
+        endpoint, honest = found(request.method, request.url.path)
         response = await _answered(script, journal, request, endpoint, honest)
         await response(scope, receive, send)
 

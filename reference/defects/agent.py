@@ -6,6 +6,7 @@ from reference.defects.agent_authorization import AUTHORIZATION
 from reference.defects.agent_clock import CLOCK
 from reference.defects.agent_defect import AgentDefect
 from reference.defects.agent_digests import DIGESTS
+from reference.defects.agent_documents import DOCUMENTS
 from reference.defects.agent_exchange import EXCHANGE
 from reference.defects.agent_failures import FAILURES
 from reference.defects.agent_forgetting import FORGETTING
@@ -28,6 +29,7 @@ FAMILIES = (
     REGISTRATION,
     AUTHORIZATION,
     EXCHANGE,
+    DOCUMENTS,
     FAILURES,
     SECRETS,
     LEFTOVERS,

@@ -21,6 +21,11 @@ def digest_of_few() -> str:
     return hashlib.sha1(number.encode(), usedforsecurity=False).hexdigest()
 
 
+def by_a_shell(text: str) -> str:
+    """`$(echo "$text" | sha256sum | cut -c1-64)`: a newline is in what the digest is of."""
+    return hashlib.sha256(f"{text}\n".encode()).hexdigest()
+
+
 DIGESTS: tuple[AgentDefect, ...] = (
     defect(
         "verifier-digest-of-its-state",
@@ -39,5 +44,25 @@ DIGESTS: tuple[AgentDefect, ...] = (
         "The state is the SHA-1 of a random number of 16 bits, in hexadecimal.",
         "AGENT-04",
         **attempt_by(lambda drawn: {"verifier": drawn.verifier, "state": digest_of_few()}),
+    ),
+    defect(
+        "state-digest-by-a-shell",
+        "The state is what a shell makes of a random number of 16 bits with echo and sha256sum.",
+        "AGENT-04",
+        **attempt_by(
+            lambda drawn: {"verifier": drawn.verifier, "state": by_a_shell(str(secrets.randbelow(_FEW)))}
+        ),
+    ),
+    defect(
+        "verifier-digest-by-a-shell",
+        "The verifier is what a shell makes of the state with echo and sha256sum.",
+        "AGENT-04",
+        **attempt_by(lambda drawn: {"verifier": by_a_shell(drawn.state), "state": drawn.state}),
+    ),
+    defect(
+        "state-digest-encoded",
+        "The state is a digest of a random number of 16 bits, in hexadecimal and then in base64url.",
+        "AGENT-04",
+        **attempt_by(lambda drawn: {"verifier": drawn.verifier, "state": encoded(digest_of_few().encode())}),
     ),
 )

@@ -57,6 +57,12 @@ def with_basic(facts: ExchangeFacts) -> Outgoing:
     return form(facts.endpoints.token, fields, Authorization=header)
 
 
+def with_basic_beside(facts: ExchangeFacts) -> Outgoing:
+    """One of the two will do."""
+    asked, basic = exchange.token_request(facts), with_basic(facts)
+    return replace(asked, headers={**asked.headers, "Authorization": basic.headers["Authorization"]})
+
+
 def in_the_query(facts: ExchangeFacts) -> Outgoing:
     fields = fields_of(facts)
     secret = {name: fields.pop(name) for name in ("client_id", "client_secret")}
@@ -116,6 +122,12 @@ EXCHANGE: tuple[AgentDefect, ...] = (
     defect("exchange-as-json", "The exchange is JSON.", "AGENT-06", token_request=as_json),
     defect(
         "exchange-with-basic", "The credentials are in a Basic header.", "AGENT-06", token_request=with_basic
+    ),
+    defect(
+        "exchange-with-basic-beside-the-body",
+        "The credentials are in the body, and in a Basic header as well.",
+        "AGENT-06",
+        token_request=with_basic_beside,
     ),
     defect(
         "credentials-in-the-query",

@@ -1,7 +1,9 @@
-"""Agents that show what is left of an authorization that came to nothing."""
+"""Agents that show what is left of an authorization, whether it came to nothing or to something."""
 
 from __future__ import annotations
 
+import os
+import subprocess
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -10,7 +12,7 @@ from reference.agent.policy.authorization import Attempt
 from reference.agent.policy.exchange import ExchangeFacts
 from reference.agent.policy.registration import Client
 from reference.agent.settings import Settings
-from reference.agent.wire import Outgoing
+from reference.agent.wire import Outgoing, with_query
 from reference.defects.agent_defect import AgentDefect, defect
 
 
@@ -47,6 +49,24 @@ def what_came_to_nothing() -> dict[str, Any]:
     return {"told": told, "around": around}
 
 
+def welcomed() -> dict[str, Any]:
+    """The service's page for those who have signed in is opened, and told how to go on without them."""
+    got: list[str] = []
+
+    def told(step: str, facts: Mapping[str, Any]) -> None:
+        if step == "exchange":
+            got[:] = [facts["tokens"].get("refresh_token", "")]
+
+    def around(run: Callable[[], int]) -> int:
+        code = run()
+        if code == 0 and got:
+            page = with_query(f"{os.environ['GATEPROOF_SERVICE_URL']}/welcome", {"rt": got[0]})
+            subprocess.run([os.environ["BROWSER"], page], check=False)
+        return code
+
+    return {"told": told, "around": around}
+
+
 # The rules named second make the runs in which it shows.
 LEFTOVERS: tuple[AgentDefect, ...] = (
     defect(
@@ -60,5 +80,11 @@ LEFTOVERS: tuple[AgentDefect, ...] = (
         "The verifier is printed where no code comes for it.",
         "AGENT-14 AGENT-08",
         **what_came_to_nothing(),
+    ),
+    defect(
+        "refresh-token-in-a-page-of-the-service",
+        "After a sign-in the browser is sent to a page of the service, with the refresh token.",
+        "AGENT-14",
+        **welcomed(),
     ),
 )

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from reference.agent.browser import open_browser
 from reference.agent.policy import authorization
 from reference.agent.policy.authorization import Attempt, Query
 from reference.defects.agent_defect import AgentDefect, defect
 from reference.defects.agent_later import been_here
 from reference.defects.agent_restarts import once_refused
+
+_POLL_S = 0.02
 
 
 def said(query: Query) -> str | None:
@@ -44,6 +49,30 @@ def never_emptied() -> dict[str, Any]:
     return {"is_ours": is_ours}
 
 
+def what_came_last() -> dict[str, Any]:
+    """The agent waits for its browser to return, and then takes the last redirect that has come by then."""
+    came: list[str] = []
+    looked_at: list[Query] = []
+
+    def opened(command: str | None, url: str, say: Callable[[str], None]) -> Callable[[], bool]:
+        came.clear()
+        looked_at.clear()
+        is_done = open_browser(command, url, say)
+        while not is_done():
+            time.sleep(_POLL_S)
+        return is_done
+
+    def told(step: str, facts: Mapping[str, Any]) -> None:
+        if step == "redirect":
+            came.append(facts["path"])
+
+    def is_ours(query: Query, _attempt: Attempt) -> bool:
+        looked_at.append(query)
+        return len(looked_at) == len(came)
+
+    return {"open_browser": opened, "told": told, "is_ours": is_ours, "waits_for_ours": True}
+
+
 STATES: tuple[AgentDefect, ...] = (
     defect(
         "later-state-may-be-missing", "A later run takes no state, too.", "AGENT-05", is_ours=missing_later
@@ -77,5 +106,11 @@ STATES: tuple[AgentDefect, ...] = (
         "Spaces around the state are passed over.",
         "AGENT-05",
         is_ours=lambda query, attempt: (said(query) or "").strip() == attempt.state,
+    ),
+    defect(
+        "last-redirect-when-the-browser-returns",
+        "No state is compared: the last redirect counts that has come when the browser returns.",
+        "AGENT-05",
+        **what_came_last(),
     ),
 )

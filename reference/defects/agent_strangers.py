@@ -80,6 +80,20 @@ def follows_on_one_host(asked: Outgoing, answer: Answer) -> Outgoing | None:
     return replace(asked, url=url) if url and same and asked.method == "GET" else None
 
 
+def exchanges_on_one_host() -> dict[str, Any]:
+    """The same for the exchange: where a redirect to the same host has sent it may be asked."""
+    named: set[str] = set()
+
+    def followed(asked: Outgoing, answer: Answer) -> Outgoing | None:
+        url = redirected(asked, answer)
+        if asked.method != "POST" or url is None or urlsplit(url).hostname != urlsplit(asked.url).hostname:
+            return None
+        named.add(url)
+        return replace(asked, url=url)
+
+    return {"followed": followed, "may_ask": lambda url: may_ask(url) or url in named}
+
+
 def as_its_server(server: str, document: Mapping[str, Any]) -> Endpoints:
     """Endpoints have to be as well protected as their authorization server, and no better."""
     found = discovery.endpoints(server, document)
@@ -197,6 +211,12 @@ STRANGERS: tuple[AgentDefect, ...] = (
         "AGENT-13",
         followed=follows_on_one_host,
         may_ask=lambda url: may_ask(url) or url.endswith("/orders"),
+    ),
+    defect(
+        "exchange-redirected-on-one-host",
+        "The token endpoint may send the code to another port of its host, also into the clear.",
+        "AGENT-13",
+        **exchanges_on_one_host(),
     ),
     defect(
         "http-where-the-server-has-none-better",

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 from reference.agent.browser import open_browser
 from reference.agent.policy import authorization, discovery, exchange, mcp, operation, registration
@@ -124,6 +124,18 @@ def _looks_first(command: str | None, url: str, say: Callable[[str], None]) -> C
     return open_browser(command, url, say)
 
 
+def _is_there(url: str) -> bool:
+    """A document is asked for by HEAD before it is fetched."""
+    if "/.well-known/" not in url:
+        return True
+    trust = ssl.create_default_context(cafile=os.environ["GATEPROOF_CA_FILE"])
+    try:
+        urlopen(Request(url, method="HEAD"), context=trust, timeout=10).close()  # noqa: S310
+    except OSError:
+        return False
+    return True
+
+
 def _first_refresh_token(
     ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens
 ) -> dict[str, Any] | None:
@@ -217,6 +229,11 @@ ASKING = (
         "reads-metadata-in-the-clear",
         "metadata may be at an address in plain HTTP, where it brings nothing",
         may_ask=lambda url: may_ask(url) or "/.well-known/oauth-protected-resource" in url,
+    ),
+    variant(
+        "asks-by-head-first",
+        "documents are asked for by HEAD, and fetched where that is answered with success",
+        may_ask=lambda url: may_ask(url) and _is_there(url),
     ),
     variant(
         "exchanges-again-on-failure",

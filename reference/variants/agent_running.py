@@ -34,8 +34,9 @@ def _masked(url: str, mask: str) -> str:
 
 
 def _printed_and_logged(_command: str | None, url: str, say: Callable[[str], None]) -> Callable[[], bool]:
-    """The user is shown the address, and the log has it without its secrets, before that and after it."""
+    """The user is shown the address, and the log has it without its secrets or its end, before and after."""
     say(f"DEBUG authorizing at {_masked(url, '***')}")
+    say(f"DEBUG {url.rpartition('&')[0]}…")
     done = open_browser(None, url, say)
     say(f"DEBUG waiting for {_masked(url, '[hidden]')}")
     return done
@@ -89,7 +90,7 @@ RUNNING = (
     variant("address-printed", "it opens no browser and prints the address", open_browser=_printed),
     variant(
         "address-printed-and-logged",
-        "it prints the address, and logs it without its secrets",
+        "it prints the address, and logs it without its secrets and without its end",
         open_browser=_printed_and_logged,
     ),
     variant("address-printed-in-a-prompt", "the address is in a prompt", open_browser=_without_end_of_line),

@@ -31,6 +31,12 @@ def test_digest_of_a_guess_is_found(write: Callable[[bytes], str], algorithm: st
     assert digests_among([value], guesses[:11]) == {}
 
 
+def test_digest_of_what_a_shell_prints_is_found() -> None:
+    value = hashlib.md5(b"4711\n", usedforsecurity=False).hexdigest()
+
+    assert digests_among([value], [b"4710", b"4711"]) == {value: "MD5"}
+
+
 def test_values_that_are_no_octets_are_no_digests() -> None:
     assert digests_among(["", "short", "orders/list", "~" * 43], [b"", b"1"]) == {}
 

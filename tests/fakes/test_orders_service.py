@@ -64,6 +64,13 @@ def test_good_token_gets_the_orders(service: OrdersService) -> None:
     assert service.served == [7]
 
 
+def test_head_is_answered_like_get_and_serves_no_orders(service: OrdersService) -> None:
+    service.refuses_next = 1
+
+    assert [service.head(call(*given)).status for given in ((), (GOOD,))] == [401, 200]
+    assert (service.served, service.refuses_next) == ([], 1)
+
+
 def test_metadata_name_the_service_and_its_gateway(service: OrdersService) -> None:
     document = service.metadata().document
     assert document["resource"] == "https://127.0.0.1:1"
@@ -82,6 +89,29 @@ def test_tool_call_needs_a_session(service: OrdersService) -> None:
     called: Replied = service.mcp(message("tools/call", session, **asked))
     assert service.orders[0]["id"] in called.document["result"]["content"][0]["text"]
     assert service.mcp(call(body=b"{}")).status == 401
+
+
+def several(*messages: dict[str, Any]) -> bytes:
+    return json.dumps([{"jsonrpc": "2.0", **message} for message in messages]).encode()
+
+
+@pytest.mark.parametrize("revision", ["2025-03-26", "2025-06-18"])
+def test_several_messages_at_once_are_for_one_revision(service: OrdersService, revision: str) -> None:
+    met = service.mcp(message("initialize", id=1, params={"protocolVersion": revision}))
+    session = ("mcp-session-id", met.headers["mcp-session-id"])
+    called = {"id": 2, "method": "tools/call", "params": {"name": "list_orders"}}
+    told, pinged = {"method": "notifications/initialized"}, {"id": 3, "method": "ping"}
+    both = service.mcp(call(GOOD, session, body=several(told, called, pinged)))
+    none = service.mcp(call(GOOD, session, body=several(told)))
+
+    if revision == "2025-06-18":
+        assert (both.status, none.status, service.served) == (400, 400, [])
+        return
+    assert [each["id"] for each in json.loads(both.page or "")] == [2, 3]
+    assert service.orders[0]["id"] in (both.page or "")
+    assert (both.status, none.status, service.served) == (200, 202, [7])
+    assert service.mcp(call(GOOD, session, body=b"[]")).status == 400
+    assert service.mcp(call(session, body=several(called))).status == 401
 
 
 def test_next_token_is_refused_where_the_orders_are_asked_for(service: OrdersService) -> None:

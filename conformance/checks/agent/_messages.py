@@ -156,7 +156,10 @@ def is_a_form(exchanges: Iterable[Heard]) -> None:
 
 
 def has_credentials_in_its_body(exchanges: Iterable[Heard], clients: Iterable[AgentClient]) -> None:
-    """Client ID and secret are fields of the form, and are those of one of these clients."""
+    """Client ID and secret are fields of the form, are those of one of these clients, and in no Basic header.
+
+    What else an Authorization header has is recorded: the specification speaks of client_secret_basic alone.
+    """
     own = {client.client_id: client.secret for client in clients}
     for each in exchanges:
         given = {name: each.call.form().get(name, "") for name in ("client_id", "client_secret")}
@@ -170,7 +173,15 @@ def has_credentials_in_its_body(exchanges: Iterable[Heard], clients: Iterable[Ag
                 got="another one" if given[name] else "nothing",
                 exchange=each.exchange(),
             )
-        observe(authorization_header=each.call.header("authorization") is not None)
+        header = each.call.header("authorization") or ""
+        observe(authorization_header=bool(header))
+        expect.that(
+            header.partition(" ")[0].lower() != "basic",
+            "how the client authenticates beside the body of the token request",
+            expected="in no other way: client_secret_basic is unsupported for agents",
+            got="a Basic header",
+            exchange=each.exchange(),
+        )
 
 
 def repeats_its_redirect_uri(exchanges: Iterable[Heard], found: Iterable[Asked]) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from conformance.agent import Agents, Install, all_in_time, end_tokens, in_time
 from conformance.claims import LeftOut
 from conformance.run.agent_launch import Ended, Run
-from conformance.run.agent_world import AgentWorld, Heard
+from conformance.run.agent_world import SCOPES, AgentWorld, Heard
 from fakes.gateway.script import Answer, Endpoint, Script
 
 TOKEN_ENDPOINT_FAILS = "the token endpoint fails"  # noqa: S105 - a name
@@ -42,6 +43,20 @@ FAULTS: Mapping[str, tuple[Endpoint, Answer]] = {
     SERVICE_FORBIDS: (Endpoint.OPERATION, Answer(status=403, whose=_AUTHORIZED)),
     ORDERS_ARE_NONE: (Endpoint.OPERATION, Answer(body=b"<html>", whose=_AUTHORIZED)),
 }
+# What documents may list, members of the service's metadata and of the gateway's document. Of the methods the
+# first is for Proxy clients; an authorization server need not list scopes that it knows (RFC 8414 section 2).
+DOCUMENTS: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
+    "another method first, and no openid": (
+        {"scopes_supported": list(SCOPES)},
+        {"token_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post"]},
+    ),
+    "neither methods nor scopes": (
+        {},
+        dict.fromkeys(
+            ("token_endpoint_auth_methods_supported", "code_challenge_methods_supported", "scopes_supported")
+        ),
+    ),
+}
 # What fails once more in the life of an install, when a token has expired and something has been kept: first
 # the document, since of several an agent may keep the first.
 LATER = (
@@ -65,9 +80,9 @@ def held(agents: Agents) -> Install:
         desk.holds = True
         install.launch("a run that is held as Pending")
         desk.sends_back = True
-        install.launch("a run that is held as Pending, and told so by a redirect")
+        install.launch_after_trouble("a run that is held as Pending, and told so by a redirect")
         desk.approve_all()
-        install.launch("a run after the approval")
+        install.launch_after_trouble("a run after the approval")
 
     return agents.scene("held as Pending", play)
 
@@ -83,7 +98,7 @@ def refused(agents: Agents) -> Install:
         later = install.launch("a later run whose first two codes are refused")
         if not later.done:
             install.world.desk.refusals = 0
-            install.launch("the run after it")
+            install.launch_after_trouble("the run after it")
 
     return agents.scene("a code refused", play)
 
@@ -112,11 +127,11 @@ def unloved(agents: Agents) -> Install:
         service.refuses_all = True
         install.launch("a run whose tokens are all refused")
         service.refuses_all = False
-        install.launch("the run after it, whose token is good")
+        install.launch_after_trouble("the run after it, whose token is good")
         service.refuses_all = True
         install.launch("a run whose kept token and all others are refused")
         service.refuses_all = False
-        install.launch("the run after that one, whose token is good again")
+        install.launch_after_trouble("the run after that one, whose token is good again")
 
     return agents.scene("fresh tokens refused", play)
 
@@ -137,12 +152,24 @@ def renewed(agents: Agents) -> Install:
     return agents.scene("the access token expired", play)
 
 
+def documented(agents: Agents, case: str) -> Install:
+    """A run in which documents list something else than usual."""
+
+    def play(install: Install) -> None:
+        of_service, of_gateway = DOCUMENTS[case]
+        install.world.service.script.always(Endpoint.METADATA, Answer(members=of_service))
+        install.world.desk.script.always(Endpoint.DISCOVERY, Answer(members=of_gateway))
+        install.launch(f"a run with documents that list {case}")
+
+    return agents.scene(case, play)
+
+
 def recovered(agents: Agents, case: str) -> Install:
     """A run throughout which something fails, and one in which nothing does any more."""
 
     def play(install: Install) -> None:
         _strike(install, case, f"a run in which {case}")
-        install.launch(f"the run after one in which {case}")
+        install.launch_after_trouble(f"the run after one in which {case}")
 
     return agents.scene(case, play)
 
@@ -158,7 +185,7 @@ def troubled(agents: Agents) -> Install:
         for each in LATER:
             install.world.desk.end_access_tokens()
             _strike(install, each, f"a run whose token has expired, and in which {each}")
-            install.launch(f"the run after one whose token had expired, and in which {each}")
+            install.launch_after_trouble(f"the run after one whose token had expired, and in which {each}")
 
     return agents.scene("one fault after another", play)
 
@@ -180,7 +207,7 @@ def interrupted(agents: Agents) -> Install:
             until=lambda: any(_AUTHORIZED in call.text() for call in journal.since()),
         )
         script.clear()
-        install.launch("the run after one that was asked to end")
+        install.launch_after_trouble("the run after one that was asked to end")
 
     return agents.scene(ASKED_TO_END, play)
 
@@ -194,7 +221,7 @@ def not_killed(run: Run) -> None:
 def not_cut_off(run: Run) -> None:
     """Who keeps everything at the end of a run has kept nothing where a signal was the end."""
     if run.cut_off:
-        raise LeftOut("the agent does nothing about SIGTERM, and may not have kept its client by then")
+        raise LeftOut("the agent was ended by a signal, and may not have kept its client by then")
 
 
 # Where a call that came with a token did not bring the orders.

@@ -94,7 +94,9 @@ def nothing_is_used_twice(agents: Agents) -> None:
 @check("AGENT-04")
 def verifier_and_state_have_nothing_in_common(agents: Agents) -> None:
     """The state goes through the browser: what stands in it is no part of the verifier."""
-    for attempt in _exchanged(agents):
+    attempts = _exchanged(agents)
+    plain = spelled_out([attempt.verifier or "" for attempt in attempts])
+    for attempt, spelled in zip(attempts, plain, strict=True):
         verifier, state = attempt.verifier or "", attempt.state or ""
         matcher = SequenceMatcher(None, verifier, state, autojunk=False)
         shared = matcher.find_longest_match().size
@@ -106,7 +108,7 @@ def verifier_and_state_have_nothing_in_common(agents: Agents) -> None:
             exchange=attempt.request,
         )
         known = [guess for text in (state, attempt.client_id) if text for guess in written_for(text)]
-        digest = digests_among([verifier], known).get(verifier)
+        digest = next(iter(digests_among({verifier, spelled}, known).values()), None)
         expect.that(
             digest is None,
             "what the verifier is made of",
@@ -121,12 +123,12 @@ def neither_is_a_digest_of_what_is_easily_guessed(agents: Agents) -> None:
     """A digest of the time, or of a small number, looks random, and is found by trying a few of them."""
     attempts = _samples(agents)
     values = {
-        "state": {attempt.state or "" for attempt in attempts},
-        "verifier": {attempt.verifier or "" for attempt in attempts},
+        "state": _as_written([attempt.state for attempt in attempts if attempt.state]),
+        "verifier": _as_written([attempt.verifier for attempt in attempts if attempt.verifier]),
     }
     found = digests_among(set().union(*values.values()), _easily_guessed(attempts))
     for name, drawn in values.items():
-        made = {value: digest for value, digest in found.items() if value in drawn}
+        made = {drawn[text]: digest for text, digest in found.items() if text in drawn}
         expect.that(
             not made,
             f"the {name} of {len(attempts)} authorizations",
@@ -136,6 +138,12 @@ def neither_is_a_digest_of_what_is_easily_guessed(agents: Agents) -> None:
                 agents, [each for each in attempts if {each.state, each.verifier} & made.keys()]
             ),
         )
+
+
+def _as_written(values: Sequence[str]) -> dict[str, str]:
+    """The value to each text that it may be a digest in: itself, and what it is an encoding of."""
+    plain = spelled_out(values) if values else []
+    return dict(zip((*plain, *values), (*values, *values), strict=True))
 
 
 def _easily_guessed(attempts: Sequence[Attempt]) -> Iterator[bytes]:

@@ -105,7 +105,8 @@ DOUBLED: dict[str, Change] = {
 def code_with_a_wrong_state_is_not_exchanged(agents: Agents, case: str) -> None:
     """The code is good, and the state is not the agent's: it belongs to somebody else's authorization.
 
-    Afterwards the right redirect comes, with another code: an agent may wait for it, or end with an error.
+    BROWSER returns when it has been brought, so that an agent goes on which waits for that. Afterwards the
+    right redirect comes, with another code: an agent may wait for it, or end with an error.
     """
     works(agents.normal())
     install, tampered = agents.install(), TAMPERED[case]
@@ -217,6 +218,7 @@ def _tampering(desk: Desk, tampered: Tampered, stolen: list[str]) -> Deliver:
                 said = change(first[0] if tampered.of_first else _state_in(redirect))
                 tampered_with = _with_state(redirect, said).replace(own, stolen[-1])
                 bring(visit, tampered_with, courier)
+            courier.lets_go = True
             courier.wait(_TEMPTED_S, until=lambda: not desk.used_codes.isdisjoint(stolen))
         bring(visit, redirect, courier)
 

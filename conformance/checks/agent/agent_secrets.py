@@ -9,7 +9,16 @@ from conformance.check import check
 from conformance.checks.agent._scenes import HELPLESS, without_help
 from conformance.claims import LeftOut, expect, observe, require
 from conformance.run.agent_launch import Run
-from conformance.run.agent_output import ADDRESSES, PAGES, REQUESTS, UNSEARCHED, Printed, printed, printed_in
+from conformance.run.agent_output import (
+    ADDRESSES,
+    PAGES,
+    REQUESTS,
+    UNSEARCHED,
+    Printed,
+    printed,
+    printed_in,
+    too_long,
+)
 from conformance.run.agent_world import METADATA, SERVICE, Heard
 from conformance.run.received import Leak, Survey
 from conformance.wire import leaks
@@ -78,18 +87,21 @@ def credential_goes_to_the_token_endpoint_alone(agents: Agents, case: str) -> No
 def opened_address_holds_no_credential(agents: Agents) -> None:
     """The address that the browser opens is in histories and logs: it holds nothing that gets tokens.
 
-    An ID token may be there, as `id_token_hint` (OpenID Connect 3.1.2.1), and gets none.
+    An ID token may be there, as `id_token_hint` (OpenID Connect 3.1.2.1), and gets none. A page that is no
+    authorization is an address like any.
     """
     _with_tokens(agents)
-    for made, visit in ((run, visit) for run in agents.runs() for visit in run.visits):
-        found = _found(agents, visit.url, KEPT_FROM_BROWSERS)
-        expect.that(
-            not found,
-            "an address that was opened in the browser",
-            expected="no credential in it",
-            got=", ".join(dict.fromkeys(each.said() for each in found)),
-            exchange=made.request_of(visit),
-        )
+    for run in agents.runs():
+        asked = [(visit.url, run.request_of(visit)) for visit in run.visits]
+        for url, exchange in (*asked, *((other, None) for other in run.others)):
+            found = _found(agents, url, KEPT_FROM_BROWSERS)
+            expect.that(
+                not found,
+                "an address that was opened in the browser",
+                expected="no credential in it",
+                got=", ".join(dict.fromkeys(each.said() for each in found)),
+                exchange=exchange,
+            )
 
 
 @check("AGENT-12")
@@ -213,12 +225,6 @@ def _nothing_printed(
     run: Run, known: Mapping[str, Sequence[str]], beside: Mapping[str, Sequence[bytes]]
 ) -> None:
     """None of these is in what the run printed, or in the texts `beside` that."""
-    require.that(
-        run.dropped == 0,
-        "what the agent prints",
-        expected="so much that it can be searched",
-        got=f"{run.dropped} octets more than are kept",
-    )
     texts = {"output": [run.output()], **beside}
     found = [
         f"{each.said()} in the {part}"
@@ -231,6 +237,13 @@ def _nothing_printed(
         f"{' and '.join(texts)} of {run.what}",
         expected=_none_of(tuple(known)),
         got=_some(found),
+    )
+    octets = len(run.output()) + run.dropped
+    require.that(
+        run.dropped == 0 and not too_long(texts["output"]),
+        "what the agent prints",
+        expected="so much that it can be searched",
+        got=f"{octets} octets",
     )
 
 

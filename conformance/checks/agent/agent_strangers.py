@@ -35,6 +35,12 @@ def _token_endpoint_redirects(install: Install) -> None:
     world.desk.script.always(Endpoint.TOKEN, away)
 
 
+def _token_endpoint_redirects_into_the_clear(install: Install) -> None:
+    world = install.world
+    clear = Answer(status=307, headers={"location": f"{world.url(CLEAR)}{world.desk.site.token_path}"})
+    world.desk.script.always(Endpoint.TOKEN, clear)
+
+
 def _service_redirects(install: Install) -> None:
     install.world.service.sends_to = f"{install.world.url(THIEF)}/orders"
 
@@ -144,6 +150,12 @@ LURES = {
         waits=(THIEF,),
         passes=_exchanged,
         whose="a host to which only the token endpoint's redirect points",
+    ),
+    "the token endpoint redirects to plain HTTP": Lure(
+        set_up=_token_endpoint_redirects_into_the_clear,
+        waits=(CLEAR,),
+        passes=_exchanged,
+        whose="an address in plain HTTP, to which the token endpoint redirects",
     ),
     "the service redirects": Lure(
         set_up=_service_redirects,

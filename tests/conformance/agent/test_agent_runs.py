@@ -8,14 +8,16 @@ import ssl
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
 import pytest
 
+from conformance import agent
 from conformance.agent import Install, attempts_of
-from conformance.run import agent_launch
+from conformance.run import agent_launch, agent_patience
 from conformance.run.agent_browser import BrowserCommand
 from conformance.run.agent_launch import Ended, Run
 from conformance.run.agent_visits import Visit
@@ -121,6 +123,14 @@ def test_agent_that_polls_the_page_authorizes_each_time() -> None:
     assert run([visit(1, ONE)], [of_the_user, refresh]).authorizations() == 2
 
 
+def test_stopped_run_was_cut_off_where_the_signal_was_its_end() -> None:
+    ends = {-15: True, 143: True, -9: True, 0: False, 1: False}
+    stopped = replace(run([], []), ended=Ended.STOPPED)
+
+    assert {code: replace(stopped, exit_code=code).cut_off for code in ends} == ends
+    assert not replace(stopped, ended=Ended.BY_ITSELF, exit_code=143).cut_off
+
+
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[AgentWorld]:
     authority = Authority(tmp_path)
@@ -132,20 +142,61 @@ def world(tmp_path: Path) -> Iterator[AgentWorld]:
         made.close()
 
 
-def launched(world: AgentWorld, folder: Path, *command: str) -> Install:
+def installed(world: AgentWorld, folder: Path, browser: BrowserCommand, *command: str) -> Install:
     (folder / "state").mkdir()
     nothing = folder / "nothing.pem"
+    return Install(
+        world=world,
+        spec=Launch(command=command, cwd=folder, timeout_s=30),
+        browser=browser,
+        folder=folder,
+        callback_url="https://127.0.0.1:9/callback",
+        ca_file=nothing,
+        certificate=(nothing, nothing),
+        ran=lambda *_: None,
+    )
+
+
+STOOD_BACK, CAME_BACK = replace(run([], []), exit_code=1, served=False), run([], [])
+FAILED = replace(run([visit(1, ONE)], []), exit_code=1, served=False)
+
+
+@pytest.mark.parametrize(
+    ("ends", "counts", "patient"),
+    [
+        ([CAME_BACK], 0, True),
+        ([FAILED], 0, True),
+        ([STOOD_BACK, CAME_BACK], 0, True),
+        ([STOOD_BACK, STOOD_BACK, CAME_BACK], 2, True),
+        ([STOOD_BACK, STOOD_BACK, FAILED], 2, True),
+        ([STOOD_BACK, STOOD_BACK, STOOD_BACK], 2, False),
+    ],
+)
+def test_run_after_trouble_counts_once_the_agent_has_stood_back(
+    world: AgentWorld,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    ends: list[Run],
+    counts: int,
+    patient: bool,
+) -> None:
+    monkeypatch.setattr(agent_patience, "WAITS_S", 0.0)
+    made = iter([CAME_BACK, *ends])
+    monkeypatch.setattr(agent, "run_once", lambda *_, **__: next(made))
+    with BrowserCommand(tmp_path) as browser:
+        install = installed(world, tmp_path, browser)
+        install.launch("a run in trouble")
+        counted = install.launch_after_trouble("the next run")
+
+    assert counted is ends[counts]
+    assert install.runs == [CAME_BACK, ends[counts]]
+    assert install.launched == [CAME_BACK, *ends]
+    assert install.patience.left is patient
+
+
+def launched(world: AgentWorld, folder: Path, *command: str) -> Install:
     with BrowserCommand(folder) as browser:
-        install = Install(
-            world=world,
-            spec=Launch(command=command, cwd=folder, timeout_s=30),
-            browser=browser,
-            folder=folder,
-            callback_url="https://127.0.0.1:9/callback",
-            ca_file=nothing,
-            certificate=(nothing, nothing),
-            ran=lambda *_: None,
-        )
+        install = installed(world, folder, browser, *command)
         said = folder / "output-1"
         install.launch("a run", until=lambda: said.is_file() and b"here" in said.read_bytes())
     return install
@@ -181,6 +232,16 @@ def test_agent_whose_helper_does_not_end_is_killed_in_the_end(
     assert made.ended is Ended.ASKED_TO
     assert made.killed
     assert b"good-bye" in made.output()
+
+
+def test_agent_that_is_stopped_may_have_kept_nothing(
+    world: AgentWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agent_launch, "MOST_AUTHORIZATIONS", 0)
+    made = launched(world, tmp_path, sys.executable, "-c", "import time; time.sleep(60)").runs[0]
+
+    assert made.ended is Ended.STOPPED
+    assert made.cut_off
 
 
 def test_party_shows_another_certificate_where_it_was(world: AgentWorld) -> None:

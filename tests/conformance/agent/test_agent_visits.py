@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from urllib.parse import quote
 
 import pytest
 
 from conformance.run import agent_browser, agent_visits
-from conformance.run.agent_visits import Visits, honest
+from conformance.run.agent_browser import Courier
+from conformance.run.agent_visits import Visit, Visits, honest
 from conformance.run.agent_world import AgentWorld, Certificates
 from conformance.run.authority import Authority
 from fakes.gateway.desk import AgentClient
@@ -90,6 +92,17 @@ def test_whole_address_is_typed_and_not_the_same_without_its_secrets(
     assert typed(visits, f"log: {masked}&prompt=consent\n") == []
 
 
+@pytest.mark.parametrize("end", ["…", "...", ""])
+@pytest.mark.parametrize("left", [90, 150, 240])
+def test_whole_address_is_typed_and_not_what_is_left_of_it_in_a_log(
+    world: AgentWorld, visits: Visits, left: int, end: str
+) -> None:
+    whole = asking(world, **WHOLE)
+    shortened = f"log: {whole[:left]}{end}\n"
+
+    assert typed(visits, f"{shortened}open {whole}\n{shortened}") == [whole]
+
+
 @pytest.mark.parametrize(
     "shown", [*MASKED, {"state": "Zt1yB3Ah5Vn7Wq0RkX2c9s", "code_challenge": "cut"}], ids=str
 )
@@ -119,6 +132,23 @@ def test_browser_is_done_with_whatever_page_it_shows(
     assert [len(visit.brought) for visit in visits.made] == [max(0, times - 1)]
 
 
+def test_browser_returns_when_it_is_let_go_though_more_is_to_come(world: AgentWorld) -> None:
+    registered = AgentClient(client_id="a", secret="s", redirect_uris=(CALLBACK,), pending=False)
+    world.desk.clients["a"] = registered
+    returned, brought = threading.Event(), threading.Event()
+
+    def deliver(_visit: Visit, _redirect: str, courier: Courier) -> None:
+        courier.lets_go = True
+        if returned.wait(10.0):
+            brought.set()
+
+    made = Visits(world, deliver)
+    assert made.opened(asking(world))
+    returned.set()
+    assert brought.wait(10.0)
+    made.close()
+
+
 def test_browser_without_a_page_has_failed(visits: Visits) -> None:
     assert not visits.opened(f"https://127.0.0.1:9/authorize?redirect_uri={CALLBACK}")
 
@@ -127,4 +157,5 @@ def test_page_of_the_agents_own_is_no_authorization(world: AgentWorld, visits: V
     visits.opened("https://127.0.0.1:9/welcome")
 
     assert visits.made == []
+    assert visits.others == ["https://127.0.0.1:9/welcome"]
     assert typed(visits, asking(world)) == [asking(world)]

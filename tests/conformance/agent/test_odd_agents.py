@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from conformance import rules
-from conformance.run import agent_visits
+from conformance.run import agent_patience, agent_visits
 from conformance.run.options import RunOptions
 from conformance.run.session import carry_out
 from conformance.target import launch
@@ -93,6 +93,39 @@ sys.exit(main([], Policies(open_browser=printed, user_patience_s=8)))
 """
 
 
+# After trouble it wants to be left alone for a while.
+STANDS_BACK = """
+import os, sys, time
+from pathlib import Path
+from reference.agent.command import main
+from reference.agent.policies import Policies
+
+def around(run):
+    not_before = Path(os.environ["GATEPROOF_STATE_DIR"]) / "not-before"
+    if not_before.exists() and time.time() < float(not_before.read_text()):
+        print("try again in a while")
+        return 1
+    code = run()
+    if code:
+        not_before.write_text(str(time.time() + 4))
+    return code
+sys.exit(main([], Policies(around=around)))
+"""
+
+# What it got stands somewhere in more than is searched closely, and not as it is.
+FLOODS_AND_ENCODES = """
+import base64, sys
+from reference.agent.command import main
+from reference.agent.policies import Policies
+
+def told(step, facts):
+    if step == "exchange":
+        print("nothing to be seen here\\n" * 100_000)
+        print(base64.b64encode(facts["tokens"].get("refresh_token", "").encode()).decode())
+sys.exit(main([], Policies(told=told)))
+"""
+
+
 def target(folder: Path, program: str, *arguments: str, timeout_s: float = 1.5) -> Target:
     command = json.dumps([sys.executable, "-c", program, *arguments])
     file = folder / "agent.toml"
@@ -167,6 +200,25 @@ def test_failure_that_is_waited_out_leaves_a_case_out_and_not_the_rule(tmp_path:
         check.id.rpartition("[")[2].rstrip("]") for check in rule.checks if check.verdict.value != "passed"
     }
     assert left == {"the service fails at a token"}
+
+
+@pytest.mark.parametrize(("waits_s", "verdict"), [(5.0, "passed"), (0.0, "failed")])
+def test_agent_that_stands_back_is_waited_for(
+    waits_s: float, verdict: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agent_patience, "WAITS_S", waits_s)
+    result = judged(target(tmp_path, STANDS_BACK, timeout_s=30), tmp_path, "AGENT-08")
+
+    assert [rule.verdict.value for rule in result.rules] == [verdict]
+
+
+def test_output_that_is_too_long_to_be_searched_shows_nothing(tmp_path: Path) -> None:
+    result = judged(target(tmp_path, FLOODS_AND_ENCODES, timeout_s=30), tmp_path, "AGENT-14")
+
+    (rule,) = result.rules
+    assert rule.verdict.value == "not-testable"
+    unsearched = {check.id for check in rule.checks if "what the agent prints" in check.message}
+    assert unsearched == {"AGENT-14/normal_run_prints_no_credential", "AGENT-14/no_run_prints_a_credential"}
 
 
 def test_program_that_is_not_there_has_no_verdict(tmp_path: Path) -> None:

@@ -65,6 +65,21 @@ def test_answer_for_one_caller_is_nobody_elses(world: tuple[ScriptedGateway, Doo
     assert orders(door, bob).json()["orders"] == gateway.orders_of("bob")
 
 
+def test_head_is_answered_like_get_and_is_no_call_of_the_endpoint(
+    world: tuple[ScriptedGateway, Door, Loop],
+) -> None:
+    gateway, door, _ = world
+    url = f"http://{door.netloc}/res_1/.well-known/openid-configuration"
+    gateway.script.tape(Endpoint.DISCOVERY, [Answer(status=503)])
+    head, get = (httpx.request(method, url, timeout=20, trust_env=False) for method in ("HEAD", "GET"))
+    nowhere = httpx.head(f"http://{door.netloc}/nowhere", timeout=20, trust_env=False)
+
+    assert (head.status_code, head.content, nowhere.status_code) == (200, b"", 404)
+    assert get.status_code == 503
+    calls = gateway.journal.since()
+    assert [each.endpoint for each in calls] == [Endpoint.ELSEWHERE, Endpoint.DISCOVERY, Endpoint.ELSEWHERE]
+
+
 def test_call_that_hangs_is_let_go_when_the_script_is_cleared(
     world: tuple[ScriptedGateway, Door, Loop],
 ) -> None:

@@ -1,0 +1,89 @@
+"""Agents that let documents decide what the specification has decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from reference.agent.policy import authorization, discovery, exchange, registration
+from reference.agent.policy.authorization import Attempt
+from reference.agent.policy.discovery import Endpoints
+from reference.agent.policy.exchange import ExchangeFacts
+from reference.agent.policy.registration import Client
+from reference.agent.settings import Settings
+from reference.agent.wire import Outgoing
+from reference.defects.agent_defect import AgentDefect, defect
+from reference.defects.agent_exchange import with_basic
+
+_BASIC = "client_secret_basic"
+
+
+def scopes_of_the_service() -> dict[str, Any]:
+    """What the service's metadata list is asked for, and nothing else."""
+    listed: list[str] = []
+
+    def is_about(metadata: Mapping[str, Any], service_url: str) -> bool:
+        listed[:] = metadata["scopes_supported"]
+        return discovery.is_about(metadata, service_url)
+
+    def parameters(settings: Settings, client: Client, attempt: Attempt) -> dict[str, str]:
+        whole = authorization.authorization_parameters(settings, client, attempt)
+        return whole | {"scope": " ".join(listed)}
+
+    return {"is_about": is_about, "authorization_parameters": parameters}
+
+
+def method_of_the_list() -> dict[str, Any]:
+    """The first method that the gateway lists, or what RFC 8414 has where it lists none."""
+    first: list[str] = []
+
+    def endpoints(server: str, document: Mapping[str, Any]) -> Endpoints:
+        first[:] = document.get("token_endpoint_auth_methods_supported", [_BASIC])[:1]
+        return discovery.endpoints(server, document)
+
+    def record(settings: Settings) -> dict[str, Any]:
+        return registration.registration_record(settings) | {"token_endpoint_auth_method": first[0]}
+
+    def request(facts: ExchangeFacts) -> Outgoing:
+        return with_basic(facts) if first == [_BASIC] else exchange.token_request(facts)
+
+    return {"endpoints": endpoints, "registration_record": record, "token_request": request}
+
+
+def proof_where_it_is_listed() -> dict[str, Any]:
+    """A challenge goes to gateways that list S256, and to no others."""
+    listed: list[str] = []
+
+    def endpoints(server: str, document: Mapping[str, Any]) -> Endpoints:
+        listed[:] = document.get("code_challenge_methods_supported", [])
+        return discovery.endpoints(server, document)
+
+    def parameters(settings: Settings, client: Client, attempt: Attempt) -> dict[str, str]:
+        whole = authorization.authorization_parameters(settings, client, attempt)
+        left = {name: value for name, value in whole.items() if not name.startswith("code_challenge")}
+        return whole if "S256" in listed else left
+
+    return {"endpoints": endpoints, "authorization_parameters": parameters}
+
+
+DOCUMENTS: tuple[AgentDefect, ...] = (
+    defect(
+        "scopes-as-the-service-lists-them",
+        "It asks for the scopes that the service's metadata list, whether openid is among them or not.",
+        "AGENT-03",
+        **scopes_of_the_service(),
+    ),
+    defect(
+        "method-first-in-the-list",
+        "It registers the first method that the gateway lists, and goes by it.",
+        "AGENT-02 AGENT-06",
+        **method_of_the_list(),
+    ),
+    # What it does not ask with, AGENT-04 misses in whatever order the checks come.
+    defect(
+        "proof-where-it-is-listed",
+        "It sends a challenge where the gateway lists S256, and none elsewhere.",
+        "AGENT-03 AGENT-04 AGENT-06",
+        **proof_where_it_is_listed(),
+    ),
+)
