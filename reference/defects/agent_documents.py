@@ -18,21 +18,6 @@ from reference.defects.agent_exchange import with_basic
 _BASIC = "client_secret_basic"
 
 
-def scopes_of_the_service() -> dict[str, Any]:
-    """What the service's metadata list is asked for, and nothing else."""
-    listed: list[str] = []
-
-    def is_about(metadata: Mapping[str, Any], service_url: str) -> bool:
-        listed[:] = metadata["scopes_supported"]
-        return discovery.is_about(metadata, service_url)
-
-    def parameters(settings: Settings, client: Client, attempt: Attempt) -> dict[str, str]:
-        whole = authorization.authorization_parameters(settings, client, attempt)
-        return whole | {"scope": " ".join(listed)}
-
-    return {"is_about": is_about, "authorization_parameters": parameters}
-
-
 def method_of_the_list() -> dict[str, Any]:
     """The first method that the gateway lists, or what RFC 8414 has where it lists none."""
     first: list[str] = []
@@ -67,12 +52,6 @@ def proof_where_it_is_listed() -> dict[str, Any]:
 
 
 DOCUMENTS: tuple[AgentDefect, ...] = (
-    defect(
-        "scopes-as-the-service-lists-them",
-        "It asks for the scopes that the service's metadata list, whether openid is among them or not.",
-        "AGENT-03",
-        **scopes_of_the_service(),
-    ),
     defect(
         "method-first-in-the-list",
         "It registers the first method that the gateway lists, and goes by it.",

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from conformance.agent import Agents, Install, all_in_time, end_tokens, in_time
 from conformance.claims import LeftOut
 from conformance.run.agent_launch import Ended, Run
-from conformance.run.agent_world import SCOPES, AgentWorld, Heard
+from conformance.run.agent_world import AgentWorld, Heard
 from fakes.gateway.script import Answer, Endpoint, Script
 
 TOKEN_ENDPOINT_FAILS = "the token endpoint fails"  # noqa: S105 - a name
@@ -43,20 +42,8 @@ FAULTS: Mapping[str, tuple[Endpoint, Answer]] = {
     SERVICE_FORBIDS: (Endpoint.OPERATION, Answer(status=403, whose=_AUTHORIZED)),
     ORDERS_ARE_NONE: (Endpoint.OPERATION, Answer(body=b"<html>", whose=_AUTHORIZED)),
 }
-# What documents may list, members of the service's metadata and of the gateway's document. Of the methods the
-# first is for Proxy clients; an authorization server need not list scopes that it knows (RFC 8414 section 2).
-DOCUMENTS: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
-    "another method first, and no openid": (
-        {"scopes_supported": list(SCOPES)},
-        {"token_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post"]},
-    ),
-    "neither methods nor scopes": (
-        {},
-        dict.fromkeys(
-            ("token_endpoint_auth_methods_supported", "code_challenge_methods_supported", "scopes_supported")
-        ),
-    ),
-}
+# What the specification does not show of the gateway's document: not all of them list it.
+UNSHOWN = ("token_endpoint_auth_methods_supported", "code_challenge_methods_supported", "scopes_supported")
 # What fails once more in the life of an install, when a token has expired and something has been kept: first
 # the document, since of several an agent may keep the first.
 LATER = (
@@ -152,16 +139,15 @@ def renewed(agents: Agents) -> Install:
     return agents.scene("the access token expired", play)
 
 
-def documented(agents: Agents, case: str) -> Install:
-    """A run in which documents list something else than usual."""
+def documented(agents: Agents) -> Install:
+    """A run in which the gateway's document lists neither methods nor scopes."""
 
     def play(install: Install) -> None:
-        of_service, of_gateway = DOCUMENTS[case]
-        install.world.service.script.always(Endpoint.METADATA, Answer(members=of_service))
-        install.world.desk.script.always(Endpoint.DISCOVERY, Answer(members=of_gateway))
-        install.launch(f"a run with documents that list {case}")
+        less = Answer(members=dict.fromkeys(UNSHOWN))
+        install.world.desk.script.always(Endpoint.DISCOVERY, less)
+        install.launch("a run with a document that lists neither methods nor scopes")
 
-    return agents.scene(case, play)
+    return agents.scene("a document that lists little", play)
 
 
 def recovered(agents: Agents, case: str) -> Install:

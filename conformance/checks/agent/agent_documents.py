@@ -1,4 +1,4 @@
-"""What an agent sends is the same whatever documents list: more than is for agents, or nothing."""
+"""What an agent sends is the same where a document lists no more than the specification shows."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from conformance.checks.agent._messages import (
     repeats_its_redirect_uri,
     writes_spaces_as_percent_20,
 )
-from conformance.checks.agent._scenes import DOCUMENTS, documented
+from conformance.checks.agent._scenes import documented
 from conformance.claims import LeftOut, observe
 from conformance.run.agent_launch import Run
 from fakes.gateway.script import Endpoint
 
 
-@check("AGENT-02", cases=tuple(DOCUMENTS))
-def registration_by_other_documents_is_like_any(agents: Agents, case: str) -> None:
-    """The method of Proxy clients may be listed before that of agents, or none: agents register theirs."""
-    _, run = _played(agents, case)
+@check("AGENT-02")
+def registration_by_a_short_document_is_like_any(agents: Agents) -> None:
+    """Where no method is listed, RFC 8414 has the one of Proxy clients: agents register theirs."""
+    _, run = _played(agents)
     calls = run.calls(Endpoint.REGISTRATION)
     _sent(bool(calls), "registration")
     names_https_addresses(calls)
@@ -35,10 +35,10 @@ def registration_by_other_documents_is_like_any(agents: Agents, case: str) -> No
     names_no_scope(calls)
 
 
-@check("AGENT-03", cases=tuple(DOCUMENTS))
-def authorization_by_other_documents_is_like_any(agents: Agents, case: str) -> None:
-    """`openid`, a scope of the Resource and S256 are asked for whether a document lists them or not."""
-    install, run = _played(agents, case)
+@check("AGENT-03")
+def authorization_by_a_short_document_is_like_any(agents: Agents) -> None:
+    """`openid`, a scope of the Resource and S256 are asked for also where they are not listed."""
+    install, run = _played(agents)
     found = authorizations([run])
     _sent(bool(found), "authorization")
     asks_for_everything(found, clients_of(install))
@@ -46,10 +46,10 @@ def authorization_by_other_documents_is_like_any(agents: Agents, case: str) -> N
     writes_spaces_as_percent_20(found)
 
 
-@check("AGENT-06", cases=tuple(DOCUMENTS))
-def exchange_by_other_documents_is_like_any(agents: Agents, case: str) -> None:
-    """Agents authenticate in the body, whichever method stands first, or is meant where none does."""
-    install, run = _played(agents, case)
+@check("AGENT-06")
+def exchange_by_a_short_document_is_like_any(agents: Agents) -> None:
+    """Agents authenticate in the body, whichever method is meant where none is listed."""
+    install, run = _played(agents)
     made, found = exchanges(run), authorizations([run])
     _sent(bool(made), "exchange")
     is_a_form(made)
@@ -58,9 +58,9 @@ def exchange_by_other_documents_is_like_any(agents: Agents, case: str) -> None:
     proves_its_code(made, found)
 
 
-def _played(agents: Agents, case: str) -> tuple[Install, Run]:
+def _played(agents: Agents) -> tuple[Install, Run]:
     works(agents.normal())
-    install = documented(agents, case)
+    install = documented(agents)
     (run,) = install.runs
     all_in_time([run])
     observe(carried_out=run.done)
@@ -68,6 +68,6 @@ def _played(agents: Agents, case: str) -> tuple[Install, Run]:
 
 
 def _sent(there: bool, what: str) -> None:
-    """These lists are shown nowhere in the specification: an agent may want to have them."""
+    """The specification shows these lists nowhere: an agent may want to have them all the same."""
     if not there:
-        raise LeftOut(f"the agent goes by what documents list, and makes no {what} here")
+        raise LeftOut(f"the agent goes by what the document lists, and makes no {what} here")
