@@ -5,11 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+
+def _nothing() -> None:
+    """Two turns have nothing between them."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -18,6 +22,8 @@ class Campaign:
 
     share_s: float
     folder: Path
+    # What is done between two turns.
+    between: Callable[[], None] = _nothing
 
     def folder_of(self, check_id: str) -> Path:
         """Where the finds of one check are kept."""
@@ -29,6 +35,7 @@ class Campaign:
         deadline, turn = time.monotonic() + self.share_s, 0
         yield turn
         while time.monotonic() < deadline:
+            self.between()
             turn += 1
             yield turn
 

@@ -10,12 +10,14 @@ import pickle
 import random
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from conformance.agent import Agents
+from conformance.campaign import Campaign
 from conformance.check import Check, check_of
 from conformance.faults.intercept.kept import Kept
 from conformance.gateway import Gateway
@@ -161,7 +163,7 @@ def draw(bench: AnyBench, request: pytest.FixtureRequest) -> Draw:
         seed=context.seed,
         examples=_budget(context, _id(request.node)),
         check=_id(request.node),
-        campaign=context.campaign,
+        campaign=_campaign(bench),
         replay=context.replay,
         shrinks=context.shows_exchanges,
     )
@@ -184,8 +186,16 @@ def races(bench: Bench, request: pytest.FixtureRequest) -> Races:
         seed=context.seed,
         racers=racers,
         rounds=rounds,
-        campaign=context.campaign,
+        campaign=_campaign(bench),
     )
+
+
+def _campaign(bench: AnyBench) -> Campaign | None:
+    """The campaign, in which what a turn sent is of no use once it has held: a campaign takes thousands."""
+    campaign = bench.context.campaign
+    if campaign is None or not isinstance(bench, Bench):
+        return campaign
+    return replace(campaign, between=bench.forget)
 
 
 @pytest.fixture

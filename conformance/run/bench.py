@@ -89,6 +89,10 @@ class Bench:
         self.album.begin(check_id)
         self.anew()
 
+    def forget(self) -> None:
+        """Lets go of what was sent so far in this check; it is searched for secrets all the same."""
+        self._exchanges.clear()
+
     def anew(self) -> World:
         """A record that begins here: what came before is searched for secrets, and shown to nobody."""
         self.received.meet_names(self._keyring.names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -100,3 +101,13 @@ def test_races_are_run_until_the_time_is_over(tmp_path: Path) -> None:
         assert sum(1 for _ in races.each(fewer=2)) > 2
         races = Races(check=CHECK, seed=1, racers=8, rounds=2)
         assert sum(1 for _ in races.each(fewer=2)) == 1
+
+
+def test_something_is_done_between_two_turns_and_not_before_the_first(tmp_path: Path) -> None:
+    done: list[str] = []
+    turns = replace(campaign(tmp_path, share=0.05), between=lambda: done.append("between")).turns()
+    for turn in turns:
+        done.append(str(turn))
+        if turn == 2:
+            break
+    assert done == ["0", "between", "1", "between", "2"]
