@@ -193,7 +193,7 @@ def races(bench: Bench, request: pytest.FixtureRequest) -> Races:
 def _campaign(bench: AnyBench) -> Campaign | None:
     """The campaign, in which what a turn sent is of no use once it has held: a campaign takes thousands."""
     campaign = bench.context.campaign
-    if campaign is None or not isinstance(bench, Bench):
+    if campaign is None or not isinstance(bench, Bench | ServiceBench):
         return campaign
     return replace(campaign, between=bench.forget)
 

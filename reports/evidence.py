@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -89,7 +89,8 @@ class EvidenceWriter:
         said = strings([values, *(shown for _, shown in exchanges)])
         values["public"] = sorted(redaction.runs(said) & set(result.public))
         self._write([*exchanges, (Kind.CHECK, values)])
-        self._checks.append(result)
+        # What it rests on stands in the record: a campaign's would fill the memory.
+        self._checks.append(replace(result, exchanges=()))
 
     def missing(self) -> int:
         """How many of the planned checks have no line yet."""
