@@ -79,6 +79,13 @@ def _lets_pages_ask_first(asked: Asked, answered: Answered, _: Gateway) -> Answe
     return replace(answered, status=204, headers=headers, body=b"")
 
 
+def _knows_who_asks(asked: Asked, answered: Answered, _: Gateway) -> Answered:
+    """A firewall takes whoever does not say what it is for a scanner."""
+    if asked.headers.get("user-agent"):
+        return answered
+    return Answered(status=403, headers=(("content-type", "text/plain"),), body=b"forbidden")
+
+
 def _explains_elsewhere(_: Asked, answered: Answered, __: Gateway) -> Answered:
     """Whoever cannot go on, for a bad request or a Pending agent, reads why on the operator's own site."""
     stuck = b"<form" not in answered.body and answered.header("content-type").startswith("text/html")
@@ -142,6 +149,11 @@ VARIANTS = (
         around=meddling(_explains_by_code),
     ),
     variant("request-id-repeated", "every answer repeats the request's ID", around=meddling(_says_who_asked)),
+    variant(
+        "nobody-without-a-name",
+        "a request without a User-Agent is answered with 403",
+        around=meddling(_knows_who_asks),
+    ),
     variant(
         "preflight-everywhere", "every OPTIONS is answered with 204", around=meddling(_lets_pages_ask_first)
     ),
