@@ -7,11 +7,12 @@ from binascii import Error
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
-from urllib.parse import unquote_plus
+from urllib.parse import quote, unquote_plus
 
 from starlette.types import ASGIApp
 
 from reference.defects.defect import Defect, defect, instead, without
+from reference.defects.meddling import Answered, Asked, meddling
 from reference.gateway.gateway import Gateway
 from reference.gateway.ids import Ids, fingerprint
 from reference.gateway.policy import code_exchange as honest
@@ -132,6 +133,14 @@ def of_an_agent_with_the_same_address(facts: CodeFacts) -> Refusal | None:
     return honest.code_is_the_agents_own(facts)
 
 
+def on_to_the_sign_in(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
+    """Who comes by GET is to sign in first, and is then to come back with all that they brought."""
+    if asked.method != "GET" or not asked.path.endswith("/oauth2/token"):
+        return answered
+    back = quote(f"{asked.path}?{asked.query}", safe="")
+    return Answered(status=302, headers=(("location", f"{gateway.core_url}/login?next={back}"),), body=b"")
+
+
 CLIENTS: tuple[Defect, ...] = (
     defect(
         "agent-secret-not-checked",
@@ -206,6 +215,12 @@ PLACES: tuple[Defect, ...] = (
         token_methods=("GET", "POST"),
         token_fields=lambda form, query: form or query,
         token_request_checks=without(TOKEN_REQUEST_CHECKS, honest.nothing_is_in_the_url),
+    ),
+    defect(
+        "get-sent-on-with-its-secret",
+        "A GET at the token endpoint is sent to a sign-in page, with all that it brought in the address.",
+        "CODE-15",
+        around=meddling(on_to_the_sign_in),
     ),
     defect(
         "credentials-from-the-url",

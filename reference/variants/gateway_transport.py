@@ -86,6 +86,13 @@ def _knows_who_asks(asked: Asked, answered: Answered, _: Gateway) -> Answered:
     return Answered(status=403, headers=(("content-type", "text/plain"),), body=b"forbidden")
 
 
+def _shows_people_in(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
+    """The pages of the core want a user, and the token endpoint is a page to whoever comes by GET."""
+    if asked.method != "GET" or not asked.path.endswith("/oauth2/token"):
+        return answered
+    return Answered(status=302, headers=(("location", f"{gateway.core_url}/login"),), body=b"")
+
+
 def _explains_elsewhere(_: Asked, answered: Answered, __: Gateway) -> Answered:
     """Whoever cannot go on, for a bad request or a Pending agent, reads why on the operator's own site."""
     stuck = b"<form" not in answered.body and answered.header("content-type").startswith("text/html")
@@ -149,6 +156,11 @@ VARIANTS = (
         around=meddling(_explains_by_code),
     ),
     variant("request-id-repeated", "every answer repeats the request's ID", around=meddling(_says_who_asked)),
+    variant(
+        "tokens-by-get-after-a-sign-in",
+        "a GET at the token endpoint is sent to a sign-in page",
+        around=meddling(_shows_people_in),
+    ),
     variant(
         "nobody-without-a-name",
         "a request without a User-Agent is answered with 403",

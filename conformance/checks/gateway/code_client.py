@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, unquote_plus, urlencode
 
 from conformance.check import check
 from conformance.checks.gateway._exchanges import TOKENS, no_tokens, proven, works
-from conformance.claims import LeftOut, require
+from conformance.claims import LeftOut, expect, require
 from conformance.gateway import Gateway
 from conformance.near_misses import changed, changed_at_the_end, cut_short, in_other_case, longer
 from conformance.parties import Authorization
@@ -160,13 +160,35 @@ def _refused_in_a_header(
 
 @check("CODE-15")
 def get_gives_no_tokens(world: World) -> None:
-    """A GET with everything that a POST would need is refused."""
+    """A GET with everything that a POST would need is refused, or sent away with nothing.
+
+    A gateway may send whoever has not signed in to its pages, whatever they ask for by GET.
+    """
     world, authorization = proven(world)
     url = f"{token_endpoint(world.gateway.core_url)}?{urlencode(_form(world.gateway, authorization))}"
     answer = world.gateway.wire.send("code exchange by GET", get(url))
     _note(world, answer)
 
-    no_tokens(answer, "the method GET")
+    if answer.status in range(300, 400):
+        _sent_away_with_nothing(answer, authorization)
+    else:
+        no_tokens(answer, "the method GET")
+
+
+def _sent_away_with_nothing(answer: Exchange, authorization: Authorization) -> None:
+    """A redirect gives no tokens, and takes neither the code nor the secret along."""
+    once = unquote_plus(" ".join(answer.answer.headers_named("Location") if answer.answer else ()))
+    # What a page is to lead back to stands in an address within the address.
+    said = f"{once} {unquote_plus(once)}"
+    secrets = {"code": authorization.code, "client_secret": authorization.agent.client_secret}
+    taken = [name for name, secret in secrets.items() if secret.reveal() in said]
+    taken += [name for name in TOKENS if f"{name}=" in said or answer.member(name) is not None]
+    expect.that(
+        not taken,
+        "exchange with the method GET",
+        expected="a refusal, or a redirect with nothing of the exchange in it",
+        got=f"{answer.outcome()} with {', '.join(taken)}",
+    )
 
 
 @check("CODE-15", cases=DOUBLED)
