@@ -94,7 +94,7 @@ class AnotherPort:
 
 
 def listening_as(odd: Listen, *, which: int) -> Listen:
-    """Of several hosts that speak TLS, the one that listens as this one in a row does it in a way of its own."""
+    """Of several hosts that speak TLS, this one in their order listens in a way of its own."""
     others = 0
 
     async def listening(origin: Origin, tls: ssl.SSLContext | None, state: ServerState) -> Listener:
