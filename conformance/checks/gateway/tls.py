@@ -39,7 +39,7 @@ def plain_http_on_the_same_port_gets_no_content(gateway: Gateway, world: World, 
     if document is not None:
         require(gateway.fetch(document, "the same over TLS")).status(200)
     request = agent_wire.get(document) if document is not None else _proxy_token_request(gateway, world)
-    secure.plain_http_is_refused(place, url, request)
+    secure.plain_http_is_refused(place, request.url, request)
 
 
 def _key_set(gateway: Gateway, world: World) -> str | None:
