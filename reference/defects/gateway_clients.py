@@ -16,7 +16,7 @@ from reference.defects.meddling import Answered, Asked, meddling
 from reference.gateway.gateway import Gateway
 from reference.gateway.ids import Ids, fingerprint
 from reference.gateway.policy import code_exchange as honest
-from reference.gateway.policy import registration
+from reference.gateway.policy import proxy, registration
 from reference.gateway.policy.code_exchange import (
     AGENT_CHECKS,
     CODE_CHECKS,
@@ -123,6 +123,29 @@ def basic_alone(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
     return basic_too()(facts)
 
 
+def vouched_for_by_a_proxy_client() -> dict[str, Any]:
+    """Whoever shows the credentials of any client may exchange for the agent that the form names."""
+    held: list[Gateway] = []
+
+    def around(app: ASGIApp, gateway: Gateway) -> ASGIApp:
+        held[:] = [gateway]
+        return app
+
+    def credentials(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
+        shown = proxy.proxy_credentials(facts)
+        client = None if isinstance(shown, Refusal) else proxy.proxy_client_named(held[0].store, shown)
+        if isinstance(shown, Refusal) or client is None or not facts.value("client_id"):
+            return honest.agent_credentials(facts)
+        refusal = proxy.proxy_secret_is_right(proxy.ProxyClientFacts(credentials=shown, client=client))
+        return refusal or AgentCredentials(client_id=facts.value("client_id"), secret="")
+
+    return {
+        "around": around,
+        "agent_credentials": credentials,
+        "agent_checks": instead(AGENT_CHECKS, honest.agent_secret_is_right, right_or_missing),
+    }
+
+
 def nameless(refusal: Refusal | None) -> Refusal | None:
     return replace(refusal, error="") if refusal else None
 
@@ -185,6 +208,12 @@ CLIENTS: tuple[Defect, ...] = (
         "A code gives tokens to every agent with that redirect URI.",
         "CODE-08",
         code_checks=instead(CODE_CHECKS, honest.code_is_the_agents_own, of_an_agent_with_the_same_address),
+    ),
+    defect(
+        "proxy-client-vouches-for-an-agent",
+        "A Proxy client may exchange the code of the agent that its form names.",
+        "CODE-08",
+        **vouched_for_by_a_proxy_client(),
     ),
     defect(
         "wrong-agent-gets-no-error",

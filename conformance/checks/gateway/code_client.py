@@ -104,18 +104,26 @@ def nobody_gets_no_tokens(world: World, case: Mapping[str, str | None]) -> None:
     no_tokens(world.gateway.exchange(authorization, **case), "no client_id")
 
 
-@check("CODE-08", cases=("agent", "agent-with-a-verifier-of-its-own", "proxy-client"))
+# What a Proxy client leaves out of the form: who it is stands in its header.
+BY_PROXY_CLIENTS: Mapping[str, tuple[str, ...]] = {
+    "proxy-client": CREDENTIALS,
+    "proxy-client-that-names-the-agent": ("client_secret",),
+}
+
+
+@check("CODE-08", cases=("agent", "agent-with-a-verifier-of-its-own", *BY_PROXY_CLIENTS))
 def code_of_one_agent_gets_another_client_no_tokens(world: World, case: str) -> None:
     """A client with good credentials of its own gets no tokens for another agent's code.
 
-    A Proxy client, which is no agent at all, has its credentials where Proxy clients have them.
+    A Proxy client, which is no agent at all, has its credentials where Proxy clients have them; the form may
+    name the agent all the same.
     """
     world, authorization = proven(world)
     gateway = world.gateway
-    if case == "proxy-client":
+    if case in BY_PROXY_CLIENTS:
         client = world.home().proxy_client
         require(gateway.proxy_token(client)).status(200)
-        form = _form(gateway, authorization, without=CREDENTIALS)
+        form = _form(gateway, authorization, without=BY_PROXY_CLIENTS[case])
         answer = gateway.token_request(form, gateway.basic(client))
         no_tokens(answer, "an agent's code, by a Proxy client")
         return
