@@ -23,6 +23,7 @@ from reference.defects.gateway_limits import LIMITS
 from reference.defects.gateway_logs import LOGS
 from reference.defects.gateway_lookalikes import LOOKALIKES
 from reference.defects.gateway_metadata import DISCOVERY, KEYS
+from reference.defects.gateway_nested_fields import NESTED_FIELDS
 from reference.defects.gateway_network import NETWORK
 from reference.defects.gateway_one_at_a_time import ONE_AT_A_TIME
 from reference.defects.gateway_ownership import OWNERSHIP
@@ -66,6 +67,7 @@ FAMILIES = (
     EXCHANGES,
     BINDINGS,
     AGENTS,
+    NESTED_FIELDS,
     BELIEFS,
     OWNERSHIP,
     REFUSALS,

@@ -13,6 +13,14 @@ from conformance.world import World
 
 TOKENS = ("access_token", "id_token", "refresh_token")
 
+# What may stand behind a field's name, and a value: forms are read as nested by many a framework, and what is
+# then no string may match anything that it is compared with.
+NESTED = {
+    "not-equal": ("[$ne]", "gateproof-wrong"),
+    "greater": ("[$gt]", ""),
+    "list": ("[]", "gateproof-wrong"),
+}
+
 
 def proven(world: World, *, verifier: str | None = None) -> tuple[World, Authorization]:
     """A code that waits, of an agent whose last code was exchanged with success in just the same way."""

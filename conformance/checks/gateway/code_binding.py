@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from string import ascii_letters, digits
 
 from conformance.check import check
-from conformance.checks.gateway._exchanges import invalid_grant, no_tokens, proven, works
+from conformance.checks.gateway._exchanges import NESTED, invalid_grant, no_tokens, proven, works
 from conformance.gateway import CALLBACK
 from conformance.regular import regular
 from conformance.wire.agent import fresh_verifier, s256
@@ -143,6 +143,16 @@ def incomplete_exchange_gets_no_tokens(world: World, case: Mapping[str, str | No
 
     missing = " and ".join(f"{'an empty' if value == '' else 'no'} {name}" for name, value in case.items())
     no_tokens(world.gateway.exchange(authorization, **case), missing)
+
+
+@check("CODE-06", cases=NESTED)
+def nested_verifier_gets_no_tokens(world: World, case: tuple[str, str]) -> None:
+    """A verifier that is no string, but something nested under its name, counts as none."""
+    world, authorization = proven(world)
+    key, value = case
+
+    answer = world.gateway.exchange(authorization, **{"code_verifier": None, f"code_verifier{key}": value})
+    no_tokens(answer, f"code_verifier{key} in place of code_verifier")
 
 
 def _verifier(length: int) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from urllib.parse import quote, unquote_plus, urlencode
 
 from conformance.check import check
-from conformance.checks.gateway._exchanges import TOKENS, no_tokens, proven, works
+from conformance.checks.gateway._exchanges import NESTED, TOKENS, no_tokens, proven, works
 from conformance.claims import LeftOut, expect, require
 from conformance.gateway import Gateway
 from conformance.near_misses import changed, changed_at_the_end, cut_short, in_other_case, longer
@@ -75,6 +75,16 @@ def wrong_secret_gets_no_tokens(world: World, case: Callable[[str], str | None])
         world.gateway.keyring.secret("wrong_secret", wrong)
 
     no_tokens(world.gateway.exchange(authorization, client_secret=wrong), "a wrong client_secret, or none")
+
+
+@check("CODE-07", cases=NESTED)
+def nested_secret_gets_no_tokens(world: World, case: tuple[str, str]) -> None:
+    """A secret that is no string, but something nested under its name, is no right one."""
+    world, authorization = proven(world)
+    key, value = case
+
+    answer = world.gateway.exchange(authorization, **{"client_secret": None, f"client_secret{key}": value})
+    no_tokens(answer, f"client_secret{key} in place of client_secret")
 
 
 @check("CODE-07")
