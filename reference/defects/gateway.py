@@ -37,6 +37,7 @@ from reference.defects.gateway_refusals import REFUSALS
 from reference.defects.gateway_registration import REGISTRATION
 from reference.defects.gateway_requests import REQUESTS
 from reference.defects.gateway_resource import RESOURCE
+from reference.defects.gateway_respelled_codes import RESPELLED
 from reference.defects.gateway_robustness import ROBUSTNESS
 from reference.defects.gateway_second_time import SECOND_TIME
 from reference.defects.gateway_secrets import SECRETS
@@ -65,6 +66,7 @@ FAMILIES = (
     REDIRECTS,
     SIGN_IN,
     EXCHANGES,
+    RESPELLED,
     BINDINGS,
     AGENTS,
     NESTED_FIELDS,

@@ -9,6 +9,7 @@ from conformance.check import check
 from conformance.checks.gateway._exchanges import NESTED, invalid_grant, no_tokens, proven, works
 from conformance.gateway import CALLBACK
 from conformance.regular import regular
+from conformance.respellings import in_the_spare_bits
 from conformance.wire.agent import fresh_verifier, s256
 from conformance.world import World
 
@@ -21,13 +22,6 @@ def _changed(text: str, place: int) -> str:
     return text[:place] + letter + text[place:][1:]
 
 
-def _in_the_spare_bits(verifier: str) -> str:
-    """Another last character for the same octets: 43 characters hold two bits more than 32 octets do."""
-    standard = ascii_letters[26:] + ascii_letters[:26] + digits + "-_"
-    place = standard.index(verifier[-1])
-    return verifier[:-1] + standard[place ^ 1]
-
-
 # Verifiers of the right shape that are not the right one; what is right has 43, 64 or 128 characters.
 WRONG_VERIFIERS: Mapping[str, tuple[int, Callable[[str], str]]] = {
     "another": (43, lambda _: fresh_verifier()),
@@ -36,7 +30,7 @@ WRONG_VERIFIERS: Mapping[str, tuple[int, Callable[[str], str]]] = {
     "first-character-changed": (43, lambda verifier: _changed(verifier, 0)),
     "middle-character-changed": (43, lambda verifier: _changed(verifier, 21)),
     "last-character-changed": (43, lambda verifier: _changed(verifier, 42)),
-    "same-octets-in-base64": (43, _in_the_spare_bits),
+    "same-octets-in-base64": (43, lambda verifier: in_the_spare_bits(verifier) or verifier),
     "first-43-characters": (64, lambda verifier: verifier[:43]),
     "all-but-the-last-character": (64, lambda verifier: verifier[:-1]),
     "all-but-the-first-character": (64, lambda verifier: verifier[1:]),
