@@ -32,6 +32,7 @@ from reference.defects.gateway_races import RACES
 from reference.defects.gateway_races_vault import VAULT_RACES
 from reference.defects.gateway_realms import REALMS
 from reference.defects.gateway_redemption import REDEMPTION
+from reference.defects.gateway_redirect_lines import REDIRECT_LINES
 from reference.defects.gateway_redirects import REDIRECTS
 from reference.defects.gateway_refusals import REFUSALS
 from reference.defects.gateway_registration import REGISTRATION
@@ -64,6 +65,7 @@ FAMILIES = (
     REQUESTS,
     EMPTY,
     REDIRECTS,
+    REDIRECT_LINES,
     SIGN_IN,
     EXCHANGES,
     RESPELLED,
