@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reference.defects.defect import Defect
+from reference.defects.gateway_agents_as_proxies import AGENTS_AS_PROXIES
 from reference.defects.gateway_answers import ANSWERS
 from reference.defects.gateway_authorization import AUTHORIZATION
 from reference.defects.gateway_beliefs import BELIEFS
@@ -71,6 +72,7 @@ FAMILIES = (
     RESPELLED,
     BINDINGS,
     AGENTS,
+    AGENTS_AS_PROXIES,
     NESTED_FIELDS,
     BELIEFS,
     OWNERSHIP,

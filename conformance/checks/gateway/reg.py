@@ -167,6 +167,30 @@ def client_secret_basic_obtains_no_token(gateway: Gateway, world: World, case: s
     expect(answer).not_granted("tokens", "access_token", "id_token", "refresh_token")
 
 
+@check("REG-08", cases=("with-basic", "with-the-form"))
+def client_secret_basic_obtains_no_token_for_the_agent_itself(
+    gateway: Gateway, world: World, case: str
+) -> None:
+    """An agent that registers for client_secret_basic gets none of the tokens that Proxy clients ask for."""
+    require(gateway.proxy_token(world.home().proxy_client)).status(200)
+    metadata = world.metadata(auth_method="client_secret_basic")
+    grants = [*metadata["grant_types"], "client_credentials"]
+
+    registered = gateway.register(metadata | {"grant_types": grants})
+    if registered.status in range(400, 500):
+        expect(registered).not_granted("a client", "client_id", "client_secret")
+        return
+    agent = world.agent_of(registered)
+    pair = agent.client_id, agent.client_secret.reveal()
+    grant = ("grant_type", "client_credentials")
+    if case == "with-basic":
+        answer = gateway.token_request([grant], gateway.spelling.basic(*pair))
+    else:
+        answer = gateway.token_request([grant, *zip(("client_id", "client_secret"), pair, strict=True)])
+
+    expect(answer).not_granted("tokens", "access_token", "id_token", "refresh_token")
+
+
 @check("REG-09")
 def registrations_give_different_clients(gateway: Gateway, world: World) -> None:
     """Every registration gives a client of its own, also for the same metadata."""
