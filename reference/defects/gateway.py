@@ -35,6 +35,7 @@ from reference.defects.gateway_realms import REALMS
 from reference.defects.gateway_redemption import REDEMPTION
 from reference.defects.gateway_redirect_lines import REDIRECT_LINES
 from reference.defects.gateway_redirects import REDIRECTS
+from reference.defects.gateway_refreshed_claims import REFRESHED_CLAIMS
 from reference.defects.gateway_refusals import REFUSALS
 from reference.defects.gateway_registration import REGISTRATION
 from reference.defects.gateway_requests import REQUESTS
@@ -58,6 +59,7 @@ FAMILIES = (
     AUTHORIZATION,
     CLAIMS,
     KEPT,
+    REFRESHED_CLAIMS,
     ANSWERS,
     REDEMPTION,
     PROXY,
