@@ -50,6 +50,7 @@ from reference.defects.gateway_transport import TRANSPORT
 from reference.defects.gateway_vault import VAULT
 from reference.defects.gateway_vault_expiry import EXPIRY
 from reference.defects.gateway_warm import WARM
+from reference.defects.gateway_widened_tokens import WIDENED
 
 FAMILIES = (
     DISCOVERY,
@@ -60,6 +61,7 @@ FAMILIES = (
     CLAIMS,
     KEPT,
     REFRESHED_CLAIMS,
+    WIDENED,
     ANSWERS,
     REDEMPTION,
     PROXY,

@@ -57,7 +57,7 @@ def invalid_grant(answer: Exchange, what: str) -> None:
     )
 
 
-def refreshed(gateway: Gateway, agent: Agent, refresh_token: str) -> Exchange:
+def refreshed(gateway: Gateway, agent: Agent, refresh_token: str, *further: tuple[str, str]) -> Exchange:
     """The refresh grant in the form that RFC 6749 gives it."""
     return gateway.token_request(
         [
@@ -65,5 +65,6 @@ def refreshed(gateway: Gateway, agent: Agent, refresh_token: str) -> Exchange:
             ("refresh_token", refresh_token),
             ("client_id", agent.client_id),
             ("client_secret", agent.client_secret.reveal()),
+            *further,
         ]
     )

@@ -37,7 +37,7 @@ def renewed_token_is_bound_to_the_resource(world: World) -> None:
 
 @check("CLAIM-02", needs=["resources:2"])
 def renewed_token_holds_no_other_resource(world: World) -> None:
-    """A token that came of a refresh is for the Resource of its own grant, and of no other that its agent has."""
+    """A token that came of a refresh is for the Resource of its own grant, and no other of its agent's."""
     one, other = world.two_resources()
     if one.indicator == other.indicator:
         raise LeftOut("the two Resources of the target file stand for one merchant API")
