@@ -188,7 +188,8 @@ def client_secret_basic_obtains_no_token_for_the_agent_itself(
     else:
         answer = gateway.token_request([grant, *zip(("client_id", "client_secret"), pair, strict=True)])
 
-    expect(answer).not_granted("tokens", "access_token", "id_token", "refresh_token")
+    asked = replace(answer, step="client_credentials of an agent with client_secret_basic")
+    expect(asked).not_granted("tokens", "access_token", "id_token", "refresh_token")
 
 
 @check("REG-09")
