@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 from urllib.parse import parse_qsl, urlsplit
 
 from conformance.claims import Unavailable
@@ -27,7 +27,8 @@ class Visit:
     `status` is that of the page the browser ended on; None where it ended on none, or where nobody saw it.
     `acted_on` are the addresses, without queries, of the pages on which the user acted, where that was seen.
     `answers` is False where the address is nobody's who asked: what is called a code there, on an error page
-    for example, is none. `unticked` are the boxes that were left so in the form that was sent last.
+    for example, is none. `unticked` are the boxes that were left so in the form that was sent last, and
+    `sent_last` is what that form said, unless it asked for a password.
     """
 
     sent_to: str | None
@@ -38,6 +39,7 @@ class Visit:
     acted_on: tuple[str, ...] = ()
     answers: bool = True
     unticked: tuple[str, ...] = ()
+    sent_last: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     def parameter(self, name: str) -> str | None:
         """A query parameter of the answer; None when it is missing or doubled."""
@@ -113,11 +115,11 @@ class Browsing(Protocol):
     def look(self, url: str, user: User) -> Visit:
         """Opens an address; redirects are followed, and the user does nothing at all."""
 
-    def hand_over(self, act: int, url: str, user: User, *, begun: str | None = None) -> Visit | None:
-        """Opens an address; the user's act of this number is sent by a new browser instead of this one.
+    def hand_over(self, act: int, url: str, user: User, *, to: Self | None = None) -> Visit | None:
+        """Opens an address; the user's act of this number is sent by another browser instead of this one.
 
-        The user goes on over there, but signs in nowhere anew. With `begun`, the new browser has opened that
-        address before, and the user does nothing there but this one act. None when there are fewer acts.
+        That is a new one, in which the user goes on, but signs in nowhere anew; or, with `to`, one that has
+        been here before, and the user does nothing there but this one act. None when there are fewer acts.
         """
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Self
 from urllib.parse import parse_qsl, urlsplit
 
 from conformance.gateway import CALLBACK, BeyondReach, Visit
@@ -33,11 +34,11 @@ class KeptBrowser:
         request = _opening(url, user)
         return self._seen(self._pages.look(self._browser, request), request)
 
-    def hand_over(self, act: int, url: str, user: User, *, begun: str | None = None) -> Visit | None:
+    def hand_over(self, act: int, url: str, user: User, *, to: Self | None = None) -> Visit | None:
         """The user's act of this number is sent by a browser without this one's cookies."""
-        stranger = self._pages.browser(CALLBACK)
+        other = self._pages.browser(CALLBACK) if to is None else to._browser  # noqa: SLF001 - of the same kind
         request = _opening(url, user)
-        landing = self._pages.hand_over(self._browser, stranger, request, act, begun=begun)
+        landing = self._pages.hand_over(self._browser, other, request, act, known=to is not None)
         return None if landing is None else self._seen(landing, request)
 
     def _seen(self, landing: Landing, request: SignInRequest) -> Visit:
@@ -61,6 +62,7 @@ def visit_of(landing: Landing, request: SignInRequest) -> Visit:
         declined=landing.declined,
         acted_on=landing.acted_on,
         unticked=landing.unticked,
+        sent_last=landing.sent_last,
         answers=_answers(landing.left_to, request),
     )
     if landing.left_to and host is not None and host not in meant and not _ANSWERS & _names(landing.left_to):

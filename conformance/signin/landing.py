@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from conformance.signin.addresses import lands_on
@@ -32,7 +32,8 @@ class Landing:
     `redirected_to` and `left_to` are where it would have gone; neither was fetched. `acts` counts what the
     user did by pressing or submitting, `acted_on` are the pages of that; ways to sign in that cannot see it
     leave them out. `picture` names the file that shows where the user stuck, `unticked` the boxes that were
-    left so in the form that was sent last.
+    left so in the form that was sent last, and `sent_last` is what that one said, unless it asked for a
+    password.
     """
 
     redirected_to: str | None = None
@@ -47,6 +48,7 @@ class Landing:
     acted_on: tuple[str, ...] = ()
     picture: str = ""
     unticked: tuple[str, ...] = ()
+    sent_last: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     @property
     def sent_to(self) -> str | None:

@@ -49,6 +49,11 @@ def submit(form: Form, pressed: Button | None) -> Submission:
     return Submission(method="POST", url=url, body=body, content_type=content_type)
 
 
+def said(form: Form, pressed: Button | None) -> list[tuple[str, str]]:
+    """What the form says as it stands, by name and value; a link says nothing."""
+    return [] if form.method == LINK else [(name, value) for name, value, _ in _entries(form, pressed)]
+
+
 def _entries(form: Form, pressed: Button | None) -> Entries:
     """Names and values in the order of the page; the third member says that it is a file."""
     entries: Entries = []

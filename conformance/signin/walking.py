@@ -13,6 +13,7 @@ from conformance.signin.filling import asks_password, asks_who, choose_form, fil
 from conformance.signin.hints import apply_hints
 from conformance.signin.landing import Landing, SignInRequest
 from conformance.signin.page import Page
+from conformance.signin.submission import said
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,6 +36,7 @@ class _Acts:
     count: int = 0
     declined: bool = False
     unticked: tuple[str, ...] = ()
+    sent_last: tuple[tuple[str, str], ...] = ()
     pages: list[str] = field(default_factory=list)
     answered: Counter[tuple[str, ...]] = field(default_factory=Counter)
 
@@ -97,19 +99,17 @@ class PageSignIn:
         request: SignInRequest,
         act: int,
         *,
-        begun: str | None = None,
+        known: bool = False,
     ) -> Landing | None:
         """The user's act of this number is sent by another browser, without the first one's cookies.
 
         The user goes on over there, but signs in nowhere anew: a gateway that sends the other browser back to
-        the start gives it a sign-in of its own, and what comes of that is no replay. A browser that has begun
-        an authorization may be given that one's pages at any time, so nothing more is done there. None when
-        the sign-in takes fewer acts.
+        the start gives it a sign-in of its own, and what comes of that is no replay. A browser that is known
+        may be given pages of its own errands at any time, so nothing more is done there. None when the
+        sign-in takes fewer acts.
         """
         acts = _Acts()
         with _resting(browser), _resting(other):
-            if begun is not None:
-                other.open(begun, approves=False)
             view = browser.open(request.authorization_url)
             for _ in range(act):
                 chosen = self._act(view, request, acts) if isinstance(view, Page) else "there is no page"
@@ -119,7 +119,7 @@ class PageSignIn:
                     other.take_over(browser)
                 sender = other if acts.count == act else browser
                 view = sender.submit(view, *chosen)
-            if begun is not None:
+            if known:
                 return _landing(view, request, acts, None, ())
             start = without_query(request.authorization_url)
             return self._walk(other, view, request, acts, 0, stop=lambda: start in other.hops)
@@ -174,6 +174,7 @@ class PageSignIn:
         acts.count += 1
         acts.pages.append(without_query(page.url))
         acts.unticked = tuple(item.id or item.name for item in form.fields if _is_left_open(item))
+        acts.sent_last = () if asks_password(form) else tuple(said(form, button))
         acts.declined = acts.declined or (button is not None and reading_of(button, form) == "deny")
         return form, button
 
@@ -207,6 +208,7 @@ def _landing(
         declined=acts.declined,
         acted_on=tuple(acts.pages),
         unticked=acts.unticked,
+        sent_last=acts.sent_last,
     )
     match view:
         case Away(url=url) if lands_on(request.redirect_uri, url):

@@ -22,6 +22,8 @@ from conformance.wire.two_way import TwoWay
 _CONNECT_S = 10.0
 # Long enough for a party on the same machine to have read one piece before the next is there.
 _BETWEEN_S = 0.002
+# What every client says that is not made by hand: a firewall may turn away who does not.
+_OWN_HEADERS = (("Accept", "*/*"), ("User-Agent", "gateproof"))
 
 
 def opened(place: Place, url: str, stack: ExitStack, *, handshake: bool = True) -> socket.socket:
@@ -39,6 +41,8 @@ def octets_of(request: Request, place: Place) -> bytes:
     parts = urlsplit(request.url)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     headers = [("Host", parts.netloc), *place.headers.items(), *request.headers]
+    named = {name.lower() for name, _ in headers}
+    headers += [(name, value) for name, value in _OWN_HEADERS if name.lower() not in named]
     if request.body or request.method == "POST":
         headers.append(("Content-Length", str(len(request.body))))
     head = "".join(f"{name}: {value}\r\n" for name, value in headers)

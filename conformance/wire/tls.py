@@ -104,7 +104,7 @@ def plain_request(place: Place, request: Request, *, timeout_s: float) -> Taken:
 def _in_the_clear(request: Request) -> bytes:
     parts = urlsplit(request.url)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    headers = [("Host", parts.netloc), ("Connection", "close"), *request.headers]
+    headers = [("Host", parts.netloc), ("Connection", "close"), ("User-Agent", "gateproof"), *request.headers]
     if request.body:
         headers.append(("Content-Length", f"{len(request.body)}"))
     lines = [f"{request.method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers)]

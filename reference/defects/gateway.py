@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reference.defects.defect import Defect
+from reference.defects.gateway_agents_as_proxies import AGENTS_AS_PROXIES
 from reference.defects.gateway_answers import ANSWERS
 from reference.defects.gateway_authorization import AUTHORIZATION
 from reference.defects.gateway_beliefs import BELIEFS
@@ -23,6 +24,7 @@ from reference.defects.gateway_limits import LIMITS
 from reference.defects.gateway_logs import LOGS
 from reference.defects.gateway_lookalikes import LOOKALIKES
 from reference.defects.gateway_metadata import DISCOVERY, KEYS
+from reference.defects.gateway_nested_fields import NESTED_FIELDS
 from reference.defects.gateway_network import NETWORK
 from reference.defects.gateway_one_at_a_time import ONE_AT_A_TIME
 from reference.defects.gateway_ownership import OWNERSHIP
@@ -32,11 +34,14 @@ from reference.defects.gateway_races import RACES
 from reference.defects.gateway_races_vault import VAULT_RACES
 from reference.defects.gateway_realms import REALMS
 from reference.defects.gateway_redemption import REDEMPTION
+from reference.defects.gateway_redirect_lines import REDIRECT_LINES
 from reference.defects.gateway_redirects import REDIRECTS
+from reference.defects.gateway_refreshed_claims import REFRESHED_CLAIMS
 from reference.defects.gateway_refusals import REFUSALS
 from reference.defects.gateway_registration import REGISTRATION
 from reference.defects.gateway_requests import REQUESTS
 from reference.defects.gateway_resource import RESOURCE
+from reference.defects.gateway_respelled_codes import RESPELLED
 from reference.defects.gateway_revocations import REVOCATIONS
 from reference.defects.gateway_robustness import ROBUSTNESS
 from reference.defects.gateway_second_time import SECOND_TIME
@@ -47,6 +52,7 @@ from reference.defects.gateway_transport import TRANSPORT
 from reference.defects.gateway_vault import VAULT
 from reference.defects.gateway_vault_expiry import EXPIRY
 from reference.defects.gateway_warm import WARM
+from reference.defects.gateway_widened_tokens import WIDENED
 
 FAMILIES = (
     DISCOVERY,
@@ -56,6 +62,8 @@ FAMILIES = (
     AUTHORIZATION,
     CLAIMS,
     KEPT,
+    REFRESHED_CLAIMS,
+    WIDENED,
     ANSWERS,
     REDEMPTION,
     PROXY,
@@ -66,10 +74,14 @@ FAMILIES = (
     REQUESTS,
     EMPTY,
     REDIRECTS,
+    REDIRECT_LINES,
     SIGN_IN,
     EXCHANGES,
+    RESPELLED,
     BINDINGS,
     AGENTS,
+    AGENTS_AS_PROXIES,
+    NESTED_FIELDS,
     BELIEFS,
     OWNERSHIP,
     REFUSALS,

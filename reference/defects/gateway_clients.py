@@ -7,15 +7,16 @@ from binascii import Error
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
-from urllib.parse import unquote_plus
+from urllib.parse import quote, unquote_plus
 
 from starlette.types import ASGIApp
 
 from reference.defects.defect import Defect, defect, instead, without
+from reference.defects.meddling import Answered, Asked, meddling
 from reference.gateway.gateway import Gateway
 from reference.gateway.ids import Ids, fingerprint
 from reference.gateway.policy import code_exchange as honest
-from reference.gateway.policy import registration
+from reference.gateway.policy import proxy, registration
 from reference.gateway.policy.code_exchange import (
     AGENT_CHECKS,
     CODE_CHECKS,
@@ -122,6 +123,29 @@ def basic_alone(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
     return basic_too()(facts)
 
 
+def vouched_for_by_a_proxy_client() -> dict[str, Any]:
+    """Whoever shows the credentials of any client may exchange for the agent that the form names."""
+    held: list[Gateway] = []
+
+    def around(app: ASGIApp, gateway: Gateway) -> ASGIApp:
+        held[:] = [gateway]
+        return app
+
+    def credentials(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
+        shown = proxy.proxy_credentials(facts)
+        client = None if isinstance(shown, Refusal) else proxy.proxy_client_named(held[0].store, shown)
+        if isinstance(shown, Refusal) or client is None or not facts.value("client_id"):
+            return honest.agent_credentials(facts)
+        refusal = proxy.proxy_secret_is_right(proxy.ProxyClientFacts(credentials=shown, client=client))
+        return refusal or AgentCredentials(client_id=facts.value("client_id"), secret="")
+
+    return {
+        "around": around,
+        "agent_credentials": credentials,
+        "agent_checks": instead(AGENT_CHECKS, honest.agent_secret_is_right, right_or_missing),
+    }
+
+
 def nameless(refusal: Refusal | None) -> Refusal | None:
     return replace(refusal, error="") if refusal else None
 
@@ -130,6 +154,14 @@ def of_an_agent_with_the_same_address(facts: CodeFacts) -> Refusal | None:
     if facts.code is not None and facts.code.redirect_uri in facts.agent.redirect_uris:
         return None
     return honest.code_is_the_agents_own(facts)
+
+
+def on_to_the_sign_in(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
+    """Who comes by GET is to sign in first, and is then to come back with all that they brought."""
+    if asked.method != "GET" or not asked.path.endswith("/oauth2/token"):
+        return answered
+    back = quote(f"{asked.path}?{asked.query}", safe="")
+    return Answered(status=302, headers=(("location", f"{gateway.core_url}/login?next={back}"),), body=b"")
 
 
 CLIENTS: tuple[Defect, ...] = (
@@ -178,6 +210,12 @@ CLIENTS: tuple[Defect, ...] = (
         code_checks=instead(CODE_CHECKS, honest.code_is_the_agents_own, of_an_agent_with_the_same_address),
     ),
     defect(
+        "proxy-client-vouches-for-an-agent",
+        "A Proxy client may exchange the code of the agent that its form names.",
+        "CODE-08",
+        **vouched_for_by_a_proxy_client(),
+    ),
+    defect(
         "wrong-agent-gets-no-error",
         "The refusal of a wrong secret names no error.",
         "CODE-11",
@@ -206,6 +244,12 @@ PLACES: tuple[Defect, ...] = (
         token_methods=("GET", "POST"),
         token_fields=lambda form, query: form or query,
         token_request_checks=without(TOKEN_REQUEST_CHECKS, honest.nothing_is_in_the_url),
+    ),
+    defect(
+        "get-sent-on-with-its-secret",
+        "A GET at the token endpoint is sent to a sign-in page, with all that it brought in the address.",
+        "CODE-15",
+        around=meddling(on_to_the_sign_in),
     ),
     defect(
         "credentials-from-the-url",

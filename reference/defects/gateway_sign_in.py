@@ -7,11 +7,15 @@ from collections.abc import Callable, Mapping
 from itertools import count
 from secrets import randbelow, token_hex
 from types import MappingProxyType
+from typing import Any
 from uuid import uuid4
 
+from starlette.types import ASGIApp
+
 from reference.defects.defect import Defect, defect
+from reference.gateway.gateway import Gateway
 from reference.gateway.ids import Ids
-from reference.gateway.policies import PAGE_HEADERS
+from reference.gateway.policies import PAGE_HEADERS, Pairs
 from reference.gateway.policy import authorization as honest
 from reference.gateway.policy import sign_in
 from reference.gateway.policy.authorization import ConsentFacts
@@ -65,6 +69,33 @@ def numbered(first: int, step: int, form: str) -> Callable[[Ids], str]:
 
 def without_a_cookie_anywhere(found: SignIn, browser: str | None) -> bool:
     return browser is None or sign_in.same_browser(found, browser)
+
+
+def for_whoever_is_signed_in() -> dict[str, Any]:
+    """The approve form asks for a session, as every page does, and not for that of its own user."""
+    held: list[Gateway] = []
+
+    def around(app: ASGIApp, gateway: Gateway) -> ASGIApp:
+        held[:] = [gateway]
+        return app
+
+    def same(found: SignIn, browser: str | None) -> bool:
+        signed_in = bool(browser and held[0].store.browsers.get(browser))
+        return (found.person is not None and signed_in) or sign_in.same_browser(found, browser)
+
+    return {"around": around, "same_browser": same}
+
+
+def yes_in_the_address() -> dict[str, Any]:
+    """Query and form are read as one, and so a link says what the button says."""
+    said = False
+
+    def read(pairs: Pairs) -> Pairs:
+        nonlocal said
+        said = ("decision", "approve") in pairs
+        return honest.as_it_came(pairs)
+
+    return {"read_query": read, "consent": approved_if(lambda facts: facts.was_signed_in and said)}
 
 
 STANDINGS: tuple[Defect, ...] = (
@@ -226,6 +257,12 @@ ACTS: tuple[Defect, ...] = (
         consent=approved_if(lambda facts: facts.was_signed_in),
     ),
     defect(
+        "yes-in-the-address",
+        "What the approve button says counts as well when it stands in the address of the request.",
+        "AUTHZ-17",
+        **yes_in_the_address(),
+    ),
+    defect(
         "forms-work-in-any-browser",
         "No form and no callback asks which browser it comes from.",
         "AUTHZ-19",
@@ -236,6 +273,12 @@ ACTS: tuple[Defect, ...] = (
         "The approve form does not ask which browser it comes from.",
         "AUTHZ-19",
         same_browser=lambda found, browser: found.person is not None or sign_in.same_browser(found, browser),
+    ),
+    defect(
+        "approve-form-works-where-anybody-is-signed-in",
+        "The approve form works in every browser in which somebody is signed in.",
+        "AUTHZ-19",
+        **for_whoever_is_signed_in(),
     ),
     defect(
         "callback-works-in-any-browser",

@@ -5,10 +5,17 @@ from __future__ import annotations
 import ssl
 
 from reference.defects.defect import Defect, defect
-from reference.defects.listening import listen_to_both, listening_under_another_name
+from reference.defects.listening import AnotherPort, listen_to_both, listening_as, under_another_name
+from reference.gateway.policy.discovery import DiscoveryFacts, discovery_document
+from reference.gateway.policy.outcomes import JsonObject
 
 # The API host listens first, the core host after it.
 _CORE = 2
+_KEYS = AnotherPort()
+
+
+def keys_elsewhere(facts: DiscoveryFacts) -> JsonObject:
+    return discovery_document(facts) | {"jwks_uri": _KEYS.on_it(f"{facts.core_url}/jwks")}
 
 
 TRANSPORT: tuple[Defect, ...] = (
@@ -28,9 +35,22 @@ TRANSPORT: tuple[Defect, ...] = (
         listen=listen_to_both,
     ),
     defect(
+        "plain-http-on-the-core-port",
+        "The core host's port for TLS serves plain HTTP as well.",
+        "TLS-01",
+        listen=listening_as(listen_to_both, which=_CORE),
+    ),
+    defect(
+        "plain-http-for-proxy-tokens",
+        "The key set is on a port of its own, and the core host's port serves plain HTTP beside TLS.",
+        "TLS-01",
+        listen=listening_as(_KEYS.beside(listen_to_both), which=_CORE),
+        discovery_document=keys_elsewhere,
+    ),
+    defect(
         "core-certificate-of-another-host",
         "The core host's certificate is self-signed and names another host.",
         "TLS-01",
-        listen=listening_under_another_name(_CORE),
+        listen=listening_as(under_another_name, which=_CORE),
     ),
 )

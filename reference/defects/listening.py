@@ -93,8 +93,8 @@ class AnotherPort:
         return parts._replace(netloc=f"{parts.hostname}:{self.port}").geturl()
 
 
-def listening_under_another_name(which: int) -> Listen:
-    """The host that listens as this one of several shows a certificate made by hand, for another host."""
+def listening_as(odd: Listen, *, which: int) -> Listen:
+    """Of several hosts that speak TLS, this one in their order listens in a way of its own."""
     others = 0
 
     async def listening(origin: Origin, tls: ssl.SSLContext | None, state: ServerState) -> Listener:
@@ -102,9 +102,14 @@ def listening_under_another_name(which: int) -> Listen:
         if tls is None or not origin.url.startswith("https:"):
             return await listen(origin, tls, state)
         others += 1
-        return await listen(origin, _self_made("gateway.example") if others == which else tls, state)
+        return await (odd if others == which else listen)(origin, tls, state)
 
     return listening
+
+
+async def under_another_name(origin: Origin, _tls: ssl.SSLContext | None, state: ServerState) -> Listener:
+    """The certificate was made by hand, for another host."""
+    return await listen(origin, _self_made("gateway.example"), state)
 
 
 def _self_made(host: str) -> ssl.SSLContext:

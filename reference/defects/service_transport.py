@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ssl
 
-from reference.defects.listening import AnotherPort, listen_to_both, listening_under_another_name
+from reference.defects.listening import AnotherPort, listen_to_both, listening_as, under_another_name
 from reference.defects.service_defect import ServiceDefect, defect
 from reference.defects.service_pointers import pointing
 
@@ -27,7 +27,7 @@ TRANSPORT: tuple[ServiceDefect, ...] = (
         "certificate-of-another-host",
         "The service's certificate is self-signed and names another host.",
         "TLS-01",
-        listen=listening_under_another_name(1),
+        listen=listening_as(under_another_name, which=1),
     ),
     defect(
         "plain-http-where-the-operation-is",

@@ -9,9 +9,12 @@ from types import MappingProxyType
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from reference.defects.gateway_respelled_codes import by_its_octets
 from reference.gateway.gateway import Gateway
 from reference.gateway.keys import KeyRing, SigningKey
+from reference.gateway.policies import Pairs
 from reference.gateway.policy import code_exchange, token_claims
+from reference.gateway.policy.authorization import REDIRECT_CHECKS, AuthorizationFacts
 from reference.gateway.policy.code_exchange import (
     AGENT_CHECKS,
     TOKEN_REQUEST_CHECKS,
@@ -29,6 +32,9 @@ from reference.gateway.store import Expiring
 from reference.variants.variant import Variant, variant
 
 DAY_S = 86_400
+INVALID_TARGET = Refusal(
+    status=400, error="invalid_target", description="the token is for one Resource, and for what was granted"
+)
 VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
 
 
@@ -125,6 +131,22 @@ def _keys_of_a_day(core: KeyRing, now: float) -> tuple[SigningKey, ...]:
     return core.current, *(old.key for old in core.retired if now < old.retired_at + DAY_S)
 
 
+def _no_other_audience(facts: AuthorizationFacts) -> Refusal | None:
+    """Whoever names what a token is to be for (RFC 8707) has to name what it will be for."""
+    named = {*facts.values("resource"), *facts.values("audience")}
+    return None if named <= {facts.resource.indicator} else INVALID_TARGET
+
+
+def _nothing_to_choose(facts: TokenRequestFacts) -> Refusal | None:
+    """What a token is for and may do was settled when the user approved."""
+    chosen = {"resource", "audience"} if facts.value("refresh_token") else {"resource", "audience", "scope"}
+    return INVALID_TARGET if chosen & {name for name, _ in facts.form} else None
+
+
+def _code_by_its_octets(form: Pairs, _query: Pairs) -> Pairs:
+    return tuple((name, by_its_octets(value) if name == "code" else value) for name, value in form)
+
+
 VARIANTS: tuple[Variant, ...] = (
     variant("access-tokens-of-a-minute", "an access token lives a minute", access_token_claims=_living(60)),
     variant(
@@ -189,6 +211,17 @@ VARIANTS: tuple[Variant, ...] = (
         "talkative-token-answers",
         "token answers have members that nobody knows, in another order",
         token_answer=_talkative,
+    ),
+    variant(
+        "other-audiences-refused",
+        "a request that names another audience, or an exchange that names scopes, is refused",
+        redirect_checks=(*REDIRECT_CHECKS, _no_other_audience),
+        token_request_checks=(*TOKEN_REQUEST_CHECKS, _nothing_to_choose),
+    ),
+    variant(
+        "codes-read-by-their-octets",
+        "a code is the same in every spelling of its octets, used or not",
+        token_fields=_code_by_its_octets,
     ),
     variant(
         "url-parameters-ignored",

@@ -79,6 +79,20 @@ def _lets_pages_ask_first(asked: Asked, answered: Answered, _: Gateway) -> Answe
     return replace(answered, status=204, headers=headers, body=b"")
 
 
+def _knows_who_asks(asked: Asked, answered: Answered, _: Gateway) -> Answered:
+    """A firewall takes whoever does not say what it is for a scanner."""
+    if asked.headers.get("user-agent"):
+        return answered
+    return Answered(status=403, headers=(("content-type", "text/plain"),), body=b"forbidden")
+
+
+def _shows_people_in(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
+    """The pages of the core want a user, and the token endpoint is a page to whoever comes by GET."""
+    if asked.method != "GET" or not asked.path.endswith("/oauth2/token"):
+        return answered
+    return Answered(status=302, headers=(("location", f"{gateway.core_url}/login"),), body=b"")
+
+
 def _explains_elsewhere(_: Asked, answered: Answered, __: Gateway) -> Answered:
     """Whoever cannot go on, for a bad request or a Pending agent, reads why on the operator's own site."""
     stuck = b"<form" not in answered.body and answered.header("content-type").startswith("text/html")
@@ -142,6 +156,16 @@ VARIANTS = (
         around=meddling(_explains_by_code),
     ),
     variant("request-id-repeated", "every answer repeats the request's ID", around=meddling(_says_who_asked)),
+    variant(
+        "tokens-by-get-after-a-sign-in",
+        "a GET at the token endpoint is sent to a sign-in page",
+        around=meddling(_shows_people_in),
+    ),
+    variant(
+        "nobody-without-a-name",
+        "a request without a User-Agent is answered with 403",
+        around=meddling(_knows_who_asks),
+    ),
     variant(
         "preflight-everywhere", "every OPTIONS is answered with 204", around=meddling(_lets_pages_ask_first)
     ),

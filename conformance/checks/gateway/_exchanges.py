@@ -13,6 +13,14 @@ from conformance.world import World
 
 TOKENS = ("access_token", "id_token", "refresh_token")
 
+# What may stand behind a field's name, and a value: forms are read as nested by many a framework, and what is
+# then no string may match anything that it is compared with.
+NESTED = {
+    "not-equal": ("[$ne]", "gateproof-wrong"),
+    "greater": ("[$gt]", ""),
+    "list": ("[]", "gateproof-wrong"),
+}
+
 
 def proven(world: World, *, verifier: str | None = None) -> tuple[World, Authorization]:
     """A code that waits, of an agent whose last code was exchanged with success in just the same way."""
@@ -49,7 +57,7 @@ def invalid_grant(answer: Exchange, what: str) -> None:
     )
 
 
-def refreshed(gateway: Gateway, agent: Agent, refresh_token: str) -> Exchange:
+def refreshed(gateway: Gateway, agent: Agent, refresh_token: str, *further: tuple[str, str]) -> Exchange:
     """The refresh grant in the form that RFC 6749 gives it."""
     return gateway.token_request(
         [
@@ -57,5 +65,6 @@ def refreshed(gateway: Gateway, agent: Agent, refresh_token: str) -> Exchange:
             ("refresh_token", refresh_token),
             ("client_id", agent.client_id),
             ("client_secret", agent.client_secret.reveal()),
+            *further,
         ]
     )

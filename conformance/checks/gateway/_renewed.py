@@ -33,15 +33,32 @@ def renewed(world: World) -> Grant:
     return kept.grant
 
 
+def renewed_from(world: World, grant: Grant) -> Grant:
+    """This very grant after a refresh, where `renewed` has shown that a refresh is understood.
+
+    A gateway may end what an agent was given before when its user authorizes it again.
+    """
+    renewed(world)
+    fresh = _refreshed(world, grant)
+    if fresh is None:
+        raise LeftOut("a later authorization of the same agent ends the refresh token of an earlier one")
+    return fresh
+
+
 def _fresh(world: World) -> Grant | None:
-    grant = world.grant()
-    answer = refreshed(world.gateway, grant.agent, grant.refresh_token.reveal())
-    token = answer.member("access_token")
-    if answer.status != 200 or not isinstance(token, str) or not token:
+    fresh = _refreshed(world, world.grant())
+    if fresh is None:
         return None
-    fresh = replace(grant, access_token=world.gateway.keyring.secret("access_token", token), answer=answer)
-    parsed = read(token)
+    parsed = read(fresh.access_token.reveal())
     if parsed is None:
         return None
     named = fresh.resource.indicator in strings_in({"aud": parsed.claims.get("aud")})
     return fresh if named or world.redeem(fresh, world.proxy_token()).status == 200 else None
+
+
+def _refreshed(world: World, grant: Grant) -> Grant | None:
+    answer = refreshed(world.gateway, grant.agent, grant.refresh_token.reveal())
+    token = answer.member("access_token")
+    if answer.status != 200 or not isinstance(token, str) or not token:
+        return None
+    return replace(grant, access_token=world.gateway.keyring.secret("access_token", token), answer=answer)

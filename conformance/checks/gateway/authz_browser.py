@@ -154,6 +154,22 @@ def code_never_comes_unasked_after_another_users_yes(gateway: Gateway, world: Wo
     _asked_first(gateway, world, browser, agent, second)
 
 
+@check("AUTHZ-17", needs=["users:2"])
+def code_never_comes_unasked_with_a_yes_in_the_address(gateway: Gateway, world: World) -> None:
+    """An address that says what a form says when a user approves is no yes: anybody can make a link of it.
+
+    What the form says is another user's, as whoever makes the link would have it.
+    """
+    first, second = world.users[:2]
+    agent, browser = world.agent(), gateway.browser()
+    yes = approves(gateway, world, gateway.browser(), agent, second).sent_last
+    if not yes:
+        raise LeftOut("the form that a user sends last says nothing that could stand in an address")
+    approves(gateway, world, browser, world.agent(), first)
+
+    _asked_first(gateway, world, browser, agent, first, **dict(yes))
+
+
 @check("AUTHZ-17", needs=["sign-in:decline"])
 def code_never_comes_unasked_after_a_no(gateway: Gateway, world: World) -> None:
     """An agent that the user has declined gets no code by coming again."""
@@ -179,7 +195,7 @@ def _asked_first(
 ) -> None:
     """Nothing comes of a look alone; once the user acts, the same agent gets its code."""
     attempt = world.attempt(agent, user=user)
-    pairs = [*attempt.parameters.items(), *extra.items()]
+    pairs = list({**extra, **attempt.parameters}.items())
     looked = gateway.noted(browser.look(gateway.authorization_url(attempt, pairs=pairs), user))
 
     no_code(looked, "authorization in which the user did nothing")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from conformance.check import check
 from conformance.checks.gateway._visits import approves, no_code
 from conformance.claims import LeftOut, require
-from conformance.gateway import BeyondReach, Gateway, Visit
+from conformance.gateway import BeyondReach, Browsing, Gateway, Visit
 from conformance.parties import Attempt
 from conformance.world import World
 
@@ -32,13 +32,28 @@ def last_form_works_in_no_browser_with_other_cookies(gateway: Gateway, world: Wo
     """
     acts = _acts(gateway, world)
     attempt = world.attempt()
-    own = world.attempt(attempt.agent)
+    own, browser = world.attempt(attempt.agent), gateway.browser()
+    browser.look(gateway.authorization_url(own), own.user)
 
     what = f"form {acts} of {acts}, sent by a browser that had begun another authorization"
-    visit = _handed_over(gateway, acts, attempt, what, begun=gateway.authorization_url(own))
+    visit = _handed_over(gateway, acts, attempt, what, to=browser)
     if visit.parameter("state") == own.parameters["state"]:
         raise LeftOut("the other browser was answered about the authorization that it had begun itself")
     no_code(visit, what)
+
+
+@check("AUTHZ-19", needs=["sign-in:browser", "users:2"])
+def last_form_works_in_no_browser_of_another_user(gateway: Gateway, world: World) -> None:
+    """The form that a code comes of gives none to a browser in which another user is signed in.
+
+    Any site can make that browser send it. What its user has approved there was another agent.
+    """
+    acts = _acts(gateway, world)
+    browser = gateway.browser()
+    approves(gateway, world, browser, world.agent(), world.users[1])
+
+    what = f"form {acts} of {acts}, sent by a browser in which another user is signed in"
+    no_code(_handed_over(gateway, acts, world.attempt(), what, to=browser), what)
 
 
 def _acts(gateway: Gateway, world: World) -> int:
@@ -49,12 +64,12 @@ def _acts(gateway: Gateway, world: World) -> int:
 
 
 def _handed_over(
-    gateway: Gateway, act: int, attempt: Attempt, what: str, *, begun: str | None = None
+    gateway: Gateway, act: int, attempt: Attempt, what: str, *, to: Browsing | None = None
 ) -> Visit:
     """The visit of another browser, which sends the form of this number."""
     url = gateway.authorization_url(attempt)
     try:
-        visit = gateway.browser().hand_over(act, url, attempt.user, begun=begun)
+        visit = gateway.browser().hand_over(act, url, attempt.user, to=to)
     except BeyondReach as end:
         visit = end.visit
     require.that(visit is not None, what, expected="that form", got="a shorter way than before")

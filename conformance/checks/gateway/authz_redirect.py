@@ -69,10 +69,14 @@ NEAR_MISSES = {
     "registered-one-in-the-fragment": "https://evil.example/#https://agent.example/callback",
     "registered-one-in-the-path": "https://evil.example/https://agent.example/callback",
     "registered-one-and-another": "https://agent.example/callback https://evil.example/callback",
+    "registered-one-on-the-first-line": "https://agent.example/callback\nhttps://evil.example/callback",
+    "registered-one-on-the-last-line": "https://evil.example/callback\nhttps://agent.example/callback",
 }
 
 # What parsers, comparisons and browsers may read in more than one way.
-EDITS = "/.?#%;:@\\&=+-_~*!$'(),aZ0|^ \t"
+EDITS = "/.?#%;:@\\&=+-_~*!$'(),aZ0|^ \t\r\n"
+# How what would break a line is written where it is shown.
+_ESCAPED = str.maketrans({"\t": "\\t", "\r": "\\r", "\n": "\\n"})
 
 WITH_QUERY = "https://agent.example/callback?tenant=1&place=a"
 QUERY_MISSES = {
@@ -174,15 +178,16 @@ def _leads_home(uri: str) -> bool:
     """True for what only writes the registered address in another way, or is no address of the web at all."""
     if not uri.lower().startswith("https://"):
         return True
-    host, slash, path = uri[len("https://") :].strip(" \t").partition("/")
+    host, slash, path = uri[len("https://") :].strip(" \t\r\n").partition("/")
     return f"https://{host.lower()}{slash}{path.rstrip('?#')}" == CALLBACK
 
 
 def _refused(world: World, agent: Agent, registered: str, asked_for: str, beside: str = "") -> None:
-    world.show(asked_for)
+    shown = asked_for.translate(_ESCAPED)
+    world.show(asked_for, shown)
     visit = world.gateway.visit(world.attempt(agent, redirect_uri=asked_for), wherever=True)
 
-    what = f"authorization with the redirect URI {asked_for}, where {registered} is registered{beside}"
+    what = f"authorization with the redirect URI {shown}, where {registered} is registered{beside}"
     no_code(visit, what)
     expect.that(
         not _strayed(visit.sent_to, registered, asked_for),

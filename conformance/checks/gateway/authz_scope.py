@@ -6,10 +6,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from conformance.check import check
+from conformance.checks.gateway._exchanges import no_tokens
+from conformance.checks.gateway._further_fields import GRANTS, with_field
 from conformance.checks.gateway._visits import good, no_code, visit_with
 from conformance.claims import LeftOut, expect, observe, require
 from conformance.gateway import Gateway, Visit
 from conformance.parties import Attempt
+from conformance.wire.exchange import Exchange
 from conformance.wire.jose import read
 from conformance.world import World
 
@@ -74,14 +77,35 @@ def scope_of_another_resource_is_not_granted(world: World) -> None:
     _does_not_grant(world, attempt, foreign)
 
 
+@check("AUTHZ-18", cases=GRANTS)
+def scope_that_the_token_request_adds_is_not_granted(world: World, case: str) -> None:
+    """A scope that was made up is not granted either where an exchange or a refresh names it first."""
+    world, attempt = good(world)
+    foreign = FOREIGN_SCOPES["unknown"]("")
+    scope = f"{attempt.parameters['scope']} {foreign}"
+
+    answer = with_field(world, case, "scope", scope, agent=attempt.agent, resource=attempt.resource)
+    if answer.status in range(400, 500):
+        no_tokens(answer, f"the scope {foreign}, at the {case}")
+        return
+    _holds_none(require(answer).status(200), foreign)
+
+
 def _does_not_grant(world: World, attempt: Attempt, foreign: str) -> None:
     visit = visit_with(world, attempt, scope=f"{attempt.parameters['scope']} {foreign}")
     if not visit.codes():
         no_code(visit, f"authorization with the scope {foreign}")
         return
     answer = require(world.gateway.exchange(world.authorized(attempt, visit.codes()[0]))).status(200)
-    granted = require.text(answer.member("scope"), "scope of the code exchange")
-    expect.that(foreign not in granted.split(), "granted scopes", expected=f"no {foreign}", got=granted)
+    require.text(answer.member("scope"), "scope of the code exchange")
+    _holds_none(answer, foreign)
+
+
+def _holds_none(answer: Exchange, foreign: str) -> None:
+    """Neither the answer nor its token grants this scope; the answer to a refresh need not name any."""
+    granted = answer.member("scope")
+    named = granted.split() if isinstance(granted, str) else ()
+    expect.that(foreign not in named, "granted scopes", expected=f"no {foreign}", got=granted)
     token = read(str(answer.member("access_token")))
     claims: Mapping[str, Any] = token.claims if token is not None else {}
     for name in ("scope", "scp", "scopes"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.check import check
-from conformance.checks.gateway._renewed import renewed
+from conformance.checks.gateway._renewed import renewed, renewed_from
 from conformance.checks.gateway._tokens import (
     agent_in,
     bound_to,
@@ -14,7 +14,7 @@ from conformance.checks.gateway._tokens import (
     names_the_agent,
     of_level_2,
 )
-from conformance.claims import expect, require
+from conformance.claims import LeftOut, expect, require
 from conformance.world import World
 
 
@@ -33,6 +33,22 @@ def renewed_token_is_bound_to_the_resource(world: World) -> None:
     grant = renewed(world)
 
     bound_to(claims_of(world, grant), grant.resource.indicator)
+
+
+@check("CLAIM-02", needs=["resources:2"])
+def renewed_token_holds_no_other_resource(world: World) -> None:
+    """A token that came of a refresh is for the Resource of its own grant, and no other of its agent's."""
+    one, other = world.two_resources()
+    if one.indicator == other.indicator:
+        raise LeftOut("the two Resources of the target file stand for one merchant API")
+    world = world.in_one_browser()
+    agent = world.agent()
+    grants = [world.grant(agent=agent, resource=resource) for resource in (one, other)]
+    for grant, foreign in zip(grants, (other, one), strict=True):
+        claims = claims_of(world, renewed_from(world, grant))
+        bound_to(claims, grant.resource.indicator)
+        held = claims["aud"]
+        expect.that(foreign.indicator not in held, "aud", expected=f"no {foreign.indicator}", got=held)
 
 
 @check("CLAIM-03")
@@ -78,3 +94,14 @@ def renewed_token_names_the_project(world: World) -> None:
     grant = renewed(world)
 
     expect.equal(ext_of(world, grant).get("project_id"), grant.resource.project_id, "ext.project_id")
+
+
+@check("CLAIM-08", needs=["two-projects"])
+def renewed_token_names_the_project_of_its_grant(world: World) -> None:
+    """A token that came of a refresh names the Project of its own grant, wherever else its agent has one."""
+    world = world.in_one_browser()
+    agent, projects = world.agent(), (world.home(), world.project())
+    grants = [world.grant(agent=agent, resource=project.resource) for project in projects]
+    for grant in grants:
+        ext = ext_of(world, renewed_from(world, grant))
+        expect.equal(ext.get("project_id"), grant.resource.project_id, "ext.project_id")

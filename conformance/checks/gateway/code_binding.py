@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from string import ascii_letters, digits
 
 from conformance.check import check
-from conformance.checks.gateway._exchanges import invalid_grant, no_tokens, proven, works
+from conformance.checks.gateway._exchanges import NESTED, invalid_grant, no_tokens, proven, works
 from conformance.gateway import CALLBACK
 from conformance.regular import regular
+from conformance.respellings import in_the_spare_bits
 from conformance.wire.agent import fresh_verifier, s256
 from conformance.world import World
 
@@ -21,13 +22,6 @@ def _changed(text: str, place: int) -> str:
     return text[:place] + letter + text[place:][1:]
 
 
-def _in_the_spare_bits(verifier: str) -> str:
-    """Another last character for the same octets: 43 characters hold two bits more than 32 octets do."""
-    standard = ascii_letters[26:] + ascii_letters[:26] + digits + "-_"
-    place = standard.index(verifier[-1])
-    return verifier[:-1] + standard[place ^ 1]
-
-
 # Verifiers of the right shape that are not the right one; what is right has 43, 64 or 128 characters.
 WRONG_VERIFIERS: Mapping[str, tuple[int, Callable[[str], str]]] = {
     "another": (43, lambda _: fresh_verifier()),
@@ -36,7 +30,7 @@ WRONG_VERIFIERS: Mapping[str, tuple[int, Callable[[str], str]]] = {
     "first-character-changed": (43, lambda verifier: _changed(verifier, 0)),
     "middle-character-changed": (43, lambda verifier: _changed(verifier, 21)),
     "last-character-changed": (43, lambda verifier: _changed(verifier, 42)),
-    "same-octets-in-base64": (43, _in_the_spare_bits),
+    "same-octets-in-base64": (43, lambda verifier: in_the_spare_bits(verifier) or verifier),
     "first-43-characters": (64, lambda verifier: verifier[:43]),
     "all-but-the-last-character": (64, lambda verifier: verifier[:-1]),
     "all-but-the-first-character": (64, lambda verifier: verifier[1:]),
@@ -143,6 +137,16 @@ def incomplete_exchange_gets_no_tokens(world: World, case: Mapping[str, str | No
 
     missing = " and ".join(f"{'an empty' if value == '' else 'no'} {name}" for name, value in case.items())
     no_tokens(world.gateway.exchange(authorization, **case), missing)
+
+
+@check("CODE-06", cases=NESTED)
+def nested_verifier_gets_no_tokens(world: World, case: tuple[str, str]) -> None:
+    """A verifier that is no string, but something nested under its name, counts as none."""
+    world, authorization = proven(world)
+    key, value = case
+
+    answer = world.gateway.exchange(authorization, **{"code_verifier": None, f"code_verifier{key}": value})
+    no_tokens(answer, f"code_verifier{key} in place of code_verifier")
 
 
 def _verifier(length: int) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, unquote_plus, urlencode
 
 from conformance.check import check
-from conformance.checks.gateway._exchanges import TOKENS, no_tokens, proven, works
-from conformance.claims import LeftOut, require
+from conformance.checks.gateway._exchanges import NESTED, TOKENS, no_tokens, proven, works
+from conformance.claims import LeftOut, expect, require
 from conformance.gateway import Gateway
 from conformance.near_misses import changed, changed_at_the_end, cut_short, in_other_case, longer
 from conformance.parties import Authorization
@@ -77,6 +77,16 @@ def wrong_secret_gets_no_tokens(world: World, case: Callable[[str], str | None])
     no_tokens(world.gateway.exchange(authorization, client_secret=wrong), "a wrong client_secret, or none")
 
 
+@check("CODE-07", cases=NESTED)
+def nested_secret_gets_no_tokens(world: World, case: tuple[str, str]) -> None:
+    """A secret that is no string, but something nested under its name, is no right one."""
+    world, authorization = proven(world)
+    key, value = case
+
+    answer = world.gateway.exchange(authorization, **{"client_secret": None, f"client_secret{key}": value})
+    no_tokens(answer, f"client_secret{key} in place of client_secret")
+
+
 @check("CODE-07")
 def secret_of_another_agent_gets_no_tokens(world: World) -> None:
     """The secret of another agent is as wrong as an invented one."""
@@ -104,18 +114,26 @@ def nobody_gets_no_tokens(world: World, case: Mapping[str, str | None]) -> None:
     no_tokens(world.gateway.exchange(authorization, **case), "no client_id")
 
 
-@check("CODE-08", cases=("agent", "agent-with-a-verifier-of-its-own", "proxy-client"))
+# What a Proxy client leaves out of the form: who it is stands in its header.
+BY_PROXY_CLIENTS: Mapping[str, tuple[str, ...]] = {
+    "proxy-client": CREDENTIALS,
+    "proxy-client-that-names-the-agent": ("client_secret",),
+}
+
+
+@check("CODE-08", cases=("agent", "agent-with-a-verifier-of-its-own", *BY_PROXY_CLIENTS))
 def code_of_one_agent_gets_another_client_no_tokens(world: World, case: str) -> None:
     """A client with good credentials of its own gets no tokens for another agent's code.
 
-    A Proxy client, which is no agent at all, has its credentials where Proxy clients have them.
+    A Proxy client, which is no agent at all, has its credentials where Proxy clients have them; the form may
+    name the agent all the same.
     """
     world, authorization = proven(world)
     gateway = world.gateway
-    if case == "proxy-client":
+    if case in BY_PROXY_CLIENTS:
         client = world.home().proxy_client
         require(gateway.proxy_token(client)).status(200)
-        form = _form(gateway, authorization, without=CREDENTIALS)
+        form = _form(gateway, authorization, without=BY_PROXY_CLIENTS[case])
         answer = gateway.token_request(form, gateway.basic(client))
         no_tokens(answer, "an agent's code, by a Proxy client")
         return
@@ -160,13 +178,35 @@ def _refused_in_a_header(
 
 @check("CODE-15")
 def get_gives_no_tokens(world: World) -> None:
-    """A GET with everything that a POST would need is refused."""
+    """A GET with everything that a POST would need is refused, or sent away with nothing.
+
+    A gateway may send whoever has not signed in to its pages, whatever they ask for by GET.
+    """
     world, authorization = proven(world)
     url = f"{token_endpoint(world.gateway.core_url)}?{urlencode(_form(world.gateway, authorization))}"
     answer = world.gateway.wire.send("code exchange by GET", get(url))
     _note(world, answer)
 
-    no_tokens(answer, "the method GET")
+    if answer.status in range(300, 400):
+        _sent_away_with_nothing(answer, authorization)
+    else:
+        no_tokens(answer, "the method GET")
+
+
+def _sent_away_with_nothing(answer: Exchange, authorization: Authorization) -> None:
+    """A redirect gives no tokens, and takes neither the code nor the secret along."""
+    once = unquote_plus(" ".join(answer.answer.headers_named("Location") if answer.answer else ()))
+    # What a page is to lead back to stands in an address within the address.
+    said = f"{once} {unquote_plus(once)}"
+    secrets = {"code": authorization.code, "client_secret": authorization.agent.client_secret}
+    taken = [name for name, secret in secrets.items() if secret.reveal() in said]
+    taken += [name for name in TOKENS if f"{name}=" in said or answer.member(name) is not None]
+    expect.that(
+        not taken,
+        "exchange with the method GET",
+        expected="a refusal, or a redirect with nothing of the exchange in it",
+        got=f"{answer.outcome()} with {', '.join(taken)}",
+    )
 
 
 @check("CODE-15", cases=DOUBLED)

@@ -7,7 +7,7 @@ from typing import Any
 
 from conformance.check import check
 from conformance.checks.gateway._registrations import accepted
-from conformance.checks.gateway._visits import code_came
+from conformance.checks.gateway._visits import code_came, no_code
 from conformance.claims import LeftOut, expect, observe, require
 from conformance.entropy import apparent_bits
 from conformance.gateway import CALLBACK, Gateway
@@ -38,6 +38,8 @@ BAD_URIS = {
     "scheme-with-plus": "https+agent://agent.example/callback",
     "javascript": "javascript:alert(1)",
     "javascript-that-names-https": "javascript://agent.example/%0aalert('https://')",
+    "javascript-before-a-line-of-https": "javascript:alert(1)//\nhttps://agent.example/callback",
+    "http-before-a-line-of-https": "http://agent.example/\nhttps://agent.example/callback",
     "data": "data:text/html,<p>https://agent.example</p>",
     "file": "file:///tmp/callback",
     "ftp": "ftp://agent.example/callback",
@@ -116,6 +118,24 @@ def one_bad_redirect_uri_spoils_the_list(gateway: Gateway, world: World, case: l
     expect(answer).not_granted("a client", "client_id", "client_secret")
 
 
+@check("REG-06")
+def redirect_uri_in_no_array_must_be_https(gateway: Gateway, world: World) -> None:
+    """A redirect URI of another scheme that stands in no array is refused, or no code is ever sent to it.
+
+    The specification has an array. What becomes of a lone string is open otherwise: it may be left out.
+    """
+    world.authorization(agent=world.agent())
+    bad = BAD_URIS["http"]
+    registered = gateway.register(world.metadata() | {"redirect_uris": bad})
+    if registered.status in range(400, 500):
+        expect(registered).not_granted("a client", "client_id", "client_secret")
+        return
+
+    visit = gateway.visit(world.attempt(world.agent_of(registered), redirect_uri=bad), wherever=True)
+
+    no_code(visit, f"authorization with the redirect URI {bad}, which was registered in no array")
+
+
 @check("REG-07")
 def client_secret_post_works(gateway: Gateway, world: World) -> None:
     """An agent that sends its secret in the form gets its tokens."""
@@ -145,6 +165,31 @@ def client_secret_basic_obtains_no_token(gateway: Gateway, world: World, case: s
     answer = _exchanged(gateway, world.authorized(attempt, code), by_basic=case == "with-basic")
 
     expect(answer).not_granted("tokens", "access_token", "id_token", "refresh_token")
+
+
+@check("REG-08", cases=("with-basic", "with-the-form"))
+def client_secret_basic_obtains_no_token_for_the_agent_itself(
+    gateway: Gateway, world: World, case: str
+) -> None:
+    """An agent that registers for client_secret_basic gets none of the tokens that Proxy clients ask for."""
+    require(gateway.proxy_token(world.home().proxy_client)).status(200)
+    metadata = world.metadata(auth_method="client_secret_basic")
+    grants = [*metadata["grant_types"], "client_credentials"]
+
+    registered = gateway.register(metadata | {"grant_types": grants})
+    if registered.status in range(400, 500):
+        expect(registered).not_granted("a client", "client_id", "client_secret")
+        return
+    agent = world.agent_of(registered)
+    pair = agent.client_id, agent.client_secret.reveal()
+    grant = ("grant_type", "client_credentials")
+    if case == "with-basic":
+        answer = gateway.token_request([grant], gateway.spelling.basic(*pair))
+    else:
+        answer = gateway.token_request([grant, *zip(("client_id", "client_secret"), pair, strict=True)])
+
+    asked = replace(answer, step="client_credentials of an agent with client_secret_basic")
+    expect(asked).not_granted("tokens", "access_token", "id_token", "refresh_token")
 
 
 @check("REG-09")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from conformance import secure
+from conformance import console, secure
 from conformance.check import check
+from conformance.claims import require
 from conformance.gateway import Gateway
 from conformance.parties import Resource
 from conformance.wire import agent as agent_wire
+from conformance.wire import backend as backend_wire
 from conformance.wire import tls
-from conformance.wire.place import Place
+from conformance.wire.exchange import Request
+from conformance.wire.place import Place, origin
 from conformance.world import World
 
 ORIGINS = ("base", "core")
@@ -30,8 +33,28 @@ def old_version_is_refused(gateway: Gateway, world: World, case: tuple[str, str]
 
 @check("TLS-01", cases=ORIGINS)
 def plain_http_on_the_same_port_gets_no_content(gateway: Gateway, world: World, case: str) -> None:
-    """A request in the clear is turned away: by an alert, a closed connection or a 4xx."""
-    secure.plain_http_is_refused(*_origin(gateway, world.home().resource, case))
+    """What gets content over TLS is turned away in the clear: by an alert, a closed connection or a 4xx."""
+    place, url = _origin(gateway, world.home().resource, case)
+    document = url if case == "base" else _key_set(gateway, world)
+    if document is not None:
+        require(gateway.fetch(document, "the same over TLS")).status(200)
+    request = agent_wire.get(document) if document is not None else _proxy_token_request(gateway, world)
+    secure.plain_http_is_refused(place, request.url, request)
+
+
+def _key_set(gateway: Gateway, world: World) -> str | None:
+    """The address of the core key set, where the core host serves it."""
+    jwks_uri = world.discovery(world.home().resource).get("jwks_uri")
+    on_core = isinstance(jwks_uri, str) and origin(jwks_uri) == origin(gateway.core_url)
+    return str(jwks_uri) if on_core else None
+
+
+def _proxy_token_request(gateway: Gateway, world: World) -> Request:
+    """A request that gets content at the token endpoint; its secret is to go over the line in the clear."""
+    client = console.new_proxy_client(world, world.home())
+    require(gateway.proxy_token(client)).status(200)
+    endpoint = agent_wire.token_endpoint(gateway.core_url)
+    return backend_wire.proxy_token(endpoint, client.id, client.secret, gateway.spelling)[0]
 
 
 def _origin(gateway: Gateway, resource: Resource, name: str) -> tuple[Place, str]:

@@ -106,9 +106,10 @@ def test_form_is_handed_over_with_the_cookies_of_the_browser_that_takes_it(site:
         return 303, {"Location": f"{site.callback}?code={asked.headers['Cookie']}"}, ""
 
     site.pages |= {"/auth1": start, "/auth2": start, "/end": end}
-    begun = f"{site.origin}/auth2"
+    other = KeptBrowser(harness.way)
+    other.look(f"{site.origin}/auth2", harness.user)
 
-    handed = KeptBrowser(harness.way).hand_over(1, f"{site.origin}/auth1", harness.user, begun=begun)
+    handed = KeptBrowser(harness.way).hand_over(1, f"{site.origin}/auth1", harness.user, to=other)
 
     assert handed is not None
     assert handed.codes() == ["s=2"]

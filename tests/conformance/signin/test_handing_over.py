@@ -68,6 +68,13 @@ def browser_at(gateway):
     return KeptBrowser(way)
 
 
+def begun_at(gateway):
+    """A browser that has begun an authorization."""
+    browser = browser_at(gateway)
+    browser.look(START, ALICE)
+    return browser
+
+
 @pytest.mark.parametrize("act", [1, 2])
 def test_no_code_comes_of_a_careful_gateway(act):
     visit = browser_at(Careful()).hand_over(act, START, ALICE)
@@ -107,11 +114,11 @@ class AskingForAnyCookie(Careful):
         return any(name == "Cookie" for name, _ in request.headers)
 
 
-@pytest.mark.parametrize(("begun", "codes"), [(None, []), (START, ["c"])])
+@pytest.mark.parametrize(("begun", "codes"), [(False, []), (True, ["c"])])
 def test_a_browser_that_has_begun_an_authorization_sends_its_own_cookies(begun, codes):
     gateway = AskingForAnyCookie()
 
-    visit = browser_at(gateway).hand_over(2, START, ALICE, begun=begun)
+    visit = browser_at(gateway).hand_over(2, START, ALICE, to=begun_at(gateway) if begun else None)
 
     assert visit is not None
     assert visit.codes() == codes
@@ -128,7 +135,7 @@ def test_nothing_is_done_in_a_browser_that_has_begun_an_authorization():
 
     gateway = Forgetful()
 
-    visit = browser_at(gateway).hand_over(2, START, ALICE, begun=START)
+    visit = browser_at(gateway).hand_over(2, START, ALICE, to=begun_at(gateway))
 
     assert visit is not None
     assert visit.ended()
@@ -161,3 +168,13 @@ def test_looking_presses_nothing():
     assert visit.ended()
     assert visit.codes() == []
     assert [request.method for request in gateway.requests[sent:]] == ["GET"]
+
+
+def test_what_the_last_form_said_is_kept_and_a_password_is_not():
+    visit = browser_at(Careful()).visit(START, CALLBACK, ALICE, approve=True)
+    assert visit.sent_last == (("answer", "yes"),)
+    assert "yes" not in repr(visit)
+
+    visit = browser_at(Careful()).hand_over(1, START, ALICE)
+    assert visit is not None
+    assert visit.sent_last == ()

@@ -1,0 +1,23 @@
+"""Requests at the token endpoint with everything right, and a field more than they have."""
+
+from __future__ import annotations
+
+from conformance.checks.gateway._exchanges import refreshed
+from conformance.checks.gateway._renewed import renewed
+from conformance.parties import Agent, Resource
+from conformance.wire.exchange import Exchange
+from conformance.world import World
+
+GRANTS = ("exchange", "refresh")
+
+
+def with_field(
+    world: World, grant: str, name: str, value: str, *, agent: Agent, resource: Resource
+) -> Exchange:
+    """An exchange or a refresh of this agent's; a refresh is left out where none is understood."""
+    if grant == "exchange":
+        authorization = world.authorization(agent=agent, resource=resource)
+        return world.gateway.exchange(authorization, **{name: value})
+    renewed(world)
+    given = world.grant(agent=agent, resource=resource)
+    return refreshed(world.gateway, agent, given.refresh_token.reveal(), (name, value))

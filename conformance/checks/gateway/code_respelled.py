@@ -1,0 +1,34 @@
+"""A code that was used is used in every spelling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from conformance.check import check
+from conformance.checks.gateway._exchanges import no_tokens, proven
+from conformance.claims import LeftOut, require
+from conformance.respellings import in_swapped_case, in_the_spare_bits, padded, with_a_space
+from conformance.world import World
+
+SPELLINGS: Mapping[str, Callable[[str], str | None]] = {
+    "padded": padded,
+    "space-behind": with_a_space,
+    "spare-bits": in_the_spare_bits,
+    "swapped-case": in_swapped_case,
+}
+
+
+@check("CODE-02", cases=SPELLINGS)
+def used_code_gets_no_tokens_in_another_spelling(world: World, case: Callable[[str], str | None]) -> None:
+    """A code that was exchanged gets nothing when it is written in another way.
+
+    It is unknown then, or it is the one that was used: which of the two is open, and so is the error.
+    """
+    world, authorization = proven(world)
+    respelled = case(authorization.code.reveal())
+    if respelled is None:
+        raise LeftOut("a code of this gateway has no such spelling")
+    require(world.gateway.exchange(authorization)).status(200)
+
+    again = world.gateway.keyring.secret("code", respelled)
+    no_tokens(world.gateway.exchange(authorization, code=again.reveal()), "a used code in another spelling")

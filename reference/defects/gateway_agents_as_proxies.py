@@ -1,0 +1,43 @@
+"""Gateways that take an agent for a Proxy client."""
+
+from __future__ import annotations
+
+from reference.defects.defect import Defect, defect, without
+from reference.gateway.policy import proxy
+from reference.gateway.policy.code_exchange import AGENT_CHECKS, AgentFacts
+from reference.gateway.policy.outcomes import Refusal
+from reference.gateway.policy.registration import (
+    REGISTRATION_CHECKS,
+    auth_method_is_supported,
+    grants_are_supported,
+)
+from reference.gateway.records import ProxyClient
+from reference.gateway.store import Store
+
+BASIC = "client_secret_basic"
+
+
+def of_basic_agents_too(store: Store, credentials: proxy.ProxyCredentials) -> ProxyClient | None:
+    """One table of clients, of which those for Basic are said to be backends."""
+    agent, project_id = store.agents.get(credentials.client_id), next(iter(store.projects), None)
+    if agent is None or agent.auth_method != BASIC or project_id is None:
+        return proxy.proxy_client_named(store, credentials)
+    return ProxyClient(id=agent.id, secret=agent.secret, project_id=project_id)
+
+
+def no_code_for_basic_agents(facts: AgentFacts) -> Refusal | None:
+    if facts.agent is None or facts.agent.auth_method != BASIC:
+        return None
+    return Refusal(status=401, error="invalid_client", description="agents use client_secret_post")
+
+
+AGENTS_AS_PROXIES: tuple[Defect, ...] = (
+    defect(
+        "basic-agents-get-proxy-tokens",
+        "An agent that registers for client_secret_basic gets no tokens for codes, and Proxy tokens.",
+        "REG-08",
+        registration_checks=without(REGISTRATION_CHECKS, auth_method_is_supported, grants_are_supported),
+        agent_checks=(*AGENT_CHECKS, no_code_for_basic_agents),
+        proxy_client_named=of_basic_agents_too,
+    ),
+)

@@ -1,0 +1,82 @@
+"""Gateways that read nested values out of a form's names, and compare with whatever they get."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reference.defects.defect import Defect, defect, instead
+from reference.defects.gateway_bindings import fields_but, verifier_by
+from reference.gateway.policy import code_exchange as honest
+from reference.gateway.policy.code_exchange import (
+    AGENT_CHECKS,
+    AgentCredentials,
+    AgentFacts,
+    RequestCheck,
+    TokenRequestFacts,
+)
+from reference.gateway.policy.outcomes import Refusal
+
+# What a query of a document store does with a value, and what a list is to a parser of forms.
+OPERATORS, LIST = ("[$ne]", "[$gt]"), ("[]",)
+# No secret holds what no form can.
+_NESTED = "\0nested"
+
+
+def nested(facts: TokenRequestFacts, name: str, keys: tuple[str, ...]) -> bool:
+    return any(field == name + key for field, _ in facts.form for key in keys)
+
+
+def secret_under(keys: tuple[str, ...]) -> dict[str, Any]:
+    """A secret that is no string matches every secret."""
+
+    def credentials(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
+        if facts.authorization is None and nested(facts, "client_secret", keys):
+            return AgentCredentials(client_id=facts.value("client_id"), secret=_NESTED)
+        return honest.agent_credentials(facts)
+
+    def check(facts: AgentFacts) -> Refusal | None:
+        return None if facts.credentials.secret == _NESTED else honest.agent_secret_is_right(facts)
+
+    return {
+        "agent_credentials": credentials,
+        "agent_checks": instead(AGENT_CHECKS, honest.agent_secret_is_right, check),
+    }
+
+
+def verifier_under(keys: tuple[str, ...]) -> dict[str, Any]:
+    """A verifier that is no string matches every challenge."""
+    unnested: RequestCheck = fields_but("code_verifier")
+
+    def check(facts: TokenRequestFacts) -> Refusal | None:
+        found = nested(facts, "code_verifier", keys)
+        return unnested(facts) if found else honest.exchange_fields_are_given(facts)
+
+    return {"exchange_fields": check, **verifier_by(lambda verifier, _challenge: verifier == "")}
+
+
+NESTED_FIELDS: tuple[Defect, ...] = (
+    defect(
+        "secret-as-an-operator",
+        "A client secret that asks for any other one, as document stores can be asked, is right.",
+        "CODE-07",
+        **secret_under(OPERATORS),
+    ),
+    defect(
+        "secret-as-a-list",
+        "A client secret that is a list compares as equal to every secret.",
+        "CODE-07",
+        **secret_under(LIST),
+    ),
+    defect(
+        "verifier-as-an-operator",
+        "A code verifier that asks for any other one is right.",
+        "CODE-06",
+        **verifier_under(OPERATORS),
+    ),
+    defect(
+        "verifier-as-a-list",
+        "A code verifier that is a list compares as equal to every one.",
+        "CODE-06",
+        **verifier_under(LIST),
+    ),
+)

@@ -1,0 +1,70 @@
+"""Gateways that look at one line of a redirect URI, or at those alone that stand in an array."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from reference.defects.defect import Defect, defect, instead
+from reference.defects.gateway_redirects import registered_by
+from reference.defects.gateway_registration import https_if
+from reference.gateway.ids import Ids
+from reference.gateway.policy.authorization import PAGE_CHECKS, code_redirect, redirect_uri_is_registered
+from reference.gateway.policy.registration import (
+    REGISTRATION_CHECKS,
+    NewAgent,
+    RegistrationCheck,
+    RegistrationFacts,
+    new_agent,
+    redirect_uris_are_given,
+    redirect_uris_are_https,
+    redirect_uris_have_no_fragment,
+)
+from reference.gateway.records import AuthorizationRequest
+
+ABOUT_URIS = (redirect_uris_are_given, redirect_uris_are_https, redirect_uris_have_no_fragment)
+
+
+def of_arrays(check: RegistrationCheck) -> RegistrationCheck:
+    return lambda facts: None if isinstance(facts.value("redirect_uris"), str) else check(facts)
+
+
+def wrapped(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent:
+    given = facts.value("redirect_uris")
+    uris = [given] if isinstance(given, str) else given
+    return new_agent(replace(facts, metadata=facts.metadata | {"redirect_uris": uris}), ids, now)
+
+
+def on_one_line(request: AuthorizationRequest, code: str, issuer: str) -> str:
+    """No header holds a line end, so those in the address are dropped."""
+    return code_redirect(request, code, issuer).replace("\n", "")
+
+
+REDIRECT_LINES: tuple[Defect, ...] = (
+    defect(
+        "https-on-any-line",
+        "A redirect URI counts as HTTPS when one of its lines is.",
+        "REG-06",
+        registration_checks=https_if(lambda uri: re.search(r"(?m)^https://\S+$", uri) is not None),
+    ),
+    defect(
+        "redirect-uri-in-no-array",
+        "A redirect URI that stands in no array is taken as it is.",
+        "REG-06",
+        registration_checks=tuple(
+            of_arrays(check) if check in ABOUT_URIS else check for check in REGISTRATION_CHECKS
+        ),
+        new_agent=wrapped,
+    ),
+    defect(
+        "redirect-on-any-line",
+        "An address passes when one of its lines is a registered one.",
+        "AUTHZ-06",
+        page_checks=instead(
+            PAGE_CHECKS,
+            redirect_uri_is_registered,
+            registered_by(lambda given, uri: uri in given.split("\n")),
+        ),
+        code_redirect=on_one_line,
+    ),
+)
