@@ -69,11 +69,14 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """What this process received is searched for secrets; a worker hands on what came of it."""
     config = session.config
     survey = config.stash[SURVEY] = _survey(config)
+    bench = config.stash.get(_BENCH, None)
+    if isinstance(bench, Bench):
+        survey.troubled_at = bench.troubled_at()
     handed = getattr(config, "workeroutput", None)
     if handed is not None:
         handed["gateproof_survey"] = survey.to_json()
     # A worker that has said that it is done is not waited for much longer.
-    if isinstance(bench := config.stash.get(_BENCH, None), Bench):
+    if isinstance(bench, Bench):
         bench.clean_up()
 
 

@@ -23,7 +23,8 @@ class Sparing:
         standing = self.standing
         if standing.spared_in_vain or answer.status is None or not spares(answer.status):
             return True
-        troubled_at = max(standing.troubled_at, self.begun if standing.in_company else float("-inf"))
+        beside = self.begun if standing.in_company else float("-inf")
+        troubled_at = max(standing.troubled_at, standing.troubled_before, beside)
         if self.begun > troubled_at + SPARING_S:
             return True
         standing.spared_in_vain = time.monotonic() > troubled_at + SPARING_S

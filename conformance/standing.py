@@ -85,6 +85,8 @@ class Standing:
     provisions_apart: bool | None = None
     # When the merchant last failed the gateway, on a steady clock: it may be left in peace since then.
     troubled_at: float = float("-inf")
+    # The same of an earlier phase of the run.
+    troubled_before: float = float("-inf")
     # Others of this run use the same merchant meanwhile, and may put it to trouble.
     in_company: bool = False
     # Whether a user's sessions in two browsers were seen to live side by side; None before anybody looked.

@@ -69,7 +69,9 @@ class Bench:
             else None
         )
         self._clock = Clock(offset_s=context.clock_offset_s)
-        self._standing = Standing(in_company=_WORKER in os.environ)
+        self._standing = Standing(
+            in_company=_WORKER in os.environ, troubled_before=context.troubled_at or float("-inf")
+        )
         self._spelling = Spelling()
         self._estate = self._make_estate()
         self._sign_in = make_sign_in(
@@ -88,6 +90,11 @@ class Bench:
         self.received.begin(check_id)
         self.album.begin(check_id)
         self.anew()
+
+    def troubled_at(self) -> float | None:
+        """When a check last had the merchant fail the target, if one did."""
+        at = self._standing.troubled_at
+        return at if at > float("-inf") else None
 
     def forget(self) -> None:
         """Lets go of what was sent so far in this check; it is searched for secrets all the same."""

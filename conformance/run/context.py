@@ -55,5 +55,7 @@ class RunContext:
     replay: Mapping[str, Any] | None = None
     # What the merchant minted up to this ordinal belongs to runs before.
     minted_before: int = 0
+    # When the merchant failed the target in an earlier phase of the run, if it did.
+    troubled_at: float | None = None
     # Whether results come with the exchanges that they rest on.
     shows_exchanges: bool = True

@@ -68,6 +68,8 @@ class Survey:
     redeemed: int = 0
     leaks: list[Leak] = field(default_factory=list)
     lost: str = ""
+    # When the merchant last failed the target, on the steady clock that all processes share.
+    troubled_at: float | None = None
 
     def add(self, other: Survey) -> None:
         self.answers += other.answers
@@ -76,6 +78,8 @@ class Survey:
             self.known[kind] = self.known.get(kind, 0) + number
         self.leaks += other.leaks
         self.lost = self.lost or other.lost
+        known = [at for at in (self.troubled_at, other.troubled_at) if at is not None]
+        self.troubled_at = max(known, default=None)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -14,6 +14,7 @@ from pathlib import Path
 from conformance.campaign import Campaign, share_s
 from conformance.checks import index
 from conformance.rules import Rule
+from conformance.run.context import RunContext
 from conformance.run.contexts import AnyPrepared, Context
 from conformance.run.embedded import Embedded
 from conformance.run.identity import header_of
@@ -194,6 +195,8 @@ class _Run:
             except PhaseFailed as fault:
                 raise CutShort(f"the harness broke: {fault}") from fault
             survey.add(received)
+            if isinstance(context, RunContext):
+                context = replace(context, troubled_at=survey.troubled_at)
             if self._failed & fatal:
                 raise CutShort("--fail-fast stopped the run at the first failure")
         for result in conclude(context, asked, survey, options.chosen):

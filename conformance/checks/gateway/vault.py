@@ -119,7 +119,7 @@ def new_authorization_mends_it(world: World, case: dict[str, Any]) -> None:
     with owed():
         renewed = alone.grant(agent)
 
-    answer = world.redeem(renewed, proxy_token, not_yet=(404, 410))
+    answer = world.settled(renewed, proxy_token, not_yet=(404, 410))
 
     expect(answer).status(200)
     works(alone, expect.text(answer.member("access_token"), "access_token of the redemption"))
@@ -195,7 +195,7 @@ def _expired(world: World, script: dict[str, Any]) -> tuple[list[Exchange], Secl
     agent = world.agent()
     grants = [one.grant(agent) for one in (losing, twin)]
     proxy_tokens = [one.proxy_token() for one in (losing, twin)]
-    stale = before_expiry(world.redeem(grants[0], proxy_tokens[0]))
+    stale = before_expiry(world.settled(grants[0], proxy_tokens[0]))
     token = world.redeemed(grants[1], proxy_tokens[1]).member("access_token")
     let_expire(world)
     renewed = require(redeem_past(world, grants[1], proxy_tokens[1], token)).status(200)
