@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from conformance.check import check
-from conformance.checks.gateway._exchanges import no_tokens
+from conformance.checks.gateway._exchanges import no_tokens, proven
 from conformance.checks.gateway._further_fields import GRANTS, with_field
 from conformance.checks.gateway._visits import good, no_code, visit_with
 from conformance.claims import LeftOut, expect, observe, require
@@ -80,7 +80,8 @@ def scope_of_another_resource_is_not_granted(world: World) -> None:
 @check("AUTHZ-18", cases=GRANTS)
 def scope_that_the_token_request_adds_is_not_granted(world: World, case: str) -> None:
     """A scope that was made up is not granted either where an exchange or a refresh names it first."""
-    world, attempt = good(world)
+    world, authorization = proven(world)
+    attempt = world.attempt(authorization.agent)
     foreign = FOREIGN_SCOPES["unknown"]("")
     scope = f"{attempt.parameters['scope']} {foreign}"
 

@@ -28,7 +28,7 @@ def aud_holds_no_resource_that_the_request_names(world: World, case: str) -> Non
         no_code(visit, f"authorization with the {case} {other.indicator}")
         return
     answer = world.gateway.exchange(world.authorized(attempt, visit.codes()[0]))
-    _holds_none_of(world, answer, other, f"a {case} at the authorization")
+    _holds_none_of(world, answer, other, f"the parameter {case} at the authorization")
 
 
 @check(
@@ -43,7 +43,7 @@ def aud_holds_no_resource_that_the_form_names(world: World, case: tuple[str, str
     agent = world.grant(resource=one).agent
 
     answer = with_field(world, grant, name, other.indicator, agent=agent, resource=one)
-    _holds_none_of(world, answer, other, f"a {name} at the {grant}")
+    _holds_none_of(world, answer, other, f"the field {name} at the {grant}")
 
 
 def _two(world: World) -> tuple[World, Resource, Resource]:
