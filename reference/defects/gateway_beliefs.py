@@ -259,15 +259,18 @@ def secret_as_proxy_token(store: Store, token: str) -> ProxyToken | None:
     return ProxyToken(client_id=client.id, project_id=client.project_id, expires_at=float("inf"))
 
 
-def self_contained(record: ProxyToken, keys: KeyRing, ids: Ids) -> str:
-    """A Proxy token that says itself what it is good for."""
-    claims = {
+def proxy_claims(record: ProxyToken, ids: Ids) -> dict[str, Any]:
+    """What a Proxy token says that says itself what it is good for."""
+    return {
         "client_id": record.client_id,
         "project_id": record.project_id,
         "exp": int(record.expires_at),
         "jti": ids.identifier("jti_"),
     }
-    return signed(keys.current, claims, "proxy+jwt")
+
+
+def self_contained(record: ProxyToken, keys: KeyRing, ids: Ids) -> str:
+    return signed(keys.current, proxy_claims(record, ids), "proxy+jwt")
 
 
 def read_but_not_verified(_store: Store, token: str) -> ProxyToken | None:

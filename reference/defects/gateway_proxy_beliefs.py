@@ -9,7 +9,15 @@ from typing import Any
 import jwt
 
 from reference.defects.defect import Defect, defect
-from reference.defects.gateway_beliefs import UNVERIFIED, Header, by_hmac, parts, public_pem, self_contained
+from reference.defects.gateway_beliefs import (
+    UNVERIFIED,
+    Header,
+    by_hmac,
+    parts,
+    proxy_claims,
+    public_pem,
+    self_contained,
+)
 from reference.gateway.ids import Ids
 from reference.gateway.keys import KeyRing, SigningKey
 from reference.gateway.policy import redemption
@@ -21,13 +29,7 @@ SHARED = secrets.token_bytes(32)
 
 
 def under_a_shared_key(record: ProxyToken, _keys: KeyRing, ids: Ids) -> str:
-    claims = {
-        "client_id": record.client_id,
-        "project_id": record.project_id,
-        "exp": int(record.expires_at),
-        "jti": ids.identifier("jti_"),
-    }
-    return jwt.encode(claims, SHARED, "HS256", headers={"typ": "proxy+jwt"})
+    return jwt.encode(proxy_claims(record, ids), SHARED, "HS256", headers={"typ": "proxy+jwt"})
 
 
 def also(trusted: Trusted) -> Callable[[Store, str], ProxyToken | None]:

@@ -66,18 +66,18 @@ def refresh_that_takes_seconds_is_made_once(world: World) -> None:
     """
     lonely, crowded = secluded(world), secluded(world)
     agent = world.agent()
-    grants, seen = [], []
+    turns, first = [], []
     for place in (lonely, crowded):
         place.short_lived(rotate_refresh_tokens=True)
-        grants.append(place.grant(agent))
-        seen = [world.redeemed(grants[-1], place.proxy_token())]
+        turns.append((place.grant(agent), place.proxy_token()))
+        first.append(world.redeemed(*turns[-1]))
     asked = len(lonely.asked("refresh_token"))
-    turns = [(grant, place.proxy_token()) for grant, place in zip(grants, (lonely, crowded), strict=True)]
     let_expire(world)
     for place in (lonely, crowded):
         place.short_lived(rotate_refresh_tokens=True, refresh={"outcome": "slow", "seconds": SLOW_S})
-    by_itself, *answers = crowd.redemptions(world.gateway, [turns[0], *[turns[1]] * FEW])
-    for grant, answer in zip((grants[0], *[grants[1]] * FEW), (by_itself, *answers), strict=True):
+    asking = [turns[0], *[turns[1]] * FEW]
+    by_itself, *answers = crowd.redemptions(world.gateway, asking)
+    for (grant, _), answer in zip(asking, (by_itself, *answers), strict=True):
         still_good(world, grant, answer)
     if by_itself.status != 200 or len(lonely.asked("refresh_token")) != asked + 1:
         raise LeftOut(f"the gateway does not wait {SLOW_S} s for one answer of its merchant")
@@ -91,7 +91,7 @@ def refresh_that_takes_seconds_is_made_once(world: World) -> None:
     )
     crowded.short_lived(rotate_refresh_tokens=True)
     let_expire(world)
-    _works_at_the_next_expiry(crowded, *turns[1], [*seen, *answers])
+    _works_at_the_next_expiry(crowded, *turns[1], [first[1], *answers])
 
 
 @check("VAULT-01", alone=True)
