@@ -120,9 +120,10 @@ class StaticEstate:
 
     def clean_up(self) -> None:
         if self._control is not None:
-            for client_id, project_id in self._own.items():
+            for client_id, project_id in list(self._own.items()):
                 with suppress(ControlFailed, Unsupported):
                     actions.revoke_proxy_client(self._control, project_id, client_id)
+                    del self._own[client_id]
 
 
 def _active(project: model.Project) -> model.ProxyClientRef | None:

@@ -39,7 +39,8 @@ HTTP = 'kind = "http"\npath = "/orders"\njson = {}'
 MCP = 'kind = "mcp"\npath = "/mcp"\ntool = "list_orders"'
 # These ask for no more than what the service happens to say.
 AN_OBJECT, LABELLED = "META-01/metadata_is_a_json_object", "META-05/metadata_are_json_by_their_label"
-SAID = {name: {AN_OBJECT, LABELLED} for name in ("empty JSON", "echo", "MCP result")}
+TO_ALL = "META-01/metadata_come_to_whoever_takes_anything"
+SAID = {name: {AN_OBJECT, LABELLED, TO_ALL} for name in ("empty JSON", "echo", "MCP result")}
 WHOLE = "GATEPROOF_WHOLE" in os.environ
 
 

@@ -48,7 +48,8 @@ FAILING = ("CLAIM-02", "CODE-01", "REDEEM-01", "PROXY-04", "PROXY-10", "KEYS-04"
 
 # What is asked at one moment, or over a network that plays up, is answered in an order of its own every time.
 # Between two exchanges another worker's sign-in may bring a newer merchant token; the newest is what leaks.
-RESTLESS = {"renewed_token_is_bound_to_the_resource"}
+# And each worker lets an agent of its own come again and again: which check is that one's first, workers decide.
+RESTLESS = {"renewed_token_is_bound_to_the_resource", "used_code_gets_no_tokens_in_another_spelling"}
 CALM = frozenset(
     check_id
     for module, found in homes("gateway").items()
@@ -65,7 +66,7 @@ VOLATILE = [
     (r"127\.0\.0\.1(:|%3A)\d{4,5}\b", "HOST"),
     (r"(prj|res|proxy|agent|grant|key|sub)_([0-9a-f]{32}\b|[0-9a-f]+…)", r"\1_ID"),
     (r"\bgateway-[0-9a-f]{16}\b", "gateway_ID"),
-    (r"\bRUN-[0-9a-f]{12}\b", "INDICATOR"),
+    (r"(\b|%2F)RUN-[0-9a-f]{12}\b", r"\1INDICATOR"),
     (r"\bg[0-9a-f]{12}\b", "UNIQUE"),
     (r"\b[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b", "UUID"),
     (r"\b\d+(\.\d+)?\s(m?s|min)\b", "TOOK"),
@@ -206,7 +207,7 @@ def test_outputs_of_two_runs_are_the_same(
 @pytest.mark.parametrize(
     ("where", "runs", "said"),
     [
-        ("a check", (1, 2), "RuntimeError"),
+        ("a check", (1, 2), "Runtime Error"),
         ("the bench", (1, 2), "RuntimeError"),
         ("the judge", (1, 2), "RuntimeError"),
         ("the collection", (2, 2), "pytest broke in a worker"),
