@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -23,6 +24,14 @@ from conformance.target import actions
 from conformance.target.connect import connect_control
 from conformance.target.control import ControlPlane
 from conformance.target.readiness import any_answers
+
+
+@pytest.fixture
+def hang_up_heard() -> Iterator[None]:
+    """The tests may outlive their terminal themselves, and whoever they start takes that over."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
 
 
 @pytest.fixture

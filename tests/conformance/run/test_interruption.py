@@ -59,6 +59,7 @@ def alive(pid: int) -> bool:
     return state != "Z"
 
 
+@pytest.mark.usefixtures("hang_up_heard")
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_stopped_run_reports_and_cleans_up(stop: signal.Signals, workers: int, tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ def of_a_phase() -> Iterator[None]:
 HOLDING = {"a run": terminated_as_interrupted, "a phase": of_a_phase}
 
 
+@pytest.mark.usefixtures("hang_up_heard")
 @pytest.mark.parametrize("holding", HOLDING.values(), ids=HOLDING)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_signal_to_stop_interrupts(
