@@ -246,7 +246,7 @@ class World:
         answer = self.redeem(grant, proxy_token, not_yet=not_yet)
         while answer.status != 200 and not sparing.is_over(answer):
             time.sleep(1)
-            self.grant(agent=grant.agent, resource=grant.resource, user=grant.user)
+            grant = self.grant(agent=grant.agent, resource=grant.resource, user=grant.user)
             answer = self.redeem(grant, proxy_token, not_yet=not_yet)
         return answer
 

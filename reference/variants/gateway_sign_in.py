@@ -36,6 +36,7 @@ TWO_FORMS_PAGE = """<!doctype html><title>Allow {name}?</title>
 <form action="{action}" method="post"><input type="hidden" name="ticket" value="{ticket}">
 <input type="hidden" name="decision" value="deny"><input type="submit" value="Cancel"></form>
 <form action="{action}" method="post"><input type="hidden" name="ticket" value="{ticket}">
+<input type="hidden" name="user" value="you"><input type="hidden" name="agent" value="{name}">
 <input type="hidden" name="decision" value="approve"><label><input type="checkbox" name="sure" required>
 I know what I do</label><input type="submit" value="Allow"></form>
 """

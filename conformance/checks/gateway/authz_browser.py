@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from conformance.check import check
@@ -140,7 +140,7 @@ def code_never_comes_unasked_for_another_agent(gateway: Gateway, world: World, c
     user, browser = world.users[0], gateway.browser()
     approves(gateway, world, browser, world.agent(), user)
 
-    _asked_first(gateway, world, browser, world.agent(), user, **case)
+    _asked_first(gateway, world, browser, world.agent(), user, case)
 
 
 @check("AUTHZ-17", needs=["users:2"])
@@ -167,7 +167,7 @@ def code_never_comes_unasked_with_a_yes_in_the_address(gateway: Gateway, world: 
         raise LeftOut("the form that a user sends last says nothing that could stand in an address")
     approves(gateway, world, browser, world.agent(), first)
 
-    _asked_first(gateway, world, browser, agent, first, **dict(yes))
+    _asked_first(gateway, world, browser, agent, first, dict(yes))
 
 
 @check("AUTHZ-17", needs=["sign-in:decline"])
@@ -191,11 +191,16 @@ def code_never_comes_unasked_after_a_no(gateway: Gateway, world: World) -> None:
 
 
 def _asked_first(
-    gateway: Gateway, world: World, browser: Browsing, agent: Agent, user: User, **extra: str
+    gateway: Gateway,
+    world: World,
+    browser: Browsing,
+    agent: Agent,
+    user: User,
+    extra: Mapping[str, str] | None = None,
 ) -> None:
     """Nothing comes of a look alone; once the user acts, the same agent gets its code."""
     attempt = world.attempt(agent, user=user)
-    pairs = list({**extra, **attempt.parameters}.items())
+    pairs = list({**(extra or {}), **attempt.parameters}.items())
     looked = gateway.noted(browser.look(gateway.authorization_url(attempt, pairs=pairs), user))
 
     no_code(looked, "authorization in which the user did nothing")
