@@ -94,14 +94,20 @@ class Install:
     def launch_after_trouble(self, what: str) -> Run:
         """The next run; where the agent stands back, the one that counts is one of a minute later.
 
-        Who does not stand back when it is launched again at once has not waited: there the first counts.
+        Who does not stand back when it is launched again at once may have waited for a moment, where it asked
+        nobody for anything before; else it has not waited, and the first counts.
         """
         place = len(self.runs)
         run = self.launch(what)
-        if run.stood_back and self.patience.left and self.launch(f"{what}, once more at once").stood_back:
-            self.patience.wait()
-            run = self.launch(f"{what}, once more after a while")
-            self.patience.left = not run.stood_back
+        if run.stood_back and self.patience.left:
+            again = self.launch(f"{what}, once more at once")
+            if again.stood_back:
+                self.patience.wait()
+                again = self.launch(f"{what}, once more after a while")
+                self.patience.left = not again.stood_back
+                run = again
+            elif again.done and not run.calls():
+                run = again
         self.runs[place:] = [run]
         return run
 

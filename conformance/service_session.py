@@ -68,7 +68,13 @@ class ServiceSession:
 
     def without_a_name(self) -> ServiceSession:
         """The same for requests that do not say to which session they belong."""
-        return replace(self, headers=tuple(pair for pair in self.headers if pair[0] != mcp.SESSION))
+        return self._without(mcp.SESSION)
+
+    def in_each_version(self) -> Iterator[ServiceSession]:
+        """The same for requests of the version that was agreed upon, of one with batches, and of any."""
+        anyhow = self._without(mcp.VERSION)
+        older = (*anyhow.headers, (mcp.VERSION, mcp.WITH_BATCHES))
+        yield from (self, replace(self, headers=older), anyhow)
 
     def besides(self, token: str) -> Iterator[Exchange]:
         """What the server says beside the answer to a call, and what else it has to offer."""
@@ -120,6 +126,9 @@ class ServiceSession:
         """Asks the server to forget the session."""
         request = Request(method="DELETE", url=self.url, headers=(*_bearer(token), *self.headers))
         return self.service.wire.send("operation: end of the session", request)
+
+    def _without(self, header: str) -> ServiceSession:
+        return replace(self, headers=tuple(pair for pair in self.headers if pair[0] != header))
 
     def _called(self, token: str | None) -> None:
         self.call(token)

@@ -21,7 +21,6 @@ from conformance.run.agent_output import (
     Printed,
     printed,
     printed_in,
-    too_long,
 )
 from conformance.run.agent_patience import Patience
 from conformance.run.agent_turns import Turns
@@ -83,7 +82,6 @@ class AgentBench:
         self._survey.leaks += [self._leak("log", "all runs", each) for each in logged]
         self._survey.known = {kind: len(values) for kind, values in self._secrets.items()} | {
             UNSEARCHED["output"]: self._unsearched,
-            UNSEARCHED["log"]: too_long(pieces),
         }
         self._survey.redeemed = len(self._secrets.get("access_token", ()))
         return self._survey
@@ -184,7 +182,7 @@ class AgentBench:
         for kind, values in secrets.items():
             self._secrets.setdefault(kind, set()).update(values)
         self._survey.answers += 1
-        self._unsearched += run.dropped > 0 or too_long([run.output()]) > 0
+        self._unsearched += run.dropped > 0
         texts = {"output": run.output(), PAGES: _pages(run), ADDRESSES: _addresses(run)}
         for part, text in texts.items():
             self._survey.leaks += [self._leak(part, run.what, each) for each in printed(text, secrets)]

@@ -10,11 +10,10 @@ from conformance.wire import leaks
 # Where a survey has what stood in requests that are none for tokens, in pages at the callback, and in the
 # addresses that the browser was sent to.
 REQUESTS, PAGES, ADDRESSES = "requests", "pages", "opened addresses"
-# Under these names a survey counts runs that have printed, or added to a log, more than is kept, or than is
-# searched for all that can be done to a value.
-UNSEARCHED = {"output": "unsearched_run", "log": "unsearched_log"}
-# A longer text is searched for values as they are, and not for all that can be done to them.
-_MOST_READ = 2 * 1024 * 1024
+# Under this name a survey counts runs that have printed more than is kept.
+UNSEARCHED = {"output": "unsearched_run"}
+# A longer text is searched in parts, each with the end of the one before: no value is as long, in any form.
+_MOST_READ, _READ_AGAIN = 2 * 1024 * 1024, 64 * 1024
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,11 +31,9 @@ class Printed:
 def printed(output: bytes, secrets: Mapping[str, Iterable[str]]) -> list[Printed]:
     """Every secret in the output, by kind."""
     pairs = [(kind, value) for kind, values in secrets.items() for value in values if value]
-    if len(output) > _MOST_READ:
-        return [Printed(kind=kind, how="as it is") for kind, value in pairs if value.encode() in output]
     hoard = leaks.Hoard(each for kind, value in pairs for each in _canaries(kind, value))
-    found = hoard.search(output.decode("utf-8", "replace"))
-    return [Printed(kind=each.kind, how=each.how) for each in found]
+    found = (each for part in _parts(output) for each in hoard.search(part.decode("utf-8", "replace")))
+    return list(dict.fromkeys(Printed(kind=each.kind, how=each.how) for each in found))
 
 
 def printed_in(pieces: Iterable[bytes], secrets: Mapping[str, Iterable[str]]) -> list[Printed]:
@@ -46,9 +43,9 @@ def printed_in(pieces: Iterable[bytes], secrets: Mapping[str, Iterable[str]]) ->
     return list(dict.fromkeys(found))
 
 
-def too_long(pieces: Iterable[bytes]) -> int:
-    """How many of these texts are searched for values as they are, and no more."""
-    return sum(len(piece) > _MOST_READ for piece in pieces)
+def _parts(output: bytes) -> Iterator[bytes]:
+    for start in range(0, max(len(output), 1), _MOST_READ):
+        yield output[max(start - _READ_AGAIN, 0) : start + _MOST_READ]
 
 
 def _in_one_go(pieces: Iterable[bytes]) -> Iterator[bytes]:

@@ -26,8 +26,8 @@ _OPENS_ITSELF_WITHIN_S = 1.5
 _PAGE_S = 10.0
 _POLL_S = 0.01
 _ANSWERS_WITHIN_S = 1.0
-# What ends an address in a line of text, also such as a terminal does not show: links there are made with it.
-_ADDRESS = r"[^\s\"'<>`\x00-\x1f\x7f\u200b-\u200f\u2060\ufeff]*"
+# What an address may hold (RFC 3986), but for the quote that ends one more often; and what ends a sentence.
+_ADDRESS, _BEHIND_IT = r"[A-Za-z0-9._~:/?#\[\]@!$&()*+,;=%-]*", ".,:;!?*)]}"
 Deliver = Callable[["Visit", str, Courier], None]
 How = Literal["opened", "printed"]
 
@@ -134,7 +134,7 @@ class Visits:
         plain = text.replace("\\u0026", "&").replace("&amp;", "&").replace("\\/", "/")
         now = time.monotonic()
         with self._lock:
-            for found in (each.rstrip(".,;)]}") for each in self._address.findall(plain)):
+            for found in (each.rstrip(_BEHIND_IT) for each in self._address.findall(plain)):
                 if self._asks(found):
                     self._printed.setdefault(found, now + _OPENS_ITSELF_WITHIN_S)
 

@@ -82,11 +82,12 @@ def _quick(subject: Subject, role: str, every: list[Check], chance: random.Rando
     there = {case for check in every for case in check.ids()}
     own = {case for check in right for case in check.ids()}
     mapped &= there
+    if not mapped & own:
+        # Nothing is known of it, or only checks that are gone.
+        mapped |= own
     # A check that is new since the proof that ships has yet to be seen failing, by whichever rule's defect.
     seen = proven(role).seen()
     mapped |= {case for case in _own(subject, role) if case.partition("[")[0] not in seen}
-    if known is None or not mapped & own:
-        mapped |= own
     if role == "agent" and mapped & {case for check in every if check.whole_run for case in check.ids()}:
         # What is looked for in all runs may show only in those that another rule of the defect makes.
         mapped |= {case for check in every if check.rule in subject.rules for case in check.ids()}

@@ -16,6 +16,9 @@ from conformance.wire.exchange import Exchange, Headers, Request
 
 PROTOCOL = "2025-06-18"
 SESSION = "Mcp-Session-Id"
+VERSION = "MCP-Protocol-Version"
+# The last version that has batches; a request that names none is of this one.
+WITH_BATCHES = "2025-03-26"
 # The numbers of the request that begins a session, and of the first one in it.
 _HELLO, FIRST = 1, 2
 _ACCEPT: Headers = (
@@ -33,7 +36,7 @@ class Session:
     identifier: str | None
 
     def headers(self) -> Headers:
-        found = [("MCP-Protocol-Version", self.protocol)]
+        found = [(VERSION, self.protocol)]
         return (*found, *([(SESSION, self.identifier)] if self.identifier else []))
 
 

@@ -33,15 +33,15 @@ _SHORT_LIFE_S = 3
 _OF_A_REFRESH = "grant_type=refresh_token"
 # Whoever is refused again and again may take the client for broken: of refused codes one has to do.
 TROUBLES: Mapping[str, Callable[[Agents], Sequence[Run]]] = {
-    "no code came": lambda agents: held(agents).runs,
+    "no code came": lambda agents: held(agents).launched,
     "a code was refused": lambda agents: refused(agents).runs[:1],
-    "a fresh token was refused": lambda agents: unloved(agents).runs,
-    TOKEN_ENDPOINT_FAILS: lambda agents: recovered(agents, TOKEN_ENDPOINT_FAILS).runs,
-    SERVICE_FAILS_LATE: lambda agents: recovered(agents, SERVICE_FAILS_LATE).runs,
-    SERVICE_FORBIDS: lambda agents: recovered(agents, SERVICE_FORBIDS).runs,
-    ORDERS_ARE_NONE: lambda agents: recovered(agents, ORDERS_ARE_NONE).runs,
-    ASKED_TO_END: lambda agents: interrupted(agents).runs,
-    "something failed once the token had expired": lambda agents: troubled(agents).runs,
+    "a fresh token was refused": lambda agents: unloved(agents).launched,
+    TOKEN_ENDPOINT_FAILS: lambda agents: recovered(agents, TOKEN_ENDPOINT_FAILS).launched,
+    SERVICE_FAILS_LATE: lambda agents: recovered(agents, SERVICE_FAILS_LATE).launched,
+    SERVICE_FORBIDS: lambda agents: recovered(agents, SERVICE_FORBIDS).launched,
+    ORDERS_ARE_NONE: lambda agents: recovered(agents, ORDERS_ARE_NONE).launched,
+    ASKED_TO_END: lambda agents: interrupted(agents).launched,
+    "something failed once the token had expired": lambda agents: troubled(agents).launched,
 }
 
 

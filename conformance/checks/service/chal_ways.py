@@ -12,7 +12,7 @@ from conformance.checks.service._trouble import shows_orders
 from conformance.claims import LeftOut, expect, require
 from conformance.run.service_world import ServiceWorld
 from conformance.service import Service, served
-from conformance.service_session import ServiceSession, session_of
+from conformance.service_session import LISTS, ServiceSession, session_of
 from conformance.wire.exchange import Exchange, Request
 
 # None of them takes anything away, whoever answers them.
@@ -42,17 +42,9 @@ def _spelt_otherwise(session: ServiceSession) -> Iterator[Request]:
     yield from session.each_by_itself(others).values()
 
 
-def _in_a_batch(session: ServiceSession) -> Iterator[Request]:
-    yield session.batch(None)
-
-
 WAYS: dict[str, Callable[[Request], Iterator[Request]]] = {
     "another-method": _by_another_method,
     "another-spelling": _by_another_spelling,
-}
-MCP_WAYS: dict[str, Callable[[ServiceSession], Iterator[Request]]] = {
-    "another-spelling": _spelt_otherwise,
-    "batch-of-one": _in_a_batch,
 }
 
 
@@ -70,27 +62,43 @@ def no_way_around_the_challenge_brings_orders(
     _bring_no_orders(world, (service.wire.send(_ANOTHER_WAY, request) for request in others))
 
 
-@check("CHAL-01", cases=MCP_WAYS)
-def no_way_into_a_session_brings_orders(
-    service: Service, world: ServiceWorld, case: Callable[[ServiceSession], Iterator[Request]]
-) -> None:
-    """Without a token no form of a tool call shows a user's orders, whatever the answer is.
+@check("CHAL-01")
+def no_way_into_a_session_brings_orders(service: Service, world: ServiceWorld) -> None:
+    """Without a token a tool call shows no user's orders in any spelling of its path, whatever the answer is.
 
     The call is made in a session that a good token began, and by itself.
     """
     session = _begun(service, world, world.gateway.access_token(USER))
-    ways = (*case(session), *case(session.without_a_name()))
+    ways = (*_spelt_otherwise(session), *_spelt_otherwise(session.without_a_name()))
 
     _bring_no_orders(world, (service.wire.send(_ANOTHER_WAY, request) for request in ways))
+
+
+@check("CHAL-01")
+def no_batch_brings_orders(service: Service, world: ServiceWorld) -> None:
+    """Without a token a tool call in a batch shows no user's orders, in a session or outside.
+
+    Servers know batches in one version of MCP and not in the next, or in none.
+    """
+    token = world.gateway.access_token(USER)
+    sessions = tuple(_begun(service, world, token).in_each_version())
+    batches = (each.batch(None) for own in sessions for each in (own, own.without_a_name()))
+
+    _bring_no_orders(world, (service.wire.send(_ANOTHER_WAY, request) for request in batches))
+    answers = (service.wire.send("operation in a batch", each.batch(token)) for each in sessions)
+    if not any(shows_orders(answer, world, USER) for answer in answers):
+        raise LeftOut("the server takes no tool call in a batch, with a good token either")
 
 
 @check("CHAL-01")
 def what_a_server_offers_besides_is_not_for_everybody(service: Service, world: ServiceWorld) -> None:
     """Without a token no list, no resource and no prompt of an MCP server shows a user's orders."""
     token = world.gateway.access_token(USER)
-    session = _begun(service, world, token)
+    answers = tuple(_begun(service, world, token).offered_to_anybody(token))
 
-    _bring_no_orders(world, session.offered_to_anybody(token))
+    _bring_no_orders(world, answers)
+    if len(answers) == len(LISTS):
+        raise LeftOut("the server lists no resource and no prompt, with a good token either")
 
 
 def _begun(service: Service, world: ServiceWorld, token: str) -> ServiceSession:

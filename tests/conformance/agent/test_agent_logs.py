@@ -136,11 +136,10 @@ def test_token_in_a_log_that_the_next_run_overwrites_is_found(tmp_path: Path) ->
     )
 
 
-def test_log_that_is_too_long_to_be_searched_shows_nothing(tmp_path: Path) -> None:
+def test_log_of_many_words_is_searched_like_any(tmp_path: Path) -> None:
     rule = judged(FLOODING, tmp_path, str(tmp_path / "a.log"))
 
-    assert rule.verdict.value == "not-testable"
-    assert "what the agent logs" in rule.reason
+    assert rule.verdict.value == "passed"
 
 
 def test_log_that_is_not_there_leaves_its_part_out(tmp_path: Path) -> None:

@@ -159,6 +159,7 @@ def installed(world: AgentWorld, folder: Path, browser: BrowserCommand, *command
 
 STOOD_BACK, CAME_BACK = replace(run([], []), exit_code=1, served=False), run([], [])
 FAILED = replace(run([visit(1, ONE)], []), exit_code=1, served=False)
+STOOD_BACK_ASKING = replace(run([], [asked(Endpoint.METADATA)]), exit_code=1, served=False)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +167,9 @@ FAILED = replace(run([visit(1, ONE)], []), exit_code=1, served=False)
     [
         ([CAME_BACK], 0, True),
         ([FAILED], 0, True),
-        ([STOOD_BACK, CAME_BACK], 0, True),
+        ([STOOD_BACK, CAME_BACK], 1, True),
+        ([STOOD_BACK, FAILED], 0, True),
+        ([STOOD_BACK_ASKING, CAME_BACK], 0, True),
         ([STOOD_BACK, STOOD_BACK, CAME_BACK], 2, True),
         ([STOOD_BACK, STOOD_BACK, FAILED], 2, True),
         ([STOOD_BACK, STOOD_BACK, STOOD_BACK], 2, False),

@@ -53,7 +53,13 @@ def typed(visits: Visits, text: str) -> list[str]:
     return [visit.url for visit in visits.made[before:] if visit.how == "printed"]
 
 
-@pytest.mark.parametrize("around", ["go to {}.", "<{}>", '{{"open": "{}"}}', "({})"])
+@pytest.mark.parametrize(
+    "around",
+    [
+        *("go to {}.", "<{}>", '{{"open": "{}"}}', "({})", "“{}”", "**{}**", "{}:", "open {}| or not", "{}!"),
+        *('open {0}\n{{"message": "open {0}\\nand wait"}}', "open {0}\nlog: [{0}]: “{0}”"),
+    ],
+)
 def test_printed_request_is_typed_in(world: AgentWorld, visits: Visits, around: str) -> None:
     assert typed(visits, around.format(asking(world, state="s"))) == [asking(world, state="s")]
     assert typed(visits, around.format(asking(world, state="s"))) == []

@@ -212,13 +212,13 @@ def test_agent_that_stands_back_is_waited_for(
     assert [rule.verdict.value for rule in result.rules] == [verdict]
 
 
-def test_output_that_is_too_long_to_be_searched_shows_nothing(tmp_path: Path) -> None:
+def test_credential_is_found_behind_many_words(tmp_path: Path) -> None:
     result = judged(target(tmp_path, FLOODS_AND_ENCODES, timeout_s=30), tmp_path, "AGENT-14")
 
     (rule,) = result.rules
-    assert rule.verdict.value == "not-testable"
-    unsearched = {check.id for check in rule.checks if "what the agent prints" in check.message}
-    assert unsearched == {"AGENT-14/normal_run_prints_no_credential", "AGENT-14/no_run_prints_a_credential"}
+    assert rule.verdict.value == "failed"
+    seen = {check.id for check in rule.checks if "refresh token, base64" in check.message}
+    assert seen == {"AGENT-14/normal_run_prints_no_credential", "AGENT-14/no_run_prints_a_credential"}
 
 
 def test_program_that_is_not_there_has_no_verdict(tmp_path: Path) -> None:
