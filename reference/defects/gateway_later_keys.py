@@ -184,7 +184,7 @@ LATER_KEYS: tuple[Defect, ...] = (
     defect(
         "old-kid-after-a-rotation",
         "After a rotation tokens are signed with the new key, and name the one before.",
-        "KEYS-03",
+        "KEYS-03 REDEEM-01",
         access_token_key=named_as_before,
     ),
     defect(

@@ -153,7 +153,7 @@ OWNERSHIP: tuple[Defect, ...] = (
     defect(
         "refreshes-taken-together",
         "Two refreshes at one moment are taken for one, whoever they are for.",
-        "REDEEM-12",
+        "REDEEM-12 VAULT-07",
         refreshed_entry=shared_refreshes(),
     ),
     defect(

@@ -284,7 +284,7 @@ PROXY: tuple[Defect, ...] = (
     defect(
         "proxy-token-for-one-user",
         "A Proxy token redeems for the user whom it was first used for.",
-        "PROXY-06 ROBUST-04",
+        "PROXY-06 ROBUST-04 REDEEM-01",
         redemption_checks=instead(
             REDEMPTION_CHECKS, redemption.proxy_token_is_good, bound_to_the_first_user()
         ),

@@ -176,7 +176,7 @@ VAULT_RACES: tuple[Defect, ...] = (
     defect(
         "refresh-stored-for-the-last",
         "What a refresh brings is stored for whoever asked for one last.",
-        "REDEEM-12 VAULT-06",
+        "REDEEM-12 VAULT-06 VAULT-07",
         vault_at_work=StoresForTheLast,
     ),
     defect(
