@@ -38,12 +38,15 @@ class Clock:
         exp = parsed.claims.get("exp") if parsed is not None else None
         if isinstance(exp, bool) or not isinstance(exp, int | float):
             return inf
-        return exp - self.target_time(answer)
+        try:
+            return exp - self.target_time(answer)
+        except OverflowError:
+            return inf if exp > 0 else -inf
 
 
 def _date_of(answer: Exchange, otherwise: float) -> float:
     try:
         date: datetime = parsedate_to_datetime(answer.header("Date") or "")
-    except ValueError:
+        return date.timestamp()
+    except (ValueError, OverflowError):
         return otherwise
-    return date.timestamp()

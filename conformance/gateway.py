@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, Self
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 from conformance.claims import Unavailable
 from conformance.parties import Attempt, Authorization, ProxyClient, Resource, User
@@ -14,6 +14,7 @@ from conformance.wire import backend as backend_wire
 from conformance.wire.client import Wire
 from conformance.wire.exchange import Exchange
 from conformance.wire.keyring import Keyring
+from conformance.wire.place import parts_of
 from conformance.wire.secret import Secret
 
 CALLBACK = "https://agent.example/callback"
@@ -57,7 +58,7 @@ class Visit:
 
         Sent to an odd address, a code may stand behind any question mark: each one begins a parameter.
         """
-        parts = urlsplit(self.sent_to or "")
+        parts = parts_of(self.sent_to or "")
         raw = f"{parts.query}&{parts.fragment}".replace("?", "&")
         return parse_qsl(raw, keep_blank_values=True)
 
@@ -70,13 +71,13 @@ class Visit:
     def query(self) -> list[tuple[str, str]]:
         if self.sent_to is None:
             return []
-        return parse_qsl(urlsplit(self.sent_to).query, keep_blank_values=True)
+        return parse_qsl(parts_of(self.sent_to).query, keep_blank_values=True)
 
     def outcome(self) -> str:
         """Where the browser ended, in a few words and without the values of parameters."""
         if self.sent_to is None:
             return f"the browser stayed on a page: {self.page}"
-        parts = urlsplit(self.sent_to)
+        parts = parts_of(self.sent_to)
         names = ", ".join(name for name, _ in self.query()) or "no parameter"
         open_boxes = f", boxes left unticked: {', '.join(self.unticked)}" if self._says_no() else ""
         return f"the browser was sent to {parts.scheme}://{parts.netloc}{parts.path} with {names}{open_boxes}"

@@ -63,12 +63,10 @@ def first_visit(gateway: Gateway, world: World, service: OperatorService) -> Exc
         gateway.fetch(f"{server}/.well-known/openid-configuration", "discovery")
     ).json_object()
     registration = _registration_endpoint(gateway, discovery)
-    if isinstance(keys := discovery.get("jwks_uri"), str):
-        try:
-            world.reachable(keys)
-        except Unavailable as elsewhere:
-            # The service would ask there, and nobody who is not a party to this run may be asked.
-            raise LeftOut(elsewhere.reason) from elsewhere
+    token_endpoint = discovery.get("token_endpoint")
+    if token_endpoint is not None:
+        require.text(token_endpoint, "token_endpoint in the discovery document")
+    _all_in_reach(world, registration, token_endpoint, discovery.get("jwks_uri"))
 
     agent = world.agent_of(gateway.register(world.metadata(), endpoint=registration))
     attempt = world.attempt(agent)
@@ -82,12 +80,22 @@ def first_visit(gateway: Gateway, world: World, service: OperatorService) -> Exc
     fields = gateway.exchange_fields(world.authorized(attempt, code))
     answer = gateway.token_request(
         [(name, value) for name, value in fields.items() if value is not None],
-        endpoint=discovery.get("token_endpoint"),
+        endpoint=token_endpoint,
     )
     token = require.text(answer.member("access_token"), "access_token of the code exchange")
     _let_provisioning_end(gateway, world, gateway.keyring.secret("access_token", token), attempt.resource)
     bearer = ("Authorization", f"Bearer {token}")
     return gateway.wire.send("operation", Request(method="GET", url=operation, headers=(bearer,)))
+
+
+def _all_in_reach(world: World, *urls: object) -> None:
+    """Agent and service would ask there, and nobody who is not a party to this run may be asked."""
+    try:
+        for url in urls:
+            if isinstance(url, str):
+                world.reachable(url)
+    except Unavailable as elsewhere:
+        raise LeftOut(elsewhere.reason) from elsewhere
 
 
 def _let_provisioning_end(gateway: Gateway, world: World, token: Secret, resource: Resource) -> None:

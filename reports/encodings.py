@@ -12,8 +12,8 @@ from urllib.parse import quote, quote_plus
 @lru_cache(maxsize=8192)
 def whole(value: str) -> frozenset[str]:
     """The value by itself, in every encoding that a URL, a header or a body commonly gives it."""
-    raw = value.encode("utf-8", "surrogateescape")
-    forms = {value, quote(value, safe=""), quote_plus(value), raw.hex(), raw.hex().upper()}
+    raw = _octets(value)
+    forms = {value, quote(raw, safe=""), quote_plus(raw), raw.hex(), raw.hex().upper()}
     for encode in (base64.b64encode, base64.urlsafe_b64encode):
         encoded = encode(raw).decode("ascii")
         forms |= {encoded, encoded.rstrip("=")}
@@ -32,7 +32,7 @@ def as_a_value(value: str) -> re.Pattern[str]:
 
 def embedded(value: str) -> frozenset[str]:
     """The value also as the middle of something longer that was encoded as one: base64 in all alignments."""
-    raw = value.encode("utf-8", "surrogateescape")
+    raw = _octets(value)
     forms = set(whole(value))
     for lead in range(3):
         padded = b"\0" * lead + raw
@@ -41,3 +41,11 @@ def embedded(value: str) -> frozenset[str]:
         for encode in (base64.b64encode, base64.urlsafe_b64encode):
             forms.add(encode(padded).decode("ascii")[start:end])
     return frozenset(form for form in forms if form)
+
+
+def _octets(value: str) -> bytes:
+    """The value in UTF-8; JSON can name halves of characters, which have no place in it."""
+    try:
+        return value.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return value.encode("utf-8", "surrogatepass")

@@ -19,7 +19,7 @@ _TIMESTAMP = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}[\d.Zz:+-]*")
 _SHORTEST = 16
 # A secret shorter than this is hidden where it is a whole value: everywhere, it would take words along.
 _SAFE = 6
-_JWT = re.compile(r"[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*")
+_JWT = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*")
 _LABEL = re.compile(r"⟨[^⟩]*⟩")
 _PRIVATE_KEY = re.compile(
     r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?:-----)?(?:[\s\S]{0,8000}?-----END [A-Z0-9 ]*PRIVATE KEY(?:-----)?)?"

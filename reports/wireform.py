@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from reports.chain import plain
 from reports.exchanges import answer_text, curl, request_text, shown_from_dict
 from reports.headline import has_own_ca
 from reports.verdicts import CheckResult, Reason, RuleResult, RunResult, Verdict
@@ -14,14 +15,17 @@ SCHEMA = "gateproof/report/1"
 
 
 def check_result_to_dict(result: CheckResult) -> dict[str, Any]:
-    """A check's result as JSON values."""
-    return {
-        **asdict(result),
-        "verdict": result.verdict.value,
-        "reason": result.reason.value,
-        "observations": dict(result.observations),
-        "faults": [dict(fault) for fault in result.faults],
-    }
+    """A check's result as JSON values, which go between processes: what UTF-8 cannot hold is replaced."""
+    told: dict[str, Any] = plain(
+        {
+            **asdict(result),
+            "verdict": result.verdict.value,
+            "reason": result.reason.value,
+            "observations": dict(result.observations),
+            "faults": [dict(fault) for fault in result.faults],
+        }
+    )
+    return told
 
 
 def check_result_from_dict(values: Mapping[str, Any]) -> CheckResult:

@@ -11,6 +11,7 @@ from conformance.parties import User
 from conformance.signin.addresses import resolve
 from conformance.signin.landing import Landing, SignInRequest
 from conformance.signin.walking import PageSignIn
+from conformance.wire.place import parts_of
 
 # What an authorization ends with; an address that carries one of these is its end, wherever it leads.
 _ANSWERS = {"code", "access_token", "id_token", "token", "error"}
@@ -52,7 +53,7 @@ def visit_of(landing: Landing, request: SignInRequest) -> Visit:
     A sign-in that goes on at a host to which a run may not go, an identity provider's for example, says
     nothing about the gateway: neither is it the agent's address, nor does it carry what belongs there.
     """
-    host = urlsplit(landing.left_to or "").hostname
+    host = parts_of(landing.left_to or "").hostname
     meant = {urlsplit(url).hostname for url in (request.redirect_uri, CALLBACK)}
     visit = Visit(
         sent_to=landing.sent_to,
@@ -80,7 +81,7 @@ def _answers(left_to: str | None, request: SignInRequest) -> bool:
     asked = parse_qsl(urlsplit(request.authorization_url).query)
     uris = {request.redirect_uri, CALLBACK, *(value for name, value in asked if name == "redirect_uri")}
     hosts = {_host(way) for uri in uris for way in (uri, resolve(CALLBACK, uri))}
-    there = urlsplit(left_to)
+    there = parts_of(left_to)
     if there.scheme not in {"http", "https"} or _host(left_to) in {*hosts, None}:
         return True
     came = parse_qsl(f"{there.query}&{there.fragment}".replace("?", "&"))
@@ -88,15 +89,12 @@ def _answers(left_to: str | None, request: SignInRequest) -> bool:
 
 
 def _host(url: str) -> str | None:
-    try:
-        return urlsplit(url).hostname
-    except ValueError:
-        return None
+    return parts_of(url).hostname
 
 
 def _names(url: str) -> set[str]:
     """The names of the parameters that an address carries, in its query and behind its hash."""
-    parts = urlsplit(url)
+    parts = parts_of(url)
     return {
         name for text in (parts.query, parts.fragment) for name, _ in parse_qsl(text, keep_blank_values=True)
     }

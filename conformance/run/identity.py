@@ -209,7 +209,7 @@ def _skew(prepared: AnyPrepared | None) -> float | None:
         return None
     try:
         said = parsedate_to_datetime(prepared.date)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     if said.tzinfo is None:
         return None

@@ -76,7 +76,9 @@ def _charset(answer: Answer) -> str:
     name = said[1] if said else meta[1].decode("ascii", "replace") if meta else ""
     try:
         known = codecs.lookup(name).name if name else ""
-    except LookupError:
+        # Some names are of codecs that are none for text, and "undefined" is one that refuses whatever comes.
+        b"<html>".decode(known or "utf-8", "replace")
+    except (LookupError, ValueError):
         known = ""
     if known in {"iso8859-1", "ascii"}:
         return "cp1252"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -139,10 +138,14 @@ def _optional_string(action: str, answer: Answer, name: str) -> str:
     return value
 
 
+# A hundred years: more is no clock that was moved.
+_LONGEST_S = 100 * 365 * 24 * 3600
+
+
 def _seconds(answer: Answer) -> float:
     value = answer.get("clock_offset_s")
     if value is None:
         return 0.0
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ControlFailed("describe", "clock_offset_s is not a number")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= _LONGEST_S:
+        raise ControlFailed("describe", "clock_offset_s is not a number of seconds")
     return float(value)

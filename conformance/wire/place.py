@@ -5,7 +5,7 @@ from __future__ import annotations
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from conformance.wire.pace import Pace
 
@@ -36,11 +36,24 @@ class Place:
         return replace(self, origins=frozenset(), headers={}, client_cert=None)
 
 
+def parts_of(url: str) -> SplitResult:
+    """The parts of whatever a target gives for a URL; one with an impossible host has none."""
+    try:
+        return urlsplit(url)
+    except ValueError:
+        rest, _, fragment = url.partition("#")
+        path, _, query = rest.partition("?")
+        return SplitResult("", "", path, query, fragment)
+
+
 def origin(url: str) -> str:
-    """Scheme, host and port of a URL in one normal form."""
-    parts = urlsplit(url)
-    port = parts.port or {"https": 443, "http": 80}.get(parts.scheme)
-    return f"{parts.scheme}://{(parts.hostname or '').lower()}:{port}"
+    """Scheme, host and port of a URL in one normal form; what names no host is nobody's but its own."""
+    parts = parts_of(url)
+    try:
+        port = parts.port or {"https": 443, "http": 80}.get(parts.scheme)
+    except ValueError:
+        return url
+    return f"{parts.scheme}://{parts.hostname.lower()}:{port}" if parts.hostname else url
 
 
 def trust(place: Place) -> ssl.SSLContext:

@@ -210,3 +210,13 @@ def test_a_mark_tells_neither_how_long_nor_of_what_its_value_is(shape: str) -> N
         seen.add(parts.url(text, hiding) if text.startswith("https") else parts.body(text, hiding))
     assert len(seen) == 1
     assert seen.pop().count("⟨opaque~") == 2
+
+
+def test_half_of_a_character_in_a_secret_is_no_reason_to_show_it() -> None:
+    hiding = Redactor(secrets={"s3cret-\ud800-value": "⟨a#1⟩"}, public=())
+    assert hiding.text('"s3cret-\ud800-value"') == '"⟨a#1⟩"'
+
+
+def test_long_run_without_a_dot_is_read_once() -> None:
+    """Looked for from every place in it, the beginning of a token takes hours in a few megabytes."""
+    assert "⟨opaque" in Redactor(secrets={}, public=()).text("aZ3_" * 250_000)

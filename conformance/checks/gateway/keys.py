@@ -296,11 +296,11 @@ def _malformed(key: Mapping[str, Any]) -> str:
     if kty == "RSA":
         wanted: dict[str, int | None] = {"n": None, "e": None}
     elif kty == "EC":
-        if crv not in _CURVES:
+        if not isinstance(crv, str) or crv not in _CURVES:
             return f"an EC key with crv {crv!r}"
         wanted = {"x": _CURVES[crv], "y": _CURVES[crv]}
     elif kty == "OKP":
-        if crv not in _OKP:
+        if not isinstance(crv, str) or crv not in _OKP:
             return f"an OKP key with crv {crv!r}"
         wanted = {"x": _OKP[crv]}
     else:

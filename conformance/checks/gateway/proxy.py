@@ -157,7 +157,7 @@ def _is_whole(value: object) -> bool:
     """An integer as JSON knows it: 3599.0 is one, true is none."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
-    return float(value).is_integer()
+    return isinstance(value, int) or value.is_integer()
 
 
 def _said(answer: Exchange) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from conformance.check import check
 from conformance.checks.gateway import _provocations as provoke
@@ -12,9 +12,10 @@ from conformance.claims import expect, require
 from conformance.gateway import CALLBACK, Gateway
 from conformance.redeemable import redeemable
 from conformance.run.received import MERCHANT_KINDS, Received
+from conformance.signin.addresses import is_web, resolve
 from conformance.wire import leaks
 from conformance.wire.exchange import Exchange
-from conformance.wire.place import origin
+from conformance.wire.place import origin, parts_of
 from conformance.world import World
 
 # In no address at all, and in none that leads to another host.
@@ -73,7 +74,7 @@ def credentials_are_not_redirected_to_another_host(gateway: Gateway, world: Worl
     provoke.send(gateway, provoke.refused_redemptions(gateway, good))
     provoke.send(gateway, provoke.backends_side(gateway, client, good.proxy_token))
     away = [
-        f"{exchange.step}: status {exchange.status} to {urlsplit(target).netloc}"
+        f"{exchange.step}: status {exchange.status} to {_named(target)}"
         for exchange in _own(gateway, world.seen())
         if exchange.status in {307, 308}
         and (target := _location(exchange))
@@ -142,11 +143,11 @@ def _origins(gateway: Gateway) -> set[str]:
 
 def _location(exchange: Exchange) -> str:
     location = exchange.header("Location")
-    return urljoin(exchange.request.url, location) if location else ""
+    return resolve(exchange.request.url, location) if location else ""
 
 
 def _named(url: str) -> str:
-    parts = urlsplit(url)
+    parts = parts_of(url)
     return f"{parts.scheme}://{parts.netloc}{parts.path}"
 
 
@@ -166,7 +167,7 @@ def _lets_out(exchange: Exchange) -> str:
     if talkative is not None:
         return f"Referrer-Policy {talkative}"
     own = origin(exchange.request.url)
-    elsewhere = next((url for url in _ELSEWHERE.findall(body) if origin(url) != own), None)
+    elsewhere = next((url for url in _ELSEWHERE.findall(body) if is_web(url) and origin(url) != own), None)
     if not told and elsewhere is not None:
         return f"no Referrer-Policy, and a reference to {urlsplit(elsewhere).netloc}"
     return ""

@@ -34,7 +34,7 @@ def first_fetch_of_the_keys_is_not_the_last(service: Service, world: ServiceWorl
         raise LeftOut("the service knew of the gateway's keys before it was first called")
     gateway.script.always(Endpoint.DISCOVERY, failed)
     gateway.script.always(Endpoint.CORE_KEYS, failed)
-    answer = service.serve_once(gateway.access_token(USER, aud=FOREIGN))
+    answer = service.serve_once(world.unseen_token(USER, aud=FOREIGN))
     calls = gateway.journal.since(0)
     asked = sum(call.endpoint is Endpoint.DISCOVERY for call in calls)
     if not asked:
@@ -63,7 +63,7 @@ def _asks_again(service: Service, world: ServiceWorld, endpoint: Endpoint) -> bo
     """Whether the service comes here in the time that it is given, and finds all well."""
     gateway, until, pause = world.gateway, time.monotonic() + FOUND_WITHIN_S, 0.1
     while True:
-        service.serve_once(gateway.access_token(USER, aud=FOREIGN))
+        service.serve_once(world.unseen_token(USER, aud=FOREIGN))
         if any(call.status == 200 for call in gateway.journal.since(0, endpoint)):
             return True
         if time.monotonic() > until:

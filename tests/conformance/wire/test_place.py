@@ -1,0 +1,45 @@
+"""What a target gives for an address need not be one."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.parties import User
+from conformance.run.browsing import visit_of
+from conformance.signin.landing import Landing, SignInRequest
+from conformance.wire.place import origin, parts_of
+from conformance.wire.secret import Secret
+
+ODD = [
+    "https://[object Object]/login?code=c",
+    "https://gw:undefined/login?code=c",
+    "https://gw:99999/login?code=c",
+    "https://[::1/login?code=c",
+    "https:///login?code=c",
+    "/login?code=c",
+]
+
+
+@pytest.mark.parametrize("url", ODD)
+def test_odd_address_is_on_nobodys_origin_and_keeps_its_query(url: str) -> None:
+    assert origin(url) == url
+    assert parts_of(url).query == "code=c"
+
+
+def test_origin_is_one_however_it_is_written() -> None:
+    assert origin("HTTPS://Gateway.Example/a?b") == origin("https://gateway.example:443") != origin(ODD[1])
+
+
+@pytest.mark.parametrize("url", ODD)
+def test_sign_in_that_ends_at_an_odd_address_can_be_looked_at(url: str) -> None:
+    asked = SignInRequest(
+        authorization_url="https://gateway.example/oauth2/auth?state=s",
+        redirect_uri="https://agent.example/callback",
+        user=User(name="alice", login="alice", password=Secret("password", "p")),
+    )
+
+    visit = visit_of(Landing(left_to=url), asked)
+
+    assert visit.sent_to == url
+    assert ("code", "c") in visit.sent()
+    assert "code" in visit.outcome()
