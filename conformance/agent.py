@@ -253,4 +253,4 @@ def attempts_of(run: Run, install: str = "") -> list[Attempt]:
 
 def s256(verifier: str) -> str:
     """The challenge that belongs to a verifier (RFC 7636 section 4.2)."""
-    return urlsafe_b64encode(sha256(verifier.encode()).digest()).rstrip(b"=").decode()
+    return urlsafe_b64encode(sha256(verifier.encode(errors="surrogatepass")).digest()).rstrip(b"=").decode()

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import ipaddress
 import logging
+import re
 import socket
 import ssl
 import struct
@@ -32,10 +33,18 @@ WRITE = "fakes.write"
 # A server that drops idle connections races with its clients' next request: a fault nobody scripted.
 KEEP_ALIVE_S = 3600
 LINGER_ZERO = struct.pack("ii", 1, 0)
+_OFFER = re.compile(rb"\r\nupgrade:[ \t]*h2c[ \t]*(?=\r\n)", re.IGNORECASE)
 
 
 class AbortableProtocol(HttpToolsProtocol):
     """Every request knows how to tear down the connection that it came on, and how to write past HTTP."""
+
+    def data_received(self, data: bytes) -> None:
+        """An offer to go on in HTTP/2 is passed over, as any server may (RFC 9110 section 7.8).
+
+        The parser takes whatever follows one for the other protocol, and a request would lose its body.
+        """
+        super().data_received(_OFFER.sub(b"", data))
 
     def on_message_begin(self) -> None:
         super().on_message_begin()

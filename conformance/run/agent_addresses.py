@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
+
+from conformance.wire.place import parts_of
 
 # A SHA-256 in base64url.
 CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
@@ -43,4 +45,4 @@ def _who_asks(url: str) -> tuple[str, str, str]:
 
 
 def _value(url: str, name: str) -> str:
-    return parse_qs(urlsplit(url).query).get(name, [""])[0]
+    return parse_qs(parts_of(url).query).get(name, [""])[0]

@@ -209,7 +209,7 @@ def _pages(run: Run) -> bytes:
 
 
 def _addresses(run: Run) -> bytes:
-    return "\n".join((*(visit.url for visit in run.visits), *run.others)).encode()
+    return "\n".join((*(visit.url for visit in run.visits), *run.others)).encode(errors="surrogatepass")
 
 
 def _not_for_tokens(run: Run) -> list[Heard]:

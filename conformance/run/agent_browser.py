@@ -17,7 +17,9 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 from types import TracebackType
 from typing import Self
-from urllib.parse import SplitResult, urljoin, urlsplit
+from urllib.parse import SplitResult, urlsplit
+
+from conformance.signin.addresses import resolve
 
 _CALLER = Path(__file__).with_name("browser_caller.py")
 _MOST_OCTETS = 64 * 1024
@@ -104,16 +106,20 @@ class Courier:
         """The status of the agent's page, or NO_PAGE; None where nobody took the redirect."""
         status: int | None = None
         for _ in range(_MOST_HOPS):
-            parts = urlsplit(url)
-            if parts.scheme not in {"http", "https"} or not is_here(parts.hostname):
+            try:
+                parts = urlsplit(url)
+                if parts.scheme not in {"http", "https"} or not is_here(parts.hostname):
+                    return status
+                answer = self._asked(url)
+            except ValueError:
+                # No browser goes to an address with an impossible port, or what else is none.
                 return status
-            answer = self._asked(url)
             if answer is None:
                 return status
             status, location = answer
             if location is None or not 300 <= status < 400:
                 return status
-            url = urljoin(url, location)
+            url = resolve(url, location)
         return status
 
     def unanswered_s(self) -> float:

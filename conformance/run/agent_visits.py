@@ -19,12 +19,15 @@ from conformance.signin.landing import SignInRequest
 from conformance.target.model import DEFAULT_USERS
 from conformance.wire.client import RateLimited, TargetSilent, Wire
 from conformance.wire.exchange import Exchange, Request
+from conformance.wire.place import parts_of
 from conformance.wire.secret import Secret
 
 # An agent that prints the address may be about to open it as well.
 _OPENS_ITSELF_WITHIN_S = 1.5
 _PAGE_S = 10.0
 _POLL_S = 0.01
+# Nobody types more addresses than this at one moment.
+_AT_ONCE = 10
 _ANSWERS_WITHIN_S = 1.0
 # What an address may hold (RFC 3986), but for the quote that ends one more often; and what ends a sentence.
 _ADDRESS, _BEHIND_IT = r"[A-Za-z0-9._~:/?#\[\]@!$&()*+,;=%-]*", ".,:;!?*)]}"
@@ -148,7 +151,7 @@ class Visits:
         with self._lock:
             if self._opens_itself:
                 return []
-            due = [url for url, at in self._printed.items() if at <= now]
+            due = [url for url, at in self._printed.items() if at <= now][:_AT_ONCE]
             self._printed |= dict.fromkeys(due, float("inf"))
             due = [url for url in due if not is_masked(url, self._printed)]
             self._opened_for.update(due)
@@ -160,7 +163,7 @@ class Visits:
 
     def _asks(self, url: str) -> bool:
         """An authorization request, and not the endpoint alone, as it stands in documents and logs."""
-        names = parse_qs(urlsplit(url).query, keep_blank_values=True)
+        names = parse_qs(parts_of(url).query, keep_blank_values=True)
         known = self._address.match(url) is not None
         return (
             known and "redirect_uri" in names and not names.keys().isdisjoint({"response_type", "client_id"})

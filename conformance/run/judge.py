@@ -18,6 +18,7 @@ from conformance.run.contexts import Context
 from conformance.signin.landing import SignInFailed
 from conformance.target.control import ControlFailed, Unsupported
 from conformance.target.doubts import doubt
+from conformance.target.launch import LaunchFailed
 from conformance.target.model import Target
 from conformance.wire.client import RateLimited, TargetSilent
 from conformance.wire.connections import Unsendable
@@ -34,6 +35,7 @@ _BROKE_BY = {
     NeverFired: Reason.NEVER_FIRED,
     ControlFailed: Reason.CONTROL_FAILED,
     SignInFailed: Reason.SIGN_IN_FAILED,
+    LaunchFailed: Reason.HARNESS_BROKE,
 }
 
 
@@ -161,7 +163,7 @@ def _meaning(
         case RateLimited() | TargetSilent():
             cause = Reason.RATE_LIMITED if isinstance(error, RateLimited) else Reason.TARGET_SILENT
             return untested, cause, {"message": f"the target did not keep up: {error}"}, True
-        case NeverFired() | ControlFailed() | SignInFailed():
+        case NeverFired() | ControlFailed() | SignInFailed() | LaunchFailed():
             return broke, _BROKE_BY[type(error)], {"message": str(error)}, True
         case _:
             return broke, Reason.HARNESS_BROKE, {"message": f"the harness broke: {_where(error)}"}, True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -176,16 +176,26 @@ def _log(target: ServiceTarget, running: Running | None) -> Callable[[], str]:
     files = target.logs.files
 
     def logged() -> str:
-        texts = [file.read_text("utf-8", "replace") for file in files if file.is_file()]
+        texts = [file.read_text("utf-8", "replace") for file in files if _is_readable(file)]
         return "\n".join([*([running.output()] if running is not None else []), *texts])
 
     return logged
 
 
+def _is_readable(file: Path) -> bool:
+    """Another user's log, or one in a closed folder, is as good as none."""
+    with suppress(OSError):
+        if file.is_file():
+            file.open("rb").close()
+            return True
+    return False
+
+
 def _missing(target: ServiceTarget, running: Running | None) -> list[str]:
     """Why something that was logged cannot be searched, if that is so."""
-    files = [file.name for file in target.logs.files if not file.is_file()]
-    found = [f"there is no log file {', '.join(files)}: see [logs] in the target file"] if files else []
+    files = [file.name for file in target.logs.files if not _is_readable(file)]
+    named = ", ".join(files)
+    found = [f"there is no log file {named} that can be read: see [logs] in the target file"] if files else []
     if running is not None and running.dropped:
         found.append(f"the service printed {running.dropped} octets more than are kept")
     return found

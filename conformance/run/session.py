@@ -222,8 +222,14 @@ def _held(found: LeakFound) -> str:
 
 @contextmanager
 def workplace() -> Iterator[tuple[Path, ExitStack]]:
-    """A private folder, and a stack that stops what is started, in that order of going away."""
-    with tempfile.TemporaryDirectory(prefix="gateproof-") as folder, ExitStack() as stack:
+    """A private folder, and a stack that stops what is started, in that order of going away.
+
+    What a container has written there may be another user's, and stays.
+    """
+    with (
+        tempfile.TemporaryDirectory(prefix="gateproof-", ignore_cleanup_errors=True) as folder,
+        ExitStack() as stack,
+    ):
         yield Path(folder), stack
 
 

@@ -266,7 +266,12 @@ class Wire:
         return answer, None
 
     def _place(self, url: str) -> Place | None:
-        where, host = origin(url), urlsplit(url).hostname or ""
+        try:
+            parts = urlsplit(url)
+            where, host, _ = origin(url), parts.hostname or "", parts.port
+        except ValueError:
+            # A port that is none, or a host in brackets that is none.
+            return None
         exact = next((place for place in self._places if where in place.origins), None)
         return exact or next((place.nearby() for place in self._places if host in place.hosts), None)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import io
 import socket
+import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from typing import Any, cast
@@ -16,6 +17,8 @@ from conformance.wire.place import Place
 
 # So long nothing comes where nothing more is to come.
 QUIET_S = 0.3
+# And a server that is never silent is not listened to for ever.
+LONGEST_S = 5.0
 
 
 def overheard(place: Place, request: Request, during: Callable[[], None]) -> Answer | None:
@@ -32,8 +35,9 @@ def overheard(place: Place, request: Request, during: Callable[[], None]) -> Ans
 
 
 def _hear(line: socket.socket, came: bytearray) -> None:
+    until = time.monotonic() + LONGEST_S
     with suppress(TimeoutError):
-        while len(came) < MAX_BODY and (octets := line.recv(64 * 1024)):
+        while len(came) < MAX_BODY and time.monotonic() < until and (octets := line.recv(64 * 1024)):
             came += octets
 
 

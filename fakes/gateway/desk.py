@@ -25,6 +25,8 @@ from fakes.gateway.script import Endpoint, Script
 from fakes.gateway.site import Site
 
 # What a refresh need not bring (RFC 6749 section 6, OpenID Connect 12.2).
+# All that ASCII shows; a header holds no more.
+_VISIBLE = "".join(map(chr, range(33, 127)))
 _BESIDE_ACCESS = {"refresh_token", "id_token"}
 INVALID_GRANT = Replied(status=400, document={"error": "invalid_grant"})
 
@@ -348,9 +350,11 @@ class Desk:
 def _back(asked: Asked, answer: Mapping[str, str]) -> Replied:
     """The browser goes to where the agent waits for it, with the state that the agent sent."""
     state = {"state": asked.state} if asked.state is not None else {}
-    joint = "&" if urlsplit(asked.redirect_uri).query else "?"
+    joint = "&" if "?" in asked.redirect_uri else "?"
     query = urlencode({**answer, **state}, quote_via=quote)
-    return Replied(status=302, page="", headers={"location": f"{asked.redirect_uri}{joint}{query}"})
+    # What no header can hold is escaped, as a browser would do.
+    way = quote(asked.redirect_uri, safe=_VISIBLE, errors="replace")
+    return Replied(status=302, page="", headers={"location": f"{way}{joint}{query}"})
 
 
 def _odd(begins: str = "") -> str:

@@ -112,6 +112,7 @@ def code_with_a_wrong_state_is_not_exchanged(agents: Agents, case: str) -> None:
     install, tampered = agents.install(), TAMPERED[case]
     if tampered.later:
         earlier = works(install.launch("a run that gets tokens, before they are worth nothing"))
+        _taken(earlier.visits)
         state = earlier.visits[-1].value("state") or ""
         end_tokens(install.world)
         if case == EARLIER:

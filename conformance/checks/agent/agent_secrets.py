@@ -70,7 +70,7 @@ def tokens_keep_their_places_where_one_does_not_help(agents: Agents, case: str) 
     calls = [each for run in runs for each in run.calls() if each.party in {SERVICE, METADATA}]
     _in_the_header_alone(calls, known["access_token"])
     others = {kind: known[kind] for kind in OTHER_TOKENS}
-    found = [each for each in calls if printed(each.call.text().encode(), others)]
+    found = [each for each in calls if printed(each.call.text().encode(errors="surrogatepass"), others)]
     _nowhere(found, f"requests to the service where {case}", "ID token and no refresh token")
     all_in_time(install.runs)
 
@@ -194,7 +194,7 @@ def _with_tokens(agents: Agents) -> Run:
 
 def _found(agents: Agents, text: str, kinds: tuple[str, ...]) -> list[Printed]:
     known = agents.shared().world.secrets()
-    return printed(text.encode(), {kind: known.get(kind, ()) for kind in kinds})
+    return printed(text.encode(errors="surrogatepass"), {kind: known.get(kind, ()) for kind in kinds})
 
 
 def _sent(agents: Agents, kinds: tuple[str, ...], where: Callable[[Heard], bool]) -> list[Heard]:

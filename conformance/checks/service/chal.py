@@ -14,7 +14,9 @@ from conformance.documents import holds_url, in_any_order
 from conformance.odd_requests import with_header
 from conformance.run.service_world import USERS, ServiceWorld
 from conformance.service import POINTER, Service, challenged, challenges_of, document, turned_away
+from conformance.signin.addresses import is_web
 from conformance.wire.exchange import Exchange
+from conformance.wire.place import parts_of
 from fakes.gateway.keys import new_key, signed
 
 # Authorization headers that hold no gateway access token; the good one stands for what is taken apart.
@@ -82,10 +84,8 @@ def challenge_points_to_the_metadata(service: Service, world: ServiceWorld) -> N
     """What stands at the address in the challenge is the document."""
     gateway = world.gateway
     pointer = challenged(service.operate()).parameters[POINTER]
-    parts = urlsplit(pointer)
-    expect.that(
-        parts.scheme in ("http", "https") and bool(parts.netloc), POINTER, expected="a URL", got=pointer
-    )
+    parts = parts_of(pointer)
+    expect.that(is_web(pointer), POINTER, expected="a URL", got=pointer)
     expect.that(
         parts.scheme == "https" or urlsplit(service.service_url).scheme != "https",
         POINTER,
@@ -135,9 +135,9 @@ def challenge_for_a_bad_token_points_there_too(
     if there == pointer:
         expect.equal(there, pointer, POINTER)
         return
-    parts = urlsplit(there)
+    parts = parts_of(there)
     expect.that(
-        parts.scheme in ("http", "https") and bool(parts.netloc),
+        is_web(there),
         f"{POINTER} for a bad token",
         expected="a URL",
         got=there,

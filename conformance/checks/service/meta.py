@@ -10,6 +10,7 @@ from conformance.documents import holds_url, in_any_order, same_url
 from conformance.odd_requests import with_header
 from conformance.run.service_world import USERS, ServiceWorld
 from conformance.service import Service, document, served
+from conformance.wire.place import parts_of
 
 KEPT = ("resource", "authorization_servers")
 
@@ -121,7 +122,7 @@ def metadata_are_json_by_their_label(service: Service) -> None:
 def resource_is_where_its_metadata_are(service: Service) -> None:
     """`resource` is the URL to which the address of the metadata belongs by RFC 9728, section 3."""
     resource = expect.text(document(service.metadata()).get("resource"), "resource")
-    where, what = urlsplit(service.metadata_url), urlsplit(resource)
+    where, what = urlsplit(service.metadata_url), parts_of(resource)
 
     same = (what.scheme, what.netloc.lower()) == (where.scheme, where.netloc.lower())
     expect.that(same, "resource", expected=f"a URL on {where.scheme}://{where.netloc}", got=resource)

@@ -112,3 +112,8 @@ def test_redirect_that_no_handshake_was_made_for_is_taken_by_nobody() -> None:
 )
 def test_other_machines_are_not_here(host: str | None) -> None:
     assert not is_here(host)
+
+
+@pytest.mark.parametrize("url", ["https://127.0.0.1:undefined/cb?code=c", "http://[oops/cb?code=c"])
+def test_nobody_is_at_an_address_that_is_none(url: str) -> None:
+    assert Courier(threading.Event()).bring(url) is None

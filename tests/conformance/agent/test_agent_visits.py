@@ -165,3 +165,20 @@ def test_page_of_the_agents_own_is_no_authorization(world: AgentWorld, visits: V
     assert visits.made == []
     assert visits.others == ["https://127.0.0.1:9/welcome"]
     assert typed(visits, asking(world)) == [asking(world)]
+
+
+def test_nobody_types_hundreds_of_addresses_at_one_moment(world: AgentWorld, visits: Visits) -> None:
+    visits.read("\n".join(asking(world, state=f"s{number}") for number in range(200)))
+
+    threads = visits.tick()
+
+    assert len(threads) <= 10
+    for thread in threads:
+        thread.join(10.0)
+
+
+@pytest.mark.parametrize(
+    "odd", ["https://[oops/?redirect_uri=x&client_id=a", "https://127.0.0.1:no/?state=s"]
+)
+def test_address_that_is_none_spoils_nothing(world: AgentWorld, visits: Visits, odd: str) -> None:
+    assert typed(visits, f"{odd}\n{asking(world, state='s')}") == [asking(world, state="s")]

@@ -7,7 +7,8 @@ import pytest
 from conformance.parties import User
 from conformance.run.browsing import visit_of
 from conformance.signin.landing import Landing, SignInRequest
-from conformance.wire.place import origin, parts_of
+from conformance.wire.client import Wire
+from conformance.wire.place import Place, origin, parts_of
 from conformance.wire.secret import Secret
 
 ODD = [
@@ -43,3 +44,9 @@ def test_sign_in_that_ends_at_an_odd_address_can_be_looked_at(url: str) -> None:
     assert visit.sent_to == url
     assert ("code", "c") in visit.sent()
     assert "code" in visit.outcome()
+
+
+@pytest.mark.parametrize("url", [*ODD, "https://gw:8443:8443/"])
+def test_odd_address_is_out_of_reach(url: str) -> None:
+    ours = Place(origins=frozenset({"https://gw:443"}), hosts=frozenset({"gw"}))
+    assert not Wire((ours,), timeout_s=1.0, record=lambda _: None).may_reach(url)

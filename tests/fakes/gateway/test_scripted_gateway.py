@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -145,3 +146,29 @@ def test_answer_that_breaks_off_is_none(world: tuple[ScriptedGateway, Door, Loop
 
     with pytest.raises(httpx.TransportError):
         orders(door, "nobody's")
+
+
+@pytest.mark.parametrize("pieces", [1, 2])
+def test_request_that_offers_http_2_keeps_its_body(
+    world: tuple[ScriptedGateway, Door, Loop], pieces: int
+) -> None:
+    """As Java's own client sends every first request in the clear."""
+    _, door, _ = world
+    host, _, port = door.netloc.rpartition(":")
+    form = b"grant_type=client_credentials"
+    head = (
+        f"POST /oauth2/token HTTP/1.1\r\nHost: {door.netloc}\r\nContent-Length: {len(form)}\r\n"
+        "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAA\r\n"
+        "Content-Type: application/x-www-form-urlencoded\r\n"
+        "Authorization: Basic cHJveHlfMTphLXNlY3JldC1vZi10ZXN0cw==\r\n\r\n"
+    ).encode()
+    with socket.create_connection((host, int(port)), 10) as line:
+        if pieces == 1:
+            line.sendall(head + form)
+        else:
+            line.sendall(head)
+            time.sleep(0.05)
+            line.sendall(form)
+        answer = line.recv(65536)
+
+    assert answer.startswith(b"HTTP/1.1 200"), answer
