@@ -52,6 +52,7 @@ FAILING = ("CLAIM-02", "CODE-01", "REDEEM-01", "PROXY-04", "PROXY-10", "KEYS-04"
 # check is the first to need them.
 RESTLESS = {
     "renewed_token_is_bound_to_the_resource",
+    "renewed_token_holds_no_other_resource",
     "used_code_gets_no_tokens_in_another_spelling",
     "aud_holds_no_resource_that_the_form_names",
 }
