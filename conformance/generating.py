@@ -108,11 +108,18 @@ def _inside(value: object) -> list[object]:
 
 @cache
 def _hypothesis() -> Any:
-    """The library, which takes half a second to load, with its caches where nobody has to clear them away."""
+    """The library, which takes half a second to load, with its caches where nobody has to clear them away.
+
+    In a checkout it would draw texts and numbers from the source of whatever is loaded besides, too: a check
+    would meet other values by itself than in a whole run, and every process would read all of that source.
+    """
     import hypothesis  # noqa: PLC0415
     from hypothesis.configuration import set_hypothesis_home_dir  # noqa: PLC0415
+    from hypothesis.internal.conjecture import providers  # noqa: PLC0415
+    from hypothesis.internal.constants_ast import Constants  # noqa: PLC0415
 
     set_hypothesis_home_dir(Path(_home().name))
+    setattr(providers, "_get_local_constants", Constants)  # noqa: B010 - not its to hand out
     return hypothesis
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+from pathlib import Path
+
 import pytest
 from hypothesis import strategies as st
 
@@ -35,3 +38,15 @@ def test_same_seed_draws_the_same() -> None:
             Draw(seed=9, examples=20).each(st.text(max_size=20), values.append)
     assert drawn[0] == drawn[1]
     assert len(set(drawn[0])) > 5
+
+
+def test_what_else_is_loaded_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    drawn: list[list[str]] = [[], []]
+    for turn, values in enumerate(drawn):
+        (tmp_path / f"loaded_{turn}.py").write_text("\n".join(f"x = 'word {turn} {n}'" for n in range(50)))
+        importlib.import_module(f"loaded_{turn}")
+        with tallying():
+            Draw(seed=9, examples=200).each(st.text(max_size=20), values.append)
+    assert drawn[0] == drawn[1]
+    assert not any(value.startswith("word ") for value in drawn[1])
