@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ class Caught:
     checks: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Proven:
     """What the last full proof of a role came to; without one, nothing.
 
@@ -40,6 +40,20 @@ class Proven:
         """The checks that were seen failing, without their cases."""
         ids = (check_id for defect in self.defects.values() for check_id in defect.checks)
         return frozenset(check_id.partition("[")[0] for check_id in ids)
+
+    def closest(self, defect: str) -> tuple[str, ...]:
+        """Of the checks that saw a defect the one that looks closest, and those that are no defect's closest.
+
+        With that much asked of every defect, every check is seen failing again.
+        """
+        known = self.defects[defect].checks if defect in self.defects else ()
+        beside = (check_id for check_id in known[1:] if check_id.partition("[")[0] not in self._closest)
+        return (*known[:1], *beside)
+
+    @cached_property
+    def _closest(self) -> frozenset[str]:
+        first = (check_id for caught in self.defects.values() for check_id in caught.checks[:1])
+        return frozenset(check_id.partition("[")[0] for check_id in first)
 
     def caught_by(self, rule: str) -> list[Caught]:
         """The defects of which this is the right rule."""

@@ -9,6 +9,7 @@ with the end of stdin.
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import gc
 import importlib
@@ -127,7 +128,7 @@ def _received(caller: socket.socket) -> Call | None:
     while said and not said.endswith(b"\n") and len(said) < _MOST_OCTETS:
         more = caller.recv(_MOST_OCTETS)
         said = said + more if more else b""
-    module, arguments, folder, variables = json.loads(said) if said else ("", [], "", {})
+    module, arguments, folder, variables = ast.literal_eval(said.decode()) if said else ("", [], "", {})
     if module not in _MODULES or len(streams) != _STREAMS:
         for stream in streams:
             os.close(stream)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from conformance import plugin
 from conformance.checks import index, place
 from conformance.plugin import CONTEXT, INTERRUPTION, PLAN, SURVEY
 from conformance.run.contexts import Context
@@ -128,16 +129,18 @@ def run_phase(plan: Plan, context: Context, sink: Sink, *, workers: int) -> Surv
             "--noconftest",
             "--assert=plain",
         ),
-        *("-o", "python_functions=*", "-p", "conformance.plugin"),
+        *("-o", "python_functions=*"),
         *(part for name in _WITHOUT for part in ("-p", f"no:{name}")),
         *(["--maxfail=1"] if plan.fatal else []),
-        *(["-p", "xdist.plugin", "-n", str(workers), "--maxprocesses", str(workers)] if workers > 1 else []),
+        *(_shared_out(workers) if workers > 1 else []),
         checks,
     ]
+    # By its name pytest would look for it among all that is installed, for each phase of a proof anew.
+    plugins = [controller] if workers > 1 else [controller, plugin]
     # With workers there is no check in this process, and pytest can be interrupted anywhere.
     with _own_pytest(), nullcontext() if workers > 1 else controller.interruption.held_back():
         try:
-            status = pytest.main(arguments, plugins=[controller])
+            status = pytest.main(arguments, plugins=plugins)
         except Exception as broken:
             raise PhaseFailed(f"{type(broken).__name__} at the end of a phase") from broken
     if controller.interrupted or controller.interruption.asked:
@@ -147,6 +150,11 @@ def run_phase(plan: Plan, context: Context, sink: Sink, *, workers: int) -> Surv
     if controller.fault or status in {pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR}:
         raise PhaseFailed(controller.fault or "pytest refused to run")
     return controller.survey
+
+
+def _shared_out(workers: int) -> list[str]:
+    """What has pytest hand the checks to workers, which are told of the plug-in by its name."""
+    return ["-p", plugin.__name__, "-p", "xdist.plugin", "-n", str(workers), "--maxprocesses", str(workers)]
 
 
 @contextmanager

@@ -21,7 +21,9 @@ SMOKE = {
 # In these cases a party lets others wait until their patience ends: nobody is put under them by chance.
 _LONG = "hang"
 # So many steps of the smoke set, and so many other checks, does a variant meet in a quick proof.
-_STEPS, _SAMPLE = 3, 2
+_STEPS, _SAMPLE = 2, 1
+# And of so many defects one meets a step of it, drawn anew for every seed.
+_ONE_IN = 3
 
 
 class Effort(StrEnum):
@@ -72,8 +74,7 @@ def _quick(subject: Subject, role: str, every: list[Check], chance: random.Rando
             # What is looked for in all of a run has to have been on its way: it is at the end of the walk.
             walk.append(chance.choice(smoke[-1]))
         return frozenset(_one_case_each([*walk, *sample], chance))
-    known = proven(role).defects.get(subject.name)
-    mapped = set(known.checks if known is not None else ())
+    mapped = set(proven(role).closest(subject.name))
     right = [check for check in every if check.rule == subject.rules[0]]
     # What one try at it may miss: there all tries at it of the rule belong together.
     raced = {case for check in races(role) if check in right for case in check.ids()}
@@ -92,7 +93,8 @@ def _quick(subject: Subject, role: str, every: list[Check], chance: random.Rando
         # What is looked for in all runs may show only in those that another rule of the defect makes.
         mapped |= {case for check in every if check.rule in subject.rules for case in check.ids()}
     # A defect that broke everything would fail any of the smoke set.
-    return frozenset([*mapped, *_one_case_each([chance.choice(chance.choice(smoke))], chance)])
+    steps = [chance.choice(chance.choice(smoke))] if chance.randrange(_ONE_IN) == 0 else []
+    return frozenset([*mapped, *_one_case_each(steps, chance)])
 
 
 def longest_first(subjects: Sequence[Subject], role: str, effort: Effort, seed: int) -> list[Subject]:
