@@ -278,7 +278,7 @@ PROXY: tuple[Defect, ...] = (
     defect(
         "proxy-token-works-once",
         "A Proxy token redeems once.",
-        "PROXY-06 PROXY-05 KEYS-04 REDEEM-09 VAULT-01 VAULT-05 VAULT-06 ROBUST-04",
+        "PROXY-06 PROXY-05 KEYS-04 REDEEM-01 REDEEM-09 VAULT-01 VAULT-05 VAULT-06 ROBUST-04",
         redemption_checks=instead(REDEMPTION_CHECKS, redemption.proxy_token_is_good, used_once()),
     ),
     defect(
