@@ -66,7 +66,11 @@ class Visit:
         """True when the browser came to an end that can be judged: away, or on a page that is no crash."""
         if self.sent_to is not None or self.acts is None:
             return True
-        return self.status is not None and self.status < 500
+        return self.status is not None and not self.crashed()
+
+    def crashed(self) -> bool:
+        """True when the browser ended on a page of the server's own trouble."""
+        return self.sent_to is None and self.status is not None and self.status >= 500
 
     def query(self) -> list[tuple[str, str]]:
         if self.sent_to is None:

@@ -23,10 +23,12 @@ def variations(good: Request, group: str) -> Mapping[str, Request]:
         case "methods":
             # A server that answers a method it does not know has not read the body that comes after the head;
             # when it closes then, the reset may overtake its answer.
-            return {
+            asked = {
                 method: replace(good, method=method, body=good.body if method == good.method else b"")
                 for method in (*odd.METHODS, "GET", "POST")
             }
+            # Whose very job it is to repeat a request; nobody sends it credentials (RFC 9110 section 9.3.8).
+            return asked | {"TRACE": replace(asked["TRACE"], headers=())}
         case _:
             path = target_of(good.url).partition(b"?")[0]
             return {

@@ -32,11 +32,20 @@ def authorized(state: State, step: Authorize, seen: Seen) -> Judged:
         until=seen.until,
     )
     pending = state.pending | ({(step.agent, step.project)} if standing == "Pending" else set())
-    new = replace(state, codes=(*state.codes, code), pending=pending)
+    before = _surpassed(state.codes, code) if came == "code" else state.codes
+    new = replace(state, codes=(*before, code), pending=pending)
     allowed = frozenset({wanted})
     if came != wanted:
         return Judged(state=None, allowed=allowed)
     return Judged(state=new, allowed=allowed, rows=_sign_in_rows(step, standing, came, seen, had))
+
+
+def _surpassed(codes: tuple[Code, ...], newer: Code) -> tuple[Code, ...]:
+    """Whether a code outlives the next one of its user and agent is open."""
+    whose = (newer.agent, newer.project, newer.user)
+    return tuple(
+        replace(code, aged=code.aged or (code.agent, code.project, code.user) == whose) for code in codes
+    )
 
 
 def _sign_in_rows(

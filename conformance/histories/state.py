@@ -30,7 +30,7 @@ class Code:
     """What an authorization gave: a code that waits, tokens that it was exchanged for, or nothing.
 
     `until` is its end while it waits, and then that of its tokens. A code that was used twice may have taken
-    down what it gave; one that a clock went past may be over.
+    down what it gave; one that a clock went past may be over, and so may one that a newer one came after.
     """
 
     agent: int

@@ -80,8 +80,13 @@ class Run:
         return f"exit code {self.exit_code} and {'the orders' if self.served else 'no orders'} read"
 
     def _for_want_of_a_browser(self) -> str:
-        host = next((host for visit in self.visits if (host := visit.elsewhere())), None)
+        host = self.elsewhere
         return f"; the redirect to {host} was not brought there: it is not on this machine" if host else ""
+
+    @property
+    def elsewhere(self) -> str | None:
+        """The host of a redirect that no browser on this machine can bring there."""
+        return next((host for visit in self.visits if (host := visit.elsewhere())), None)
 
     def _at_limit(self) -> str:
         return f"a run that was stopped {self.ended.value} of {self.limit_s:g} s"

@@ -6,9 +6,11 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urljoin
 
 from conformance.service import POINTER, Service, challenges_of
 from conformance.wire.exchange import Exchange
+from conformance.wire.place import parts_of
 
 # A service that listens may have its routes, or its proxy in front, some moments later.
 STARTS_WITHIN_S = 5.0
@@ -63,6 +65,11 @@ def _document(answer: Exchange) -> Mapping[str, Any] | None:
 
 
 def _pointer_of(service: Service) -> str | None:
-    """The address in the challenge of an operation without a token, where the service may be asked for it."""
-    found = [each.parameters.get(POINTER, "") for each in challenges_of(service.operate())]
-    return next((url for url in found if url.startswith("http") and service.wire.may_reach(url)), None)
+    """The address in the challenge of an operation without a token, where the service may be asked for it.
+
+    Who goes by a public name has the same path where it is reached.
+    """
+    said = (each.parameters.get(POINTER, "") for each in challenges_of(service.operate()))
+    named = [url for url in said if url.startswith("http")]
+    here = [urljoin(service.service_url, parts_of(url).path) for url in named]
+    return next((url for url in [*named, *here] if service.wire.may_reach(url)), None)

@@ -12,6 +12,7 @@ from conformance.signin.addresses import resolve
 from conformance.signin.controls import ENCTYPES, FORM_URLENCODED, action_of, is_unseen, read_control
 from conformance.signin.numbering import ancestors, attributes_of, in_order, numbered, unnumbered, words_of
 from conformance.signin.page import Button, Field, Form, Link, Page, Refresh
+from conformance.signin.referrer import policy_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +28,7 @@ def read_page(url: str, answer: Answer) -> Page:
     """The page that an answer shows; what is not HTML has text and no forms."""
     charset = _charset(answer)
     source = answer.body.decode(charset, "replace")
-    policy = (answer.header("Referrer-Policy") or "").rpartition(",")[2].strip().lower()
+    policy = policy_in(",".join(answer.headers_named("Referrer-Policy")))
     refresh = answer.header("Refresh")
     if not _is_html(answer):
         shown = " ".join(source[:_LONGEST_TEXT].split())
@@ -40,7 +41,7 @@ def read_page(url: str, answer: Answer) -> Page:
         if attributes.get("http-equiv", "").lower() == "refresh" and refresh is None:
             refresh = attributes.get("content", "")
         if attributes.get("name", "").lower() == "referrer":
-            policy = attributes.get("content", "").strip().lower()
+            policy = policy_in(attributes.get("content", "")) or policy
     forms = _forms(tree, url, base, charset)
     links = _links(tree, base)
     scripted = tree.css_first("script") is not None

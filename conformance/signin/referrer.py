@@ -20,6 +20,11 @@ _TELLS = {
 }
 
 
+def policy_in(said: str) -> str:
+    """The policy that a list of them means: the last one that a browser knows; empty where it knows none."""
+    return next((each for part in reversed(said.split(",")) if (each := part.strip().lower()) in _TELLS), "")
+
+
 def referer(policy: str, page: str, url: str) -> str | None:
     """The Referer that a browser sends from this page to this address."""
     at_home, abroad, downgraded = _TELLS.get(policy, _TELLS[_DEFAULT])

@@ -2,26 +2,9 @@
 
 from __future__ import annotations
 
-import ssl
-
-import httpx
-
 from reference.defects import connecting, holding
 from reference.defects.service_defect import ServiceDefect, defect
 from reference.service.upstream import Patience
-
-
-class _Blocking(httpx.AsyncBaseTransport):
-    """A client that nobody can do anything beside, in a server that has one thread."""
-
-    def __init__(self, trust: ssl.SSLContext) -> None:
-        self._line = httpx.HTTPTransport(verify=trust)
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        answer = self._line.handle_request(request)
-        body = b"".join(answer.iter_raw())
-        return httpx.Response(answer.status_code, headers=answer.headers, content=body)
-
 
 _DOWNFALL = holding.Downfall()
 # Whoever waits for others waits for seconds; the honest service gives up so soon that runs are short.
@@ -54,16 +37,9 @@ NETWORK: tuple[ServiceDefect, ...] = (
     ),
     defect(
         "operation-locked-over-the-network",
-        "While the service waits for gateway or merchant, nobody else's operation begins.",
+        "Operations are carried out one at a time, each from before its body is read.",
         "ROBUST-03",
         around=holding.one_at_a_time("/orders"),
-        patience=_AS_USUAL,
-    ),
-    defect(
-        "client-that-blocks",
-        "While the service waits for gateway or merchant, nothing else happens in it.",
-        "ROBUST-03",
-        transport=_Blocking,
         patience=_AS_USUAL,
     ),
     defect(

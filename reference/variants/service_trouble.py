@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ssl
 import time
 from collections.abc import Callable, Mapping
@@ -14,12 +15,14 @@ from reference.defects.service_remembering import readied
 from reference.service.policy import proxy, redemption
 from reference.service.policy.keys import Known
 from reference.service.policy.redemption import CallFacts
-from reference.service.upstream import transport
+from reference.service.upstream import Patience, transport
 from reference.service.wire import Answer
 from reference.variants.variant import variant
 
 FAILURES_IN_A_ROW = 3
 OPEN_S = 3.0
+GATEWAY_S = 1.0
+LONG = Patience(tries=1, answer_s=600)
 
 
 class _Circuits(httpx.AsyncBaseTransport):
@@ -47,6 +50,42 @@ class _Circuits(httpx.AsyncBaseTransport):
 
     async def aclose(self) -> None:
         await self._inner.aclose()
+
+
+class _Blocking(httpx.AsyncBaseTransport):
+    """A client that nobody can do anything beside, in a server that has one thread."""
+
+    def __init__(self, trust: ssl.SSLContext) -> None:
+        self._line = httpx.HTTPTransport(verify=trust)
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        answer = self._line.handle_request(request)
+        body = b"".join(answer.iter_raw())
+        return httpx.Response(answer.status_code, headers=answer.headers, content=body)
+
+
+class _WaitingForOrders(httpx.AsyncBaseTransport):
+    """The gateway is given a second; the merchant's API has the time that it wants."""
+
+    def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
+        self._inner = inner
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        of_merchant = request.url.path.endswith("/orders")
+        try:
+            async with asyncio.timeout(None if of_merchant else GATEWAY_S):
+                answer = await self._inner.handle_async_request(request)
+                body = b"".join([piece async for piece in answer.aiter_raw()])
+        except TimeoutError as late:
+            raise httpx.ReadTimeout("no answer", request=request) from late
+        return httpx.Response(answer.status_code, headers=answer.headers, content=body)
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+def _waiting_for_orders(trust: ssl.SSLContext) -> httpx.AsyncBaseTransport:
+    return _WaitingForOrders(transport(trust))
 
 
 def _with_circuits(trust: ssl.SSLContext) -> httpx.AsyncBaseTransport:
@@ -125,6 +164,19 @@ TROUBLE = (
         "asked-no-more-until-told",
         "a party that fails and says when to come again is not asked before, and callers do not wait for it",
         transport=_asking_when_told,
+    ),
+    variant(
+        "nothing-beside-a-call",
+        "while the service waits for gateway or merchant, nothing else happens in it",
+        transport=_Blocking,
+    ),
+    variant(
+        "merchant-waited-for-without-end",
+        "the gateway has a second for each answer, and the merchant's API has no limit",
+        transport=_waiting_for_orders,
+        patience=LONG,
+        patience_for_keys=LONG,
+        deadline_s=600,
     ),
     variant(
         "proxy-token-got-beforehand-by-its-lifetime-alone",

@@ -52,7 +52,7 @@ REFUSALS = 4 * MOST_TRIES
 def failing_party_costs_no_more_than_a_bounded_try(
     service: Service, world: ServiceWorld, case: tuple[Endpoint, str]
 ) -> None:
-    """While a party fails the service answers in time, tries a few times, and works when it is over."""
+    """While the gateway fails the service answers in time, after few tries; it works when a party is back."""
     endpoint, name = case
     works(service, world)
     subject = unseen_subject()
@@ -92,7 +92,7 @@ def failing_token_endpoint_costs_no_more_than_a_bounded_try(
 
 @check("BACK-06", needs=["faults"])
 def refusing_merchant_costs_no_more_than_a_bounded_try(service: Service, world: ServiceWorld) -> None:
-    """A merchant's API that takes no token of the user's is shown a few, and as few are redeemed for it."""
+    """For a merchant's API that takes no token of the user's, a few are redeemed and no more."""
     works(service, world)
     gateway, mark = world.gateway, world.gateway.journal.mark()
     said = {"www-authenticate": 'Bearer error="invalid_token"'}

@@ -63,8 +63,9 @@ def keys_out_of_reach_cost_no_more_than_a_bounded_try(
 def _asked_for_keys(service: Service, world: ServiceWorld, endpoint: Endpoint) -> tuple[Exchange, list[Call]]:
     """The operation with a token under a key that is new, while an endpoint on the way to the keys fails."""
     gateway, until, pause = world.gateway, time.monotonic() + ASKS_WITHIN_S, 0.25
+    # Some look for keys beside their calls: what came between two of them belongs to the next.
+    mark = gateway.journal.mark()
     while True:
-        mark = gateway.journal.mark()
         answer = service.serve_once(world.unseen_token(USER))
         calls = gateway.journal.since(mark)
         if any(call.endpoint is endpoint for call in calls):
@@ -74,5 +75,6 @@ def _asked_for_keys(service: Service, world: ServiceWorld, endpoint: Endpoint) -
             raise LeftOut(f"the service looks for a new key without asking for the {endpoint.value}")
         if time.monotonic() > until:
             raise LeftOut("the service looks for no new key when it meets a token under one")
+        mark = gateway.journal.mark()
         time.sleep(pause)
         pause = min(2.0, 1.5 * pause)

@@ -16,7 +16,8 @@ from urllib.parse import urlencode, urlsplit
 import pytest
 
 from conformance import agent
-from conformance.agent import Install, attempts_of
+from conformance.agent import Install, attempts_of, carried_out
+from conformance.claims import Unmet, Violated, tallying
 from conformance.run import agent_launch, agent_patience
 from conformance.run.agent_browser import BrowserCommand
 from conformance.run.agent_launch import Ended, Run
@@ -265,3 +266,13 @@ def test_party_shows_another_certificate_where_it_was(world: AgentWorld) -> None
     assert not trusted()
     world.shows(GATEWAY, GOOD)
     assert trusted()
+
+
+def test_operation_that_no_browser_here_could_bring_to_its_end_is_not_judged() -> None:
+    failed = replace(run([visit(1, ONE, "a")], []), exit_code=1, served=False)
+    with tallying(), pytest.raises(Violated):
+        carried_out(failed)
+
+    abroad = Visit(number=1, url=ONE, how="opened", brought=["https://relay.example/callback?code=a"])
+    with tallying(), pytest.raises(Unmet):
+        carried_out(replace(failed, visits=(abroad,)))

@@ -214,3 +214,14 @@ def test_code_may_be_over_when_it_has_outlived_its_time_on_a_slow_walk() -> None
     assert judge(state, Exchange(code=0), early).state is None
     assert judge(state, Exchange(code=0), late).state is not None
     assert judge(state, Exchange(code=0), seen("tokens", SIGNED_IN + 11)).state is not None
+
+
+def test_code_may_be_over_once_a_newer_one_of_its_user_came() -> None:
+    waits = signed_in()[:3]
+    again = (Authorize(agent=0, project=0), seen("code"))
+    both = after(*waits, again)
+    for came in ("tokens", "invalid_grant"):
+        assert judge(both, Exchange(code=0), seen(came)).state is not None
+    assert allowed(both, Exchange(code=1)) == {"tokens"}
+    declined = after(*waits, (Authorize(agent=0, project=0, approves=False), seen("no code")))
+    assert allowed(declined, Exchange(code=0)) == {"tokens"}

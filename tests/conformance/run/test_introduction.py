@@ -28,17 +28,18 @@ class Service:
     """Starts after so many seconds, or has no document until it is called for the first time."""
 
     metadata_url = URL
+    service_url = "https://orders.example/orders"
 
     def __init__(self, clock: Clock, starts_at: float, pointer: str = URL, *, lazy: bool = False) -> None:
         self.clock = clock
         self.starts_at = starts_at
-        self.pointer = pointer
+        self.pointer = self.said = pointer
         self.lazy = lazy
         self.called = False
         self.wire = self
 
-    def may_reach(self, _url: str) -> bool:
-        return True
+    def may_reach(self, url: str) -> bool:
+        return url.startswith("https://orders.example/")
 
     def metadata(self) -> Exchange:
         there = self._is_up() and self.pointer == URL and (self.called or not self.lazy)
@@ -51,7 +52,7 @@ class Service:
         if not self._is_up():
             return answered(404)
         self.called = True
-        return answered(401, ("WWW-Authenticate", f'Bearer resource_metadata="{self.pointer}"'))
+        return answered(401, ("WWW-Authenticate", f'Bearer resource_metadata="{self.said}"'))
 
     def _is_up(self) -> bool:
         return self.clock.now >= self.starts_at
@@ -101,6 +102,15 @@ def test_a_challenge_that_names_another_address_is_not_waited_for_in_vain(clock:
 
 def test_an_address_that_only_the_challenge_tells_is_found_after_a_slow_start(clock: Clock) -> None:
     found = introduced(Service(clock, 12, ELSEWHERE), guessed=True, launched_within_s=20)  # type: ignore[arg-type]
+
+    assert found.metadata_url == ELSEWHERE
+    assert found.first.status == 200
+
+
+def test_an_address_under_a_public_name_is_looked_for_where_the_service_is_reached(clock: Clock) -> None:
+    service = Service(clock, 0, ELSEWHERE)
+    service.said = ELSEWHERE.replace("orders.example", "orders.public.example")
+    found = introduced(service, guessed=True)  # type: ignore[arg-type]
 
     assert found.metadata_url == ELSEWHERE
     assert found.first.status == 200

@@ -147,6 +147,17 @@ def test_a_page_that_wants_no_referrer_gets_none(site, sign_in):
     assert (site.header(1, "Referer"), site.header(1, "Origin")) == (None, "null")
 
 
+def test_of_several_referrer_policies_the_last_that_is_one_counts(site, sign_in):
+    several = (("Referrer-Policy", "no-referrer"), ("Referrer-Policy", "origin, no-such-policy"))
+    site.routes = {
+        f"{GATEWAY}/res/oauth2/auth": html(LOGIN, *several),
+        f"{GATEWAY}/login": to(f"{CALLBACK}?code=c"),
+    }
+    sign_in()
+
+    assert (site.header(1, "Referer"), site.header(1, "Origin")) == (f"{GATEWAY}/", GATEWAY)
+
+
 def test_a_form_may_lead_straight_to_the_redirect_uri(site, sign_in):
     site.routes = {
         f"{GATEWAY}/res/oauth2/auth": html(
