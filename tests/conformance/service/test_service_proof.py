@@ -56,7 +56,7 @@ def failed(result: RunResult) -> dict[str, Any]:
         (
             "merchants-refusal-met-by-renewing-without-end",
             "BACK-06",
-            "calls of the merchant API for one operation",
+            "calls of the redemption for one operation",
         ),
         ("member-taken-for-granted", "ROBUST-01", "limit: null: status 500"),
         ("login-page-for-people", "CHAL-01", "expected status 401, got status 302"),
