@@ -105,7 +105,7 @@ USES: tuple[Defect, ...] = (
     defect(
         "expired-code-is-an-expired-token",
         "An expired code gets the error expired_token.",
-        "CODE-03",
+        "CODE-03 ROBUST-04",
         **refusing(honest.code_is_in_time, "expired_token"),
     ),
     defect(
