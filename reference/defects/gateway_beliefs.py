@@ -340,7 +340,7 @@ BELIEFS: tuple[Defect, ...] = (
     defect(
         "refresh-token-as-bearer",
         "The agent's refresh token redeems.",
-        "REDEEM-11",
+        "REDEEM-11 ROBUST-01",
         **refresh_tokens_too(),
     ),
     defect(

@@ -174,7 +174,7 @@ CLIENTS: tuple[Defect, ...] = (
     defect(
         "agent-secret-optional",
         "A secret has to be right only when one is sent.",
-        "CODE-07 CODE-09",
+        "CODE-07 CODE-09 CODE-08",
         agent_credentials=secret_if_there_is_one,
         agent_checks=instead(AGENT_CHECKS, honest.agent_secret_is_right, right_or_missing),
     ),
