@@ -13,7 +13,6 @@ from conformance.proven import proven
 from conformance.run.subjects import Subject
 
 # The walk through all that a role is for: whatever a defect breaks, this shows whether it breaks everything.
-# What is looked for in all of a run has to have been on its way: it is at the end of the walk.
 SMOKE = {
     "gateway": ("DISC-01", "REG-01", "AUTHZ-01", "CODE-01", "REDEEM-01"),
     "service": ("META-01", "CHAL-01", "SERVE-01", "BACK-04"),
@@ -72,6 +71,7 @@ def _quick(subject: Subject, role: str, every: list[Check], chance: random.Rando
         walk = [chance.choice(checks) for checks in chance.sample(smoke, _STEPS)]
         sample = chance.sample(every, _SAMPLE)
         if any(check.whole_run for check in sample):
+            # What is looked for in all of a run has to have been on its way: it is at the end of the walk.
             walk.append(chance.choice(smoke[-1]))
         return frozenset(_one_case_each([*walk, *sample], chance))
     mapped = set(proven(role).closest(subject.name))
@@ -95,7 +95,7 @@ def _quick(subject: Subject, role: str, every: list[Check], chance: random.Rando
     # A defect that broke everything would fail any of the smoke set.
     steps = [chance.choice(chance.choice(smoke))] if chance.randrange(_ONE_IN) == 0 else []
     if any(mapped.intersection(check.ids()) for check in every if check.whole_run):
-        steps = [chance.choice(smoke[-1])]
+        steps = [chance.choice(checks) for checks in smoke]
     return frozenset([*mapped, *_one_case_each(steps, chance)])
 
 
