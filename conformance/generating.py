@@ -115,11 +115,14 @@ def _hypothesis() -> Any:
     """
     import hypothesis  # noqa: PLC0415
     from hypothesis.configuration import set_hypothesis_home_dir  # noqa: PLC0415
-    from hypothesis.internal.conjecture import providers  # noqa: PLC0415
-    from hypothesis.internal.constants_ast import Constants  # noqa: PLC0415
 
     set_hypothesis_home_dir(Path(_home().name))
-    setattr(providers, "_get_local_constants", Constants)  # noqa: B010 - not its to hand out
+    # No setting has it. Where a later version has other names for it, it draws from there again.
+    with suppress(ImportError):
+        from hypothesis.internal.conjecture import providers  # noqa: PLC0415
+        from hypothesis.internal.constants_ast import Constants  # noqa: PLC0415
+
+        setattr(providers, "_get_local_constants", Constants)  # noqa: B010 - not its to hand out
     return hypothesis
 
 

@@ -49,7 +49,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     effort = parser.add_mutually_exclusive_group()
     effort.add_argument(
-        "--quick", action="store_true", help="the checks that are known to see a defect, and a smoke set"
+        "--quick",
+        action="store_true",
+        help="what looks closest at each defect, and a part of a smoke set",
     )
     effort.add_argument(
         "--every-case", action="store_true", help="every case of every check, on every subject; takes hours"

@@ -42,10 +42,8 @@ def authorized(state: State, step: Authorize, seen: Seen) -> Judged:
 
 def _surpassed(codes: tuple[Code, ...], newer: Code) -> tuple[Code, ...]:
     """Whether a code outlives the next one of its user and agent is open."""
-    whose = (newer.agent, newer.project, newer.user)
-    return tuple(
-        replace(code, aged=code.aged or (code.agent, code.project, code.user) == whose) for code in codes
-    )
+    whose = (newer.agent, newer.user)
+    return tuple(replace(code, aged=code.aged or (code.agent, code.user) == whose) for code in codes)
 
 
 def _sign_in_rows(

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urljoin
+from urllib.parse import urlsplit
 
 from conformance.service import POINTER, Service, challenges_of
 from conformance.wire.exchange import Exchange
@@ -71,5 +71,13 @@ def _pointer_of(service: Service) -> str | None:
     """
     said = (each.parameters.get(POINTER, "") for each in challenges_of(service.operate()))
     named = [url for url in said if url.startswith("http")]
-    here = [urljoin(service.service_url, parts_of(url).path) for url in named]
-    return next((url for url in [*named, *here] if service.wire.may_reach(url)), None)
+    here = (_at_the_service(service, url) for url in named)
+    return next((url for url in [*named, *here] if url and service.wire.may_reach(url)), None)
+
+
+def _at_the_service(service: Service, url: str) -> str:
+    """The same place at the service's own address; nothing for what is no place."""
+    own, parts = urlsplit(service.service_url), parts_of(url)
+    if not parts.netloc:
+        return ""
+    return parts._replace(scheme=own.scheme, netloc=own.netloc, fragment="").geturl()

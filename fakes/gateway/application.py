@@ -116,10 +116,7 @@ async def _answered(
         answer = OK
 
     async def over() -> bool:
-        if await request.is_disconnected():
-            journal.give_up(place)
-            return True
-        return answer.hangs and script.cleared > cleared
+        return await request.is_disconnected() or (answer.hangs and script.cleared > cleared)
 
     over_early = await _pause(over, HANG_S if answer.hangs else answer.delay_s)
     if over_early or answer.reset or answer.hangs:

@@ -14,10 +14,7 @@ from fakes.gateway.script import Endpoint
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Call:
-    """One request; `at_s` is on a steady clock, `status` what it was answered, 0 where nothing was.
-
-    One that was `given_up` was not answered before its caller hung up.
-    """
+    """One request; `at_s` is on a steady clock, `status` what it was answered, 0 where nothing was."""
 
     ordinal: int
     endpoint: Endpoint
@@ -27,7 +24,6 @@ class Call:
     body: bytes = field(repr=False)
     at_s: float
     status: int = 0
-    given_up: bool = False
 
     def header(self, name: str) -> str | None:
         return next((value for key, value in self.headers if key == name.lower()), None)
@@ -71,10 +67,6 @@ class Journal:
     def settle(self, place: int, status: int) -> None:
         with self._lock:
             self._calls[place] = replace(self._calls[place], status=status)
-
-    def give_up(self, place: int) -> None:
-        with self._lock:
-            self._calls[place] = replace(self._calls[place], given_up=True)
 
     def mark(self) -> int:
         """A place in the journal: `since` it, there is only what came later."""

@@ -76,7 +76,7 @@ SECRETS: tuple[Defect, ...] = (
     defect(
         "merchant-token-beside-the-agents",
         "The code exchange hands the agent the merchant token, under a name of its own.",
-        "SECRET-02",
+        "SECRET-02 SECRET-06",
         around=access_token_in(
             issuing, lambda answered, token: with_member(answered, "upstream", {"t": token})
         ),

@@ -7,7 +7,7 @@ from reference.defects.service_defect import ServiceDefect, defect
 from reference.service.upstream import Patience
 
 _DOWNFALL = holding.Downfall()
-# Whoever waits for others waits for seconds; the honest service gives up so soon that runs are short.
+# The honest service gives up on gateway and merchant so soon that runs are short.
 _AS_USUAL = Patience(tries=1, answer_s=10)
 
 NETWORK: tuple[ServiceDefect, ...] = (

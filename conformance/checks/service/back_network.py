@@ -7,6 +7,7 @@ from dataclasses import replace
 from conformance.check import check
 from conformance.checks.service._trouble import (
     HOP,
+    IN_TIME,
     MOST_TRIES,
     OTHER,
     USER,
@@ -64,7 +65,7 @@ def broken_line_costs_no_more_than_a_bounded_try(
         name=f"{endpoint.value}, {line.fault.name}",
         hop=HOP[endpoint],
         does=f"is behind a line that {line.fault.does.rpartition('that ')[2]}",
-        holds="an answer in time, after a few tries",
+        holds=f"{IN_TIME[endpoint]}nobody else's orders, and work when it is over",
     )
     fired(fault, struck)
     observe(connections=connections, served=service.brings(answer, gateway.orders_of(USER)))

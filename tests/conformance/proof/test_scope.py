@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.checks import index
 from conformance.proven import proven
-from conformance.run.scope import Effort, checks_for
+from conformance.run.scope import SMOKE, Effort, checks_for
 from conformance.run.subjects import Subject, subjects
 
 NEW = Subject(kind="defect", name="a-defect-of-today", what="what it does", rules=("REG-02",))
@@ -35,3 +35,41 @@ def test_defect_that_the_shipped_proof_tried_may_meet_less_of_it() -> None:
     ]
     assert all(asked(defect) for defect in known)
     assert any(asked(defect) < right(defect) for defect in known)
+
+
+def all_asked(effort: Effort = Effort.QUICK) -> dict[str, frozenset[str]]:
+    """What a proof asks of every defect that was tried."""
+    defects = [each for each in subjects("gateway") if each.name in proven("gateway").defects]
+    chosen = {each.name: checks_for(each, "gateway", effort, 1) for each in defects}
+    return {name: asked_of for name, asked_of in chosen.items() if asked_of is not None}
+
+
+def test_quick_proof_sees_every_check_fail_that_was_seen_failing() -> None:
+    functions = {case.partition("[")[0] for asked_of in all_asked().values() for case in asked_of}
+    there = {f"{check.rule}/{check.name}" for checks in index("gateway").values() for check in checks}
+
+    assert proven("gateway").seen() & there <= functions
+
+
+def test_some_defects_walk_a_step_of_the_smoke_set_and_some_do_not() -> None:
+    steps = {case for rule in SMOKE["gateway"] for check in index("gateway")[rule] for case in check.ids()}
+    known = proven("gateway").defects
+    walking = [bool(asked_of & steps - set(known[name].checks)) for name, asked_of in all_asked().items()]
+
+    assert 0.2 < sum(walking) / len(walking) < 0.5
+
+
+def test_secret_of_the_whole_run_is_looked_for_after_all_of_the_smoke_set() -> None:
+    whole = {
+        case
+        for checks in index("gateway").values()
+        for check in checks
+        if check.whole_run
+        for case in check.ids()
+    }
+    walks = [asked_of for asked_of in all_asked().values() if asked_of & whole]
+
+    assert walks
+    for rule in SMOKE["gateway"]:
+        steps = {case for check in index("gateway")[rule] for case in check.ids()}
+        assert all(asked_of & steps for asked_of in walks), rule

@@ -114,3 +114,11 @@ def test_an_address_under_a_public_name_is_looked_for_where_the_service_is_reach
 
     assert found.metadata_url == ELSEWHERE
     assert found.first.status == 200
+
+
+@pytest.mark.parametrize("said", ["http://[oops", "https:///nowhere", "https://:1:2/"])
+def test_an_address_that_is_none_leads_nowhere(clock: Clock, said: str) -> None:
+    service = Service(clock, 0)
+    service.said = said
+
+    assert introduced(service, guessed=True).metadata_url == URL  # type: ignore[arg-type]

@@ -93,7 +93,7 @@ def test_defect_is_named_for_what_it_is(name: str, rule: str, said: str, tmp_pat
         ("four-workers", ("BACK-0[23]",)),
         ("orders-streamed", ("SERVE-01",)),
         ("scopes-in-an-array-alone", ("SERVE-01",)),
-        ("two-connections-at-most", ("ROBUST-03",)),
+        ("nothing-beside-a-call", ("ROBUST-03",)),
     ],
 )
 def test_legal_choice_is_left_alone(name: str, only: tuple[str, ...], tmp_path: Path) -> None:
