@@ -350,7 +350,7 @@ ROBUSTNESS: tuple[Defect, ...] = (
     defect(
         "circuit-breaker-for-everybody",
         "A merchant that answers nonsense once is not asked again for a while, and no other merchant either.",
-        "ROBUST-02 VAULT-10",
+        "ROBUST-02 VAULT-10 ROBUST-04",
         provisioning_verdict=circuit_stays_open(),
     ),
 )

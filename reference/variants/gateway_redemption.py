@@ -52,6 +52,16 @@ def _sibling_too(facts: RedemptionFacts) -> Resource | None:
     return None
 
 
+def _nameless_is_422(facts: RedemptionFacts) -> Refusal | None:
+    refusal = redemption.resource_is_named(replace(facts, body=facts.body if facts.indicator else None))
+    return replace(refusal, status=422) if refusal else None
+
+
+def _instead(check: redemption.RedemptionCheck, other: redemption.RedemptionCheck) -> dict[str, Any]:
+    changed = tuple(other if each is check else each for each in REDEMPTION_CHECKS)
+    return {"redemption_checks": changed, "redemption_rechecks": changed}
+
+
 def _with_status(status: int, *checks: redemption.RedemptionCheck) -> dict[str, Any]:
     """These refusals have another status."""
 
@@ -216,8 +226,8 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     variant(
         "nameless-resource-is-422",
-        "a body that names no Resource is answered with 422",
-        **_with_status(422, redemption.resource_is_named),
+        "a body that names no Resource is answered with 422, and so is an empty name",
+        **_instead(redemption.resource_is_named, _nameless_is_422),
     ),
     variant(
         "proxy-token-behind-bearer",
