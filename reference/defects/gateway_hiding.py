@@ -180,7 +180,7 @@ HIDING: tuple[Defect, ...] = (
     defect(
         "third-proxy-client-gets-nothing",
         "A Project's third Proxy client, and those after it, get no token.",
-        "PROXY-05",
+        "PROXY-05 ROBUST-04",
         proxy_client_named=first_of_the_project,
     ),
     defect(
