@@ -127,11 +127,12 @@ def user_who_declines_gives_no_code(world: World, case: str) -> None:
 
 @check("AUTHZ-17")
 def code_never_comes_unasked_in_a_new_browser(gateway: Gateway, world: World) -> None:
-    """Opening the address and following redirects gives no code where nobody has signed in."""
-    agent = world.agent()
-    browser = gateway.browser()
+    """Opening the address gives no code in a browser where nobody has signed in, whoever did elsewhere."""
+    user, elsewhere = world.users[0], gateway.browser()
+    for _ in range(2):
+        approves(gateway, world, elsewhere, world.agent(), user)
 
-    _asked_first(gateway, world, browser, agent, world.users[0])
+    _asked_first(gateway, world, gateway.browser(), world.agent(), user)
 
 
 @check("AUTHZ-17", cases=WITHOUT_ASKING)

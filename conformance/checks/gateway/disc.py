@@ -33,8 +33,11 @@ def answers_for_every_resource_of_a_project(gateway: Gateway, world: World) -> N
 
 @check("DISC-01", needs=["two-projects"])
 def answers_for_a_resource_of_another_project(gateway: Gateway, world: World) -> None:
-    """And that of a Resource in another Project."""
-    _is_there(gateway, world.project().resource)
+    """And that of a Resource in another Project, beside the first."""
+    home = world.home()
+
+    for resource in (home.resource, world.project().resource):
+        _is_there(gateway, resource)
 
 
 @check("DISC-02")
