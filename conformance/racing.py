@@ -46,10 +46,11 @@ class Races:
     rounds: int
     campaign: Campaign | None = None
 
-    def each(self, *, fewer: int = 1) -> Iterator[random.Random]:
+    def each(self, *, fewer: int = 1, more: int = 1) -> Iterator[random.Random]:
         """One source of choices a round; what is said of a failure in it repeats the whole check.
 
-        Where a race lasts long enough for everybody to meet, rounds are `fewer` by this factor.
+        Where a race lasts long enough for everybody to meet, rounds are `fewer` by this factor; where a round
+        is cheap and its moment short, there are `more`.
         """
         repeat_with(
             {
@@ -60,7 +61,7 @@ class Races:
                 "rounds": self.rounds,
             }
         )
-        turns = range(max(1, self.rounds // fewer)) if self.campaign is None else self.campaign.turns()
+        turns = range(max(1, self.rounds * more // fewer)) if self.campaign is None else self.campaign.turns()
         for number in turns:
             yield random.Random(f"{self.seed}/{self.check}/{number}")  # noqa: S311 - a choice, not a secret
 

@@ -100,17 +100,20 @@ def _quick(subject: Subject, role: str, every: list[Check], chance: random.Rando
 
 
 def longest_first(subjects: Sequence[Subject], role: str, effort: Effort, seed: int) -> list[Subject]:
-    """Those in front with whom parties fail or many ask at one moment: there somebody waits.
+    """In front those of whom many ask at one moment, then those with whom parties fail: there somebody waits.
 
     One of them that began last would keep all of a proof waiting.
     """
-    waiting = {case for check in (*_with_faults(role), *races(role)) for case in check.ids()}
+    waited_for = [
+        {case for check in checks for case in check.ids()} for checks in (races(role), _with_faults(role))
+    ]
 
-    def quick(subject: Subject) -> bool:
+    def place(subject: Subject) -> int:
         chosen = checks_for(subject, role, effort, seed)
-        return chosen is not None and waiting.isdisjoint(chosen)
+        found = (number for number, cases in enumerate(waited_for) if chosen is None or cases & chosen)
+        return next(found, len(waited_for))
 
-    return sorted(subjects, key=quick)
+    return sorted(subjects, key=place)
 
 
 def _with_faults(role: str) -> list[Check]:

@@ -35,7 +35,7 @@ def no_request_after_the_revocation_succeeds(gateway: Gateway, world: World, rac
     A request that began earlier may end either way.
     """
     project = world.project_apart()
-    for choice in races.each():
+    for choice in races.each(more=3):
         client = console.new_proxy_client(world, project)
         require(gateway.proxy_token(client)).status(200)
 
