@@ -40,7 +40,7 @@ class Policies:
     keys_while_out_of_reach: Callable[[keys.Known | None], keys.Known | None] = keys.while_out_of_reach
     keys_for_s: float = 300
     # A token under a key that is not known may be the first under a new one.
-    keys_again_after_s: float = 0.5
+    keys_again_after_s: float = 0.25
 
     # The Proxy token
     proxy_token_request: Callable[[Settings, str], Outgoing] = proxy.proxy_token_request

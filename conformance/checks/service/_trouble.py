@@ -173,9 +173,9 @@ def recovers(
 def authorized_again(world: ServiceWorld, subject: str) -> Callable[[], str]:
     """Tokens of a user who was refused and comes back from the gateway, each time with another.
 
-    A refused token may stay refused, and so may all of that second: `iat` says no more of a token's age.
+    A refused token may stay refused, and so may all of that second: whoever waits for the user's call to work
+    waits for longer than that.
     """
-    time.sleep(1.05 - time.time() % 1)
     return lambda: world.gateway.access_token(USER, sub=subject)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from conformance.check import check
 from conformance.checks.service._expiring import TIMESTAMPS
@@ -11,38 +13,61 @@ from conformance.claims import LeftOut, expect
 from conformance.run.service_world import ServiceWorld, unseen_subject
 from conformance.service import Service, served
 from conformance.service_session import session_of
+from conformance.wire.exchange import Exchange
 from fakes.gateway.script import Answer, Endpoint
 
+_Ask = Callable[[str], Exchange]
 # So long is the merchant token good that a user is served by first: to begin a session takes some of it.
 LIFE_S = 3.0
 
 
-@check("BACK-04", cases=("in-another-call", "in-the-same-session"))
-def token_of_the_call_is_redeemed(service: Service, world: ServiceWorld, case: str) -> None:
+@check("BACK-04")
+def token_of_the_call_is_redeemed(service: Service, world: ServiceWorld) -> None:
     """When a user comes with another token, that one is redeemed, and not the first that came from this user.
 
     A merchant token that is kept may be used until it expires, so the other call comes later: who asks for no
-    redemption then shows nothing of this.
+    redemption then shows nothing of this. Over MCP it comes in the same session as well.
     """
     gateway = world.gateway
     works(service, world)
-    subject, expires = unseen_subject(), time.time() + LIFE_S
+    before = {"in another call": _served_before(world, lambda _: service.serve)}
+    if service.operation.kind == "mcp":
+        before["in the same session"] = _served_before(world, lambda token: session_of(service, token).call)
+    time.sleep(max(0.0, max(each.expires for each in before.values()) + 1 - time.time()))
+    unasked = []
+    for place, each in before.items():
+        mark, token = gateway.journal.mark(), gateway.access_token(USER, sub=each.subject)
+        each.ask(token)
+        calls = gateway.journal.since(mark, Endpoint.REDEMPTION)
+        unasked += [] if calls else [place]
+        bearers = [(call.header("authorization") or "").partition(" ")[2] for call in calls]
+
+        expect.that(
+            all(bearer == token for bearer in bearers),
+            f"Authorization of the redemption for a user who came before with another token, {place}",
+            expected="the token of this call",
+            got="the token of the call before" if each.first in bearers else "something else",
+        )
+    if unasked:
+        where = ", ".join(unasked)
+        raise LeftOut(f"the service asks for no redemption when a user comes with another token {where}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Before:
+    """A user who was served with a first token, by a merchant token that expires, and how to ask again."""
+
+    subject: str
+    first: str
+    expires: float
+    ask: _Ask
+
+
+def _served_before(world: ServiceWorld, begun: Callable[[str], _Ask]) -> _Before:
+    gateway, subject, expires = world.gateway, unseen_subject(), time.time() + LIFE_S
     first = gateway.access_token(USER, sub=subject)
     gateway.script.always(Endpoint.REDEMPTION, Answer(members={"expires_at": TIMESTAMPS["utc"](expires)}))
-    ask = service.serve if case == "in-another-call" else session_of(service, first).call
+    ask = begun(first)
     served(ask(first), gateway.orders_of(USER))
     gateway.script.clear()
-    time.sleep(max(0.0, expires + 1 - time.time()))
-    mark, token = gateway.journal.mark(), gateway.access_token(USER, sub=subject)
-    ask(token)
-    calls = gateway.journal.since(mark, Endpoint.REDEMPTION)
-    if not calls:
-        raise LeftOut("the service asks for no redemption when a user comes again with another token")
-    bearers = [(call.header("authorization") or "").partition(" ")[2] for call in calls]
-
-    expect.that(
-        all(bearer == token for bearer in bearers),
-        "Authorization of the redemption for a user who came before with another token",
-        expected="the token of this call",
-        got="the token of the call before" if first in bearers else "something else",
-    )
+    return _Before(subject=subject, first=first, expires=expires, ask=ask)

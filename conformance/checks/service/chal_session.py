@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import time
-
 from conformance.check import check
-from conformance.checks.service._expiring import refused_once_expired
-from conformance.checks.service._spoilt import USER, expired
+from conformance.checks.service._spoilt import USER
 from conformance.claims import LeftOut, expect
 from conformance.run.service_world import ServiceWorld
 from conformance.service import Service, challenged, served, turned_away
@@ -101,19 +98,6 @@ def session_of_a_good_token_takes_none_of_another_issuer(service: Service, world
 def session_of_a_good_token_takes_none_for_another_audience(service: Service, world: ServiceWorld) -> None:
     """In a session that was begun with a good token, one for the service itself gets the challenge."""
     _refused_in_a_session(service, world, world.gateway.access_token(USER, aud=[service.service_url]))
-
-
-@check("CHAL-07")
-def session_of_a_good_token_ends_with_it(service: Service, world: ServiceWorld) -> None:
-    """A session goes on no longer than the token: once that has expired, leeway granted, it is refused."""
-    gateway = world.gateway
-    # Long enough to begin a session in, on a slow machine as well.
-    exp = int(time.time()) + 4
-    token = gateway.access_token(USER, exp=exp)
-    session = session_of(service, token)
-    served(session.call(token), gateway.orders_of(USER))
-
-    refused_once_expired(lambda: session.call(token), exp, lambda: service.serve(expired(world)))
 
 
 def _refused_in_a_session(service: Service, world: ServiceWorld, token: str) -> None:

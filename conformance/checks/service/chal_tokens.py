@@ -15,7 +15,9 @@ from conformance.claims import LeftOut
 from conformance.near_indicators import NEAR_MISSES
 from conformance.run.service_world import ServiceWorld
 from conformance.service import Service, served
+from conformance.service_session import session_of
 from conformance.wire.bait import bait
+from conformance.wire.exchange import Exchange
 from conformance.wire.forgery import FORGERIES, LURES, Forgery, Original, original
 from fakes.gateway.keys import new_key, signed
 
@@ -126,15 +128,22 @@ def expiry_of_null_is_none(service: Service, world: ServiceWorld) -> None:
 
 @check("CHAL-07")
 def token_that_was_accepted_before_expires_all_the_same(service: Service, world: ServiceWorld) -> None:
-    """A token that was served a moment ago gets the challenge once it has expired, leeway granted."""
-    gateway = world.gateway
-    good_token(service, world)
-    # Long enough to be served in, on a slow machine as well.
-    exp = int(time.time()) + 4
-    token = gateway.access_token(USER, exp=exp)
-    served(service.serve(token), gateway.orders_of(USER))
+    """A token that was served a moment ago gets the challenge once it has expired, leeway granted.
 
-    refused_once_expired(lambda: service.serve(token), exp, lambda: service.serve(expired(world)))
+    Over MCP a session that was begun with it goes on no longer, either.
+    """
+    gateway, over_mcp = world.gateway, service.operation.kind == "mcp"
+    good_token(service, world)
+    # Long enough to be served in, on a slow machine as well, and to begin a session in.
+    exp = int(time.time()) + (5 if over_mcp else 4)
+    token = gateway.access_token(USER, exp=exp)
+    asking: list[Callable[[str], Exchange]] = [service.serve]
+    asking += [session_of(service, token).call] if over_mcp else []
+    for ask in asking:
+        served(ask(token), gateway.orders_of(USER))
+
+    for ask in asking:
+        refused_once_expired(partial(ask, token), exp, lambda: service.serve(expired(world)))
 
 
 @check("CHAL-08")
