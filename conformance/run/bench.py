@@ -18,6 +18,7 @@ from conformance.run.album import Album
 from conformance.run.browsing import KeptBrowser, visit_of
 from conformance.run.capabilities import makes_projects
 from conformance.run.context import RunContext
+from conformance.run.newest import MOST, MOST_IN_A_CAMPAIGN
 from conformance.run.overheard import Overheard
 from conformance.run.prepare import target_place
 from conformance.run.received import Received
@@ -54,7 +55,12 @@ class Bench:
         self._exchanges: list[Exchange] = []
         self.album = Album()
         self._admin = merchant.admin() if merchant is not None else None
-        self.received = Received(target, self._admin, minted_before=context.minted_before)
+        self.received = Received(
+            target,
+            self._admin,
+            minted_before=context.minted_before,
+            most=MOST if context.campaign is None else MOST_IN_A_CAMPAIGN,
+        )
         self._wire = Wire(
             (
                 replace(target_place(target), pace=context.pace),

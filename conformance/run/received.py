@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any, Protocol
 from urllib.parse import unquote_plus
 
-from conformance.run.newest import Newest
+from conformance.run.newest import MOST, Newest
 from conformance.target.model import GatewayTarget
 from conformance.wire import leaks
 from conformance.wire.exchange import Answer, Exchange, Request
@@ -103,10 +103,12 @@ class Received:
 
     A secret exists before it can leak, so whatever is known when the search begins is all that what was
     received before can hold. What this worker cannot know are Proxy tokens that another worker got. In a
-    campaign of hours, a merchant's token is no longer looked for once thousands of others were minted.
+    campaign of hours, a merchant's token is no longer looked for once as many others as `most` were minted.
     """
 
-    def __init__(self, target: GatewayTarget, mint: Mint | None, *, minted_before: int = 0) -> None:
+    def __init__(
+        self, target: GatewayTarget, mint: Mint | None, *, minted_before: int = 0, most: int = MOST
+    ) -> None:
         self._origins = {origin(target.base_url), origin(target.core_url)}
         self._mint = mint
         self._minted = max(minted_before, mint.dropped()["tokens"] if mint is not None else 0)
@@ -115,7 +117,7 @@ class Received:
         self._octets = 0
         self._noted = 0
         self._survey = Survey()
-        self._merchants = {kind: Newest(kind) for kind in MERCHANT_KINDS.values()}
+        self._merchants = {kind: Newest(kind, most=most) for kind in MERCHANT_KINDS.values()}
         self._secrets: dict[tuple[str, str], None] = {}
         # In the order in which they were met.
         self._others: dict[str, None] = {}
