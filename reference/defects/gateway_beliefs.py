@@ -325,6 +325,7 @@ BELIEFS: tuple[Defect, ...] = (
         "unknown-kid-believed",
         "A token whose kid is unknown is taken for one of a key that was rotated out.",
         also(lambda _, header, keys: all(key.kid != header.get("kid") for key in keys)),
+        "REDEEM-11 ROBUST-01",
     ),
     believing(
         "verified-by-signature-once",
@@ -340,7 +341,7 @@ BELIEFS: tuple[Defect, ...] = (
     defect(
         "refresh-token-as-bearer",
         "The agent's refresh token redeems.",
-        "REDEEM-11 ROBUST-01",
+        "REDEEM-11",
         **refresh_tokens_too(),
     ),
     defect(

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import secrets
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from conformance.run.authority import Authority
 from conformance.run.embedded import Embedded, embedded_gateway
-from conformance.run.newest import Newest
 from conformance.run.received import Received
 from conformance.wire.exchange import Answer, Exchange, Request
 from fakes.merchant.records import Kind, MintedToken
@@ -105,16 +103,13 @@ class Merchant:
         return {"tokens": max(0, len(self.minted) - 100)}
 
 
-def test_what_a_merchant_mints_is_looked_for_until_thousands_were_minted_since(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_merchant_mints_is_looked_for_until_as_many_were_minted_since(tmp_path: Path) -> None:
     """All that was received before is searched for a token before it is let go."""
-    monkeypatch.setattr("conformance.run.received.Newest", partial(Newest, most=10))
     with ExitStack() as stack:
         target = embedded_gateway(Embedded(), Authority(tmp_path), tmp_path, stack)
     merchant = Merchant()
     merchant.mint(150)
-    received = Received(target, merchant)
+    received = Received(target, merchant, most=10)
     received.begin("a check that shows tokens")
     first = merchant.mint(5)[0]
     received.note(page(target.base_url, f"<p>{first}</p>"))
