@@ -11,13 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from conformance.campaign import Campaign
-from conformance.claims import Violated, beside
+from conformance.claims import Violated, beside, repeat_with
 from reports.verdicts import EXAMPLE
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 Value = TypeVar("Value")
+# A stored example is asked again as it stands, with no library that would have to draw it the same way.
+KIND = "example"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,7 +39,10 @@ class Draw:
     shrinks: bool = True
 
     def each(self, strategy: SearchStrategy[Value], holds: Callable[[Value], None]) -> None:
-        """What `holds` claims is true of every value drawn; the smallest one that breaks it is told."""
+        """What `holds` claims is true of every value drawn; the smallest one that breaks it is told and kept."""
+        if self.replay is not None:
+            holds(self.replay["value"])
+            return
         for turn in self.turns():
             self._each(strategy, holds, turn)
 
@@ -78,6 +83,7 @@ class Draw:
         if broken:
             violated, smallest = broken[-1]
             beside(**{EXAMPLE: smallest})
+            repeat_with({"kind": KIND, "value": smallest})
             raise violated
 
     def _database(self) -> Any:

@@ -190,6 +190,7 @@ def races(bench: Bench, request: pytest.FixtureRequest) -> Races:
         racers=racers,
         rounds=rounds,
         campaign=_campaign(bench),
+        first=(context.replay or {}).get("first", 0),
     )
 
 

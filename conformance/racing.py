@@ -7,7 +7,7 @@ import contextvars
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -38,13 +38,14 @@ _START_S = 10.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Races:
-    """The races of one check, the same for the same seed."""
+    """The races of one check, the same for the same seed; they begin with round number `first`."""
 
     check: str
     seed: int
     racers: int
     rounds: int
     campaign: Campaign | None = None
+    first: int = 0
 
     def each(self, *, fewer: int = 1, more: int = 1) -> Iterator[random.Random]:
         """One source of choices a round; what is said of a failure in it repeats the whole check.
@@ -52,18 +53,21 @@ class Races:
         Where a race lasts long enough for everybody to meet, rounds are `fewer` by this factor; where a round
         is cheap and its moment short, there are `more`.
         """
-        repeat_with(
-            {
-                "kind": "race",
-                "check": self.check,
-                "seed": self.seed,
-                "racers": self.racers,
-                "rounds": self.rounds,
-            }
-        )
-        turns = range(max(1, self.rounds * more // fewer)) if self.campaign is None else self.campaign.turns()
-        for number in turns:
+        for number in self._numbers(max(1, self.rounds * more // fewer)):
+            repeat_with(
+                {
+                    "kind": "race",
+                    "check": self.check,
+                    "seed": self.seed,
+                    "racers": self.racers,
+                    "rounds": self.rounds,
+                    "first": self.first if self.campaign is None else number,
+                }
+            )
             yield random.Random(f"{self.seed}/{self.check}/{number}")  # noqa: S311 - a choice, not a secret
+
+    def _numbers(self, rounds: int) -> Iterable[int]:
+        return range(self.first, self.first + rounds) if self.campaign is None else self.campaign.turns()
 
 
 def racers_for(examples: int) -> int:

@@ -26,7 +26,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "replay",
         help="repeat a stored failure",
         description="Repeats a failure that a run has stored: a history step by step, a race with its "
-        "schedule, any other check with its seed. Exit code 0: it did not fail any more; 1: it failed again.",
+        "schedule, an example as it was, any other check with its seed. Exit code 0: it did not fail any more; 1: it failed again.",
     )
     parser.add_argument(
         "file",
@@ -98,7 +98,7 @@ def _result_of(result: RunResult, check_id: str) -> CheckResult | None:
 
 
 def _target(path: Path | None, failure: Stored) -> Target | Embedded:
-    from conformance.run.embedded import Embedded  # noqa: PLC0415
+    from conformance.run.embedded import embedded_reference  # noqa: PLC0415
     from conformance.run.stored_failure import NotAFailure  # noqa: PLC0415
     from conformance.signin import check_usable  # noqa: PLC0415
     from conformance.target.errors import TargetError  # noqa: PLC0415
@@ -109,7 +109,7 @@ def _target(path: Path | None, failure: Stored) -> Target | Embedded:
         if failure.of_target_file():
             said = f"was seen of {failure.target or 'a target of its own'}, not of the embedded reference"
             raise NotAFailure(f"the failure {said}: name its target file with --target")
-        return Embedded(name=f"embedded reference {failure.role}")
+        return embedded_reference(failure.role, failure.operation())
     target = load(path)
     if target.role != failure.role:
         raise TargetError(str(path), "role", f"{target.role!r}", f"{failure.role!r}, as the failure says")

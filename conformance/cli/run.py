@@ -51,7 +51,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument(
         "--workers", type=_workers, default=1, metavar="N|auto", help="processes that ask (default: 1)"
     )
-    parser.add_argument("--seed", type=_seed, metavar="N", help="repeats what a run with this seed chose")
+    parser.add_argument("--seed", type=_seed, metavar="N", help="what is drawn at random: the same for the same seed (default: 7; a campaign: a new one)")
     parser.add_argument(
         "--shuffle", action="store_true", help="run the checks in an order drawn from the seed"
     )
@@ -242,11 +242,11 @@ def _selected(arguments: argparse.Namespace, role: str) -> tuple[Rule, ...]:
 def _options(arguments: argparse.Namespace, role: str, target: Target | None) -> RunOptions:
     from conformance import rules  # noqa: PLC0415
     from conformance.run.options import RunOptions  # noqa: PLC0415
-    from conformance.run.session import fresh_seed  # noqa: PLC0415
+    from conformance.run.session import usual_seed  # noqa: PLC0415
     from conformance.target.model import AgentTarget, GatewayTarget  # noqa: PLC0415
     from reports import baseline  # noqa: PLC0415
 
-    seed = arguments.seed if arguments.seed is not None else fresh_seed()
+    seed = arguments.seed if arguments.seed is not None else usual_seed(arguments.profile)
     entries: tuple[baseline.Entry, ...] = ()
     if arguments.baseline is not None:
         try:

@@ -6,10 +6,12 @@ import json
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from conformance.checks import index
+from conformance.generating import KIND as EXAMPLE
 from conformance.histories.machine import KIND as HISTORY
 from conformance.histories.steps import NotAHistory, from_json
 from conformance.run.options import RunOptions
@@ -51,9 +53,13 @@ class Stored:
             faults="--no-faults" not in self.command,
             examples=examples,
             chosen=frozenset({self.check}),
-            replay=self.repeat if self.repeat["kind"] == HISTORY else None,
+            replay=self.repeat if self.repeat["kind"] != _BY_NAME else None,
             command=shlex.join(self.command),
         )
+
+    def operation(self) -> Literal["http", "mcp"]:
+        """How the embedded service was called."""
+        return "mcp" if ("--operation", "mcp") in pairwise(self.command) else "http"
 
     def of_target_file(self) -> bool:
         """True when the run asked a target of somebody's own."""
@@ -127,12 +133,14 @@ def _known(failure: Stored, where: str) -> None:
         said = "is about everything that a run has received: repeat the run"
         raise NotAFailure(f"{where}: the check {failure.check} {said}")
     kind = failure.repeat.get("kind")
+    if kind == EXAMPLE and "value" not in failure.repeat:
+        raise NotAFailure(f"{where}: repeat.value: found nothing, expected what the check is to be tried with")
     try:
         if kind == HISTORY:
             from_json(failure.repeat.get("steps"))
         elif kind == RACE:
             stored_race(failure.repeat)
-        elif kind != _BY_NAME:
+        elif kind not in {EXAMPLE, _BY_NAME}:
             raise NotAFailure(f"{where}: repeat.kind: found {kind!r}, which is not known here")
     except (NotAHistory, NoRace) as problem:
         raise NotAFailure(f"{where}: {problem}") from None

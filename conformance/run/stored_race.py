@@ -10,7 +10,7 @@ from conformance.checks import index
 from conformance.racing import examples_for
 
 KIND = "race"
-_NUMBERS = ("seed", "racers", "rounds")
+_NUMBERS = ("seed", "racers", "rounds", "first")
 
 
 class NoRace(ValueError):

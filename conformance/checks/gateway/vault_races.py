@@ -31,7 +31,7 @@ def stampede_costs_nobody_the_token(world: World, races: Races) -> None:
     What else than 410 a redemption may get while another one refreshes is open; past the next expiry, the
     vault works.
     """
-    for number, _ in enumerate(races.each(fewer=1 if world.moves_clock() else 10)):
+    for number, _ in enumerate(races.each(fewer=1 if world.moves_clock() else 10), races.first):
         alone = secluded(world)
         alone.short_lived(rotate_refresh_tokens=True)
         grants = [alone.grant(world.agent()) for _ in range(2 - number % 2)]
