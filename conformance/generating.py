@@ -39,7 +39,7 @@ class Draw:
     shrinks: bool = True
 
     def each(self, strategy: SearchStrategy[Value], holds: Callable[[Value], None]) -> None:
-        """What `holds` claims is true of every value drawn; the smallest one that breaks it is told and kept."""
+        """What `holds` claims is true of every value drawn; the smallest that breaks it is told and kept."""
         if self.replay is not None:
             holds(self.replay["value"])
             return

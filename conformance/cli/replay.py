@@ -26,7 +26,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "replay",
         help="repeat a stored failure",
         description="Repeats a failure that a run has stored: a history step by step, a race with its "
-        "schedule, an example as it was, any other check with its seed. Exit code 0: it did not fail any more; 1: it failed again.",
+        "schedule, an example as it was, any other check with its seed. Exit code 0: it did not fail any "
+        "more; 1: it failed again.",
     )
     parser.add_argument(
         "file",

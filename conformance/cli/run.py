@@ -51,7 +51,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument(
         "--workers", type=_workers, default=1, metavar="N|auto", help="processes that ask (default: 1)"
     )
-    parser.add_argument("--seed", type=_seed, metavar="N", help="what is drawn at random: the same for the same seed (default: 7; a campaign: a new one)")
+    parser.add_argument(
+        "--seed",
+        type=_seed,
+        metavar="N",
+        help="draws the same as any run with this seed (default: 7; a campaign: a new one)",
+    )
     parser.add_argument(
         "--shuffle", action="store_true", help="run the checks in an order drawn from the seed"
     )

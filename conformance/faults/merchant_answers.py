@@ -144,6 +144,8 @@ ODD_TOKENS: Final = _by_name(
     _fault("no-refresh-token", "no_refresh_token", "answers without a refresh token", _ODD),
 )
 ODD: Final[Mapping[str, MerchantFault]] = MappingProxyType({**NONSENSE, **ODD_TOKENS})
+# What a sign-in goes on past at once.
+SIGN_INS: Final[Mapping[str, MerchantFault]] = MappingProxyType({**TROUBLE, **ROTATED, **ODD})
 # To be used with a `location`.
 REDIRECT: Final = _fault(
     "redirect-to-a-thief",

@@ -19,6 +19,8 @@ from fakes.merchant.records import JournalEntry
 REFRESH = "refresh_token"
 # One try and some more with growing pauses: whoever counts its tries at all stays below this.
 MOST_CALLS = 10
+# Below HTTP, a client may try every address and again without what the other side did not like.
+MOST_CONNECTIONS = 40
 # So often a backend asks that is told to come again, and so long it waits each time.
 TURNS, LONGEST_PAUSE_S = 3, 2.0
 
@@ -145,14 +147,19 @@ def meets(due: Due, what: MerchantFault) -> Exchange:
     answered(answer, what.fault.does)
     took_s = answer.answer.elapsed_s if answer.answer is not None else 0.0
     calls = [entry for entry in due.refreshes() if ended - took_s <= entry.time <= ended]
+    few(len(calls), MOST_CALLS, "refreshes", answer, what.fault.does)
+    return answer
+
+
+def few(number: int, most: int, of_what: str, answer: Exchange, does: str) -> None:
+    """One redemption costs the merchant a bounded number of these."""
     expect.that(
-        len(calls) <= MOST_CALLS,
-        f"one redemption while the merchant {what.fault.does}",
-        expected=f"{MOST_CALLS} refreshes at most",
-        got=f"{len(calls)}",
+        number <= most,
+        f"one redemption while the merchant {does}",
+        expected=f"{most} {of_what} at most",
+        got=f"{number}",
         exchange=answer,
     )
-    return answer
 
 
 def answered(answer: Exchange, does: str) -> None:

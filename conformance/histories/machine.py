@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +14,7 @@ from conformance.claims import Unavailable, Unmet, expect, observe, repeat_with,
 from conformance.estate import ControlledEstate
 from conformance.generating import Draw
 from conformance.histories.hearing import Ear
-from conformance.histories.offers import Offer, less, narrowed, seeded
+from conformance.histories.offers import TROUBLED, Offer, less, narrowed, seeded
 from conformance.histories.planning import Memory
 from conformance.histories.player import Impossible, Player
 from conformance.histories.playing import Play, Surprise, repeat, wander
@@ -34,6 +34,7 @@ from conformance.histories.steps import (
     to_json,
 )
 from conformance.histories.story import told
+from conformance.histories.table import TABLE
 from conformance.parties import User
 from conformance.seclusion import newcomer
 from conformance.sparing import SPARING_S
@@ -107,6 +108,7 @@ def explore(anew: Callable[[], World], draw: Draw, *, timed: bool) -> None:
         left = less(setting.offer, lacking) if lacking is not None else setting.offer
         setting = replace(setting, offer=left, asks_always=play.player.asks_always)
     if surprise is None and unjudged:
+        _tell(rows, played)
         raise unjudged[0]
     if surprise is not None:
         surprise = _kept(anew, setting, draw, surprise)
@@ -184,14 +186,19 @@ def _played(
 
 def _claim(setting: Setting, surprise: Surprise | None, rows: Mapping[str, int], played: int) -> None:
     """The claim about all that was played; what surprised is kept so that it can be seen again."""
+    _tell(rows, played)
     if surprise is None:
         expect.that(True, "histories", expected="answers that the state table allows", got="no other")
-        observe(histories=played, **dict(sorted(rows.items())))
         return
     story = told(surprise, setting.names)
     repeat_with({**_replayable(surprise), "story": story})
     what = f"the state table at step {len(story)}"
     expect.that(False, what, expected=surprise.expected, got=surprise.got)
+
+
+def _tell(rows: Mapping[str, int], played: int) -> None:
+    """How often each transition was gone through, and those of the state table that never were."""
+    observe(histories=played, **dict(sorted({**dict.fromkeys(TABLE, 0), **rows}.items())))
 
 
 def _replayable(surprise: Surprise) -> dict[str, Any]:
@@ -278,12 +285,19 @@ def _offered(world: World, *, timed: bool) -> Setting:
         new_clients=clients,
         revoking_first=made and revoking,
         revoking=clients and revoking,
-        manners=(_TIMED if timed else _UNTIMED) if hears else (),
+        manners=_manners(may, timed=timed) if hears else (),
         forward=("merchant token", "Proxy token") if timed else (),
     )
     names = tuple(user.name for user in world.users[:users]) if made else ("A user", "Another user")
     life_s = SHORT_LIFE_S if timed else LONG_LIFE_S
     return Setting(offer=offer, life_s=life_s, beyond_s=BEYOND_S, hears=hears, names=names)
+
+
+def _manners(may: Container[str], *, timed: bool) -> tuple[Manner, ...]:
+    """What the merchant may do; where nothing is to go wrong, it says yes or no."""
+    return tuple(
+        manner for manner in (_TIMED if timed else _UNTIMED) if "faults" in may or manner not in TROUBLED
+    )
 
 
 # Without a clock nothing is ever refreshed.

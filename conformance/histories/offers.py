@@ -10,6 +10,8 @@ from conformance.histories.steps import Approve, Manner, NewProject, NewProxyCli
 LASTING: frozenset[Manner] = frozenset(
     {"rejects refreshes", "rotates refresh tokens", "repeats no refresh token", "gives no refresh token"}
 )
+# In these it neither accepts nor refuses.
+TROUBLED: frozenset[Manner] = frozenset({"stumbles once", "rotates and loses the answer"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,9 +62,9 @@ def themes(offer: Offer) -> tuple[Offer, ...]:
 def narrowed(offer: Offer, number: int, rng: Random) -> Offer:
     """The offer of one history of many: its theme, and a few of the merchant's manners."""
     theme = themes(offer)[number % len(themes(offer))]
-    if not theme.manners:
+    usual, *others = theme.manners or ("accepts",)
+    if not others:
         return theme
-    usual, *others = theme.manners
     # Those that last have their turns; what goes with it is drawn.
     lasting = [manner for manner in others if manner in LASTING] or others
     turn = lasting[number % len(lasting)]

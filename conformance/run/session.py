@@ -235,5 +235,5 @@ def workplace() -> Iterator[tuple[Path, ExitStack]]:
 
 
 def usual_seed(profile: str) -> int:
-    """The seed of a run that was not given one: what CI asks today it asked yesterday; a campaign looks further."""
+    """The seed of a run that was not given one: CI asks every day the same, and a campaign looks further."""
     return secrets.randbelow(2**32) if profile == "campaign" else USUAL_SEED

@@ -134,7 +134,7 @@ def _known(failure: Stored, where: str) -> None:
         raise NotAFailure(f"{where}: the check {failure.check} {said}")
     kind = failure.repeat.get("kind")
     if kind == EXAMPLE and "value" not in failure.repeat:
-        raise NotAFailure(f"{where}: repeat.value: found nothing, expected what the check is to be tried with")
+        raise NotAFailure(f"{where}: repeat.value: found nothing, expected an example of the check's input")
     try:
         if kind == HISTORY:
             from_json(failure.repeat.get("steps"))

@@ -6,6 +6,8 @@ from conformance import odd_input as odd
 from conformance.check import check
 from conformance.checks.gateway._normal_flow import succeeds, works_again, works_before
 from conformance.claims import LeftOut, Unmet, require
+from conformance.faults import oracle
+from conformance.faults.merchant_answers import SIGN_INS, MerchantFault
 from conformance.faults.recovery import mended_now
 from conformance.gateway import Gateway
 from conformance.seclusion import secluded
@@ -34,21 +36,21 @@ def normal_flow_works_after_a_flood_of_bad_input(gateway: Gateway, world: World)
 
 @check(
     "ROBUST-02",
-    needs=["merchant"],
+    needs=["merchant", "faults"],
     alone=True,
-    cases=("server_error", "invalid_json", "wrong_shape", "html"),
+    cases={name: SIGN_INS[name] for name in ("server-error", "invalid-json", "wrong-shape", "html")},
 )
-def normal_flow_works_after_the_merchant_broke(world: World, case: str) -> None:
+def normal_flow_works_after_the_merchant_broke(world: World, case: MerchantFault) -> None:
     """A merchant that failed while a user signed in, and works again, finds the gateway as it was."""
     works_before(world)
     # A user of whom the gateway has no token yet: one that it had would hide that nothing works.
     alone = secluded(world)
-    alone.script(provisioning=case)
+    alone.script(provisioning=case.scripted())
     # Best effort: what comes of this sign-in is judged elsewhere.
     gateway = world.gateway
     gateway.visit(world.attempt(resource=alone.resource, user=alone.user), wherever=True)
     try:
-        alone.require_outcome(case)
+        oracle.provisioning_met(alone, case)
     except Unmet as unmet:
         raise LeftOut("the gateway gets merchant tokens by the grant that signs users in") from unmet
     alone.script()

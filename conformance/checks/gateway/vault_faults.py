@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from conformance.check import check
-from conformance.claims import LeftOut, expect, fired, require
+from conformance.claims import expect, require
 from conformance.faults import oracle
 from conformance.faults.merchant_answers import (
-    DOORS,
     ENDLESS,
-    ODD,
     ROTATED,
+    SIGN_INS,
     SILENCE,
     TROUBLE,
-    DoorFault,
     MerchantFault,
 )
 from conformance.faults.oracle import Due
-from conformance.faults.placing import elsewhere, placeable
 from conformance.gateway import Visit
 from conformance.parties import Attempt
-from conformance.seclusion import Seclusion, let_expire, secluded
+from conformance.seclusion import Seclusion, secluded
 from conformance.wire.exchange import Exchange
 from conformance.wire.stopwatch import Stopwatch
 from conformance.world import World
@@ -33,7 +28,6 @@ from conformance.world import World
 FAULTS = ["faults"]
 # How long provisioning may hold up a sign-in, and what its pages may take beside.
 LONGEST_S, PAGES_S = 30.0, 5.0
-SIGN_INS = {**TROUBLE, **ROTATED, **ODD}
 # Trouble that goes on is still none: some count to three, and some to five. These two speak for all of it.
 LASTING, TIMES_MORE = ("server-error", "reset"), 5
 
@@ -66,6 +60,7 @@ def silence_is_no_rejection(world: World) -> None:
     for (due, what), answer in zip(dues, answers, strict=True):
         oracle.struck(due, what)
         oracle.answered(answer, what.fault.does)
+        oracle.few(len(due.refreshes()), oracle.MOST_CALLS, "refreshes", answer, what.fault.does)
         (_rotated if what.rotates else _trouble)(due, what, answer)
 
 
@@ -76,23 +71,6 @@ def trouble_after_a_rotation_is_no_rejection(world: World, case: MerchantFault) 
     oracle.expire_under([(due, case)])
 
     _rotated(due, case, oracle.meets(due, case))
-
-
-@check("VAULT-06", needs=[*FAULTS, "control:create_resource"], alone=True, cases=DOORS)
-def failed_connection_is_no_rejection(world: World, case: DoorFault) -> None:
-    """A merchant that cannot be reached, or does not prove who it is, has not rejected the refresh."""
-    with _behind_a_door(world, case) as (alone, door):
-        due = oracle.soon_due(alone)
-        if not alone.merchant.show(door, case.face):
-            raise LeftOut("the gateway asks at another address than the token endpoint that it was told of")
-        let_expire(world)
-
-        answer = due.redeem_once()
-        _struck(due, case, answer, alone.merchant.show(door, "open"))
-        oracle.answered(answer, case.fault.does)
-        oracle.no_false_rejection(due, answer, case.fault.does)
-        oracle.nothing_expired(due, answer, case.fault.does)
-        oracle.redeems_again(due)
 
 
 @check("VAULT-10", needs=FAULTS, cases=SIGN_INS)
@@ -139,32 +117,6 @@ def _rotated(due: Due, what: MerchantFault, answer: Exchange) -> None:
     if after.status == 410:
         # That this mends it is another rule's, and that much has to be so for the 410 to be an honest one.
         require(oracle.mended_by_the_user(due)).status(200)
-
-
-@contextmanager
-def _behind_a_door(world: World, case: DoorFault) -> Iterator[tuple[Seclusion, str]]:
-    """A Resource that finds its merchant's token endpoint at an address of its own."""
-    alone = placeable(world)
-    if case.over_tls and urlsplit(world.merchant_api or "").scheme != "https":
-        raise LeftOut("the merchant is reached over plain HTTP, like the target")
-    door = alone.merchant.open_door()
-    try:
-        yield elsewhere(alone, door), door
-    finally:
-        world.standing.note_trouble()
-        alone.merchant.close_door(door)
-
-
-def _struck(due: Due, case: DoorFault, answer: Exchange, visits: int) -> None:
-    """Counts who came. Nobody can at a door that is shut: but whoever could refresh has not met it."""
-    refreshed = bool(due.refreshes())
-    if visits and case.over_tls and any(entry.status == 200 for entry in due.refreshes()):
-        raise LeftOut("the gateway went past that certificate, so there was no trouble to get over")
-    if case.over_tls and not visits and not refreshed:
-        raise LeftOut("the gateway did not come to the token endpoint when the merchant token was due")
-    if not case.over_tls and answer.status == 200 and not refreshed:
-        raise LeftOut("the gateway answered from what it had when the merchant token was due")
-    fired(case.fault, visits if case.over_tls else int(not refreshed))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -37,6 +37,7 @@ def stampede_costs_nobody_the_token(world: World, races: Races) -> None:
         grants = [alone.grant(world.agent()) for _ in range(2 - number % 2)]
         proxy_token = alone.proxy_token()
         seen = [[world.redeemed(grant, proxy_token)] for grant in grants]
+        asked = len(alone.asked("refresh_token"))
 
         for _ in range(STAMPEDES):
             let_expire(world)
@@ -53,10 +54,13 @@ def stampede_costs_nobody_the_token(world: World, races: Races) -> None:
             if not all(answer.answer for answer in answers):
                 # Another crowd would wait in vain, too; what this one did shows at the next expiry.
                 break
+        met = len(alone.asked("refresh_token")) > asked
         alone.short_lived(rotate_refresh_tokens=True)
         let_expire(world)
         for grant, redeemed in zip(grants, seen, strict=True):
             _works_at_the_next_expiry(alone, grant, proxy_token, redeemed)
+        if not met:
+            raise LeftOut("no crowd that redeemed at one moment made the gateway ask its merchant")
 
 
 @check("VAULT-07", alone=True)

@@ -13,7 +13,7 @@ from typing import Any
 
 from conformance import rules
 from conformance.check import checks_in
-from conformance.checks.gateway import robust_merchant, secret_faults, vault_faults
+from conformance.checks.gateway import robust_merchant, secret_faults, vault_doors, vault_faults
 from conformance.faults.merchant_answers import MerchantFault
 from conformance.run.embedded import Embedded
 from conformance.run.options import RunOptions
@@ -21,7 +21,8 @@ from conformance.run.session import carry_out
 from fakes.merchant.admin import MerchantAdmin
 from reports.verdicts import CheckResult
 
-MODULES = (vault_faults, robust_merchant, secret_faults)
+MODULES = (vault_doors, vault_faults, robust_merchant, secret_faults)
+_SEEN: set[str] = set()
 RULES = ("VAULT-06", "VAULT-10", "SECRET-07", "ROBUST-02")
 
 
@@ -41,9 +42,11 @@ def _nothing(_fault: MerchantFault, **_more: Any) -> dict[str, Any]:
     return {"outcome": "ok"}
 
 
-def _nobody(_admin: MerchantAdmin, _door: str, face: str) -> int:
+def _nobody(_admin: MerchantAdmin, door: str, face: str) -> int:
     """The sign-in came to the door, and after it nobody did."""
-    return 0 if face == "open" else 1
+    came = 0 if face == "open" or door in _SEEN else 1
+    _SEEN.add(door)
+    return came
 
 
 def _tell(result: CheckResult) -> None:

@@ -331,9 +331,18 @@ def test_nothing_is_left_of_it(trust: Trust) -> None:
 
 
 @needs_mitmdump
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to see who runs")
 def test_it_ends_when_nobody_gives_orders_any_more(trust: Trust) -> None:
+    """It does so by itself, well before anybody would kill it."""
+    before = children().keys()
     with intercepting(trust) as proxy:
+        (process,) = children().keys() - before
         proxy._line.shutdown(socket.SHUT_RDWR)
+        deadline = time.monotonic() + 4.0
+        while (still_there := process in children()) and time.monotonic() < deadline:
+            time.sleep(0.02)
+
+        assert not still_there
         with pytest.raises(InterceptFailed, match="gone"):
             proxy.arm()
 
