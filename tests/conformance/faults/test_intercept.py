@@ -306,18 +306,20 @@ def test_two_hops_to_one_place_are_refused(proxy: Interceptor) -> None:
         proxy.close_hop("again")
 
 
+def children() -> dict[int, bytes]:
+    """The commands of this process's children that run; threads and other tests' programs end meanwhile."""
+    found = {}
+    for task in Path("/proc/self/task").glob("*"):
+        with suppress(OSError):
+            for child in (task / "children").read_text(encoding="ascii").split():
+                with suppress(OSError):
+                    if command := Path(f"/proc/{child}/cmdline").read_bytes():
+                        found[int(child)] = command
+    return found
+
+
 @needs_mitmdump
 def test_nothing_is_left_of_it(trust: Trust) -> None:
-    def children() -> dict[int, bytes]:
-        """The commands of this process's children; threads and other tests' programs end meanwhile."""
-        found = {}
-        for task in Path("/proc/self/task").glob("*"):
-            with suppress(OSError):
-                for child in (task / "children").read_text(encoding="ascii").split():
-                    with suppress(OSError):
-                        found[int(child)] = Path(f"/proc/{child}/cmdline").read_bytes()
-        return found
-
     before = children()
     with intercepting(trust):
         started = {child: command for child, command in children().items() if child not in before}
