@@ -20,6 +20,14 @@ def test_smallest_input_that_fails_is_kept() -> None:
     with tallying() as tally, pytest.raises(Violated):
         Draw(seed=3, examples=200).each(st.lists(st.integers(0, 1000)), holds)
     assert tally.beside == {EXAMPLE: [100]}
+    assert tally.replay == {"kind": "example", "value": [100]}
+
+
+def test_stored_example_is_asked_as_it_stands() -> None:
+    asked: list[object] = []
+    again = Draw(seed=3, examples=200, replay={"kind": "example", "value": [7, 93]})
+    again.each(st.lists(st.integers(0, 1000)), asked.append)
+    assert asked == [[7, 93]]
 
 
 def test_nothing_is_kept_of_what_holds() -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import random
 import threading
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from conformance.campaign import Campaign
 from conformance.claims import Unmet, expect, tallying
 from conformance.racing import (
     LARGEST_BUDGET,
@@ -57,7 +60,27 @@ def test_choices_of_a_race_are_those_of_its_seed() -> None:
         assert first == [choice.random() for choice in RACES.each()]
         assert len(set(first)) == 3
         assert [choice.random() for choice in RACES.each(fewer=2)] == first[:1]
-    assert tally.replay == {"kind": "race", "check": "CODE-10/one", "seed": 7, "racers": 12, "rounds": 3}
+    assert tally.replay == {
+        "kind": "race",
+        "check": "CODE-10/one",
+        "seed": 7,
+        "racers": 12,
+        "rounds": 3,
+        "first": 0,
+    }
+
+
+def test_round_of_a_campaign_is_stored_and_comes_first_when_it_is_run_again(tmp_path: Path) -> None:
+    with tallying() as tally:
+        races = Races(
+            check="CODE-10/one", seed=7, racers=12, rounds=3, campaign=Campaign(share_s=60, folder=tmp_path)
+        )
+        choices = dict(zip(range(6), races.each(), strict=False))
+    assert tally.replay is not None
+    assert tally.replay["first"] == 5
+    with tallying():
+        again = next(replace(races, campaign=None, first=5).each())
+    assert again.random() == choices[5].random()
 
 
 def test_one_racer_may_be_lost_and_no_two() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,6 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from conformance.rules import load
+from conformance.run.embedded import Embedded
+from conformance.run.options import RunOptions
+from conformance.run.session import carry_out
+from reports.verdicts import CheckResult, Verdict
 
 CHECK = "ROBUST-04/states_hold_over_generated_histories"
 FILE = "replay/ROBUST-04-states_hold_over_generated_histories.json"
@@ -56,6 +63,63 @@ def test_found_history_is_told_and_repeated(launched_target: Callable[..., Path]
     assert (mended.returncode, mended.stdout.splitlines()[-1]) == (0, "failed 0 of 1 time")
 
 
+@pytest.mark.parametrize(
+    ("wrong", "least"),
+    [
+        ("code-good-again-at-the-third-try", 6),
+        ("next-agent-let-in", 7),
+        ("foreign-project-at-the-second-try", 8),
+    ],
+)
+def test_deep_bug_is_found_within_the_usual_budget_and_told_in_the_fewest_steps(
+    wrong: str, least: int, tmp_path: Path
+) -> None:
+    program = (sys.executable, "-m", "reference.defects", "gateway", wrong)
+    options, found = RunOptions(seed=7, chosen=frozenset({CHECK})), list[CheckResult]()
+    carry_out(Embedded(name=wrong, program=program), [load()["ROBUST-04"]], options, found.append, tmp_path)
+    (failed,) = found
+    assert failed.verdict is Verdict.FAILED
+    assert len((failed.replay or {})["story"]) == least
+
+
+def test_history_of_no_run_of_this_python_is_played_as_it_stands(
+    launched_target: Callable[..., Path],
+) -> None:
+    """The file is kept with the tests: each Python of the matrix plays the same one."""
+    stored = Path(__file__).with_name("stored_history.json")
+    target = launched_target("-m", "reference.defects", "gateway", "revoked-until-there-is-another")
+    again = gateproof("replay", stored, "--target", target)
+    assert (again.returncode, again.stdout.splitlines()[-1]) == (1, "failed 1 of 1 time")
+    honest = gateproof("replay", stored, "--target", launched_target("-m", "reference.gateway"))
+    assert (honest.returncode, honest.stdout.splitlines()[-1]) == (0, "failed 0 of 1 time")
+
+
+def test_stored_race_is_run_as_often_as_asked(launched_target: Callable[..., Path], tmp_path: Path) -> None:
+    """With the schedule that it had; how often it failed is counted."""
+    race, out = "CODE-10/one_code_gives_tokens_once[fresh-connections]", tmp_path / "report"
+    target = launched_target("-m", "reference.defects", "gateway", "code-marked-after-a-query")
+    ran = gateproof("run", "--target", target, "--only", "CODE-10", "--seed", "3", "--out", out)
+    assert ran.returncode == 1, ran.stdout
+    again = gateproof("replay", out, "--check", race, "--target", target, "--times", "3")
+    failed = re.fullmatch(r"failed ([1-3]) of 3 times", again.stdout.splitlines()[-1])
+    assert failed, again.stdout
+    assert again.returncode == 1
+
+
+def test_embedded_service_is_repeated_as_it_was_called(tmp_path: Path) -> None:
+    """Over MCP where the command says so; it is the service that answers, and no gateway."""
+    failure = {
+        **GOOD,
+        "role": "service",
+        "check": "CHAL-01/operation_without_a_token_gets_the_challenge",
+        "command": "gateproof run service --operation mcp --seed 1",
+        "repeat": {"kind": "check"},
+    }
+    (tmp_path / "failure.json").write_text(json.dumps(failure), encoding="utf-8")
+    again = gateproof("replay", tmp_path / "failure.json")
+    assert (again.returncode, again.stdout.splitlines()[-1]) == (0, "failed 0 of 1 time"), again.stdout
+
+
 GOOD: dict[str, Any] = {
     "schema": "gateproof/replay/1",
     "role": "gateway",
@@ -77,6 +141,7 @@ GOOD: dict[str, Any] = {
         ({"repeat": {"kind": "dream"}}, "repeat.kind: found 'dream', which is not known here"),
         ({"repeat": {"kind": "history", "steps": [{"do": "fly"}]}}, "step 1: found 'fly'"),
         ({"repeat": {"kind": "race", "check": CHECK}}, "expected exactly"),
+        ({"repeat": {"kind": "example"}}, "repeat.value: found nothing"),
         ({"command": "gateproof 'run"}, "command: No closing quotation"),
     ],
 )

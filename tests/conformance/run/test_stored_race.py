@@ -16,7 +16,7 @@ from conformance.run.stored_race import NoRace, stored_race
 from reports.verdicts import CheckResult, Verdict
 
 CHECK = "CODE-10/one_code_gives_tokens_once[fresh-connections]"
-STORED: dict[str, Any] = {"kind": "race", "check": CHECK, "seed": 3, "racers": 16, "rounds": 6}
+STORED: dict[str, Any] = {"kind": "race", "check": CHECK, "seed": 3, "racers": 16, "rounds": 6, "first": 0}
 
 
 def defective(name: str) -> Embedded:
