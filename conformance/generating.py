@@ -46,6 +46,11 @@ class Draw:
         for turn in self.turns():
             self._each(strategy, holds, turn)
 
+    def toward(self, label: str, reached: float) -> None:
+        """What is drawn leads on from values that reached more of this; said within `holds`."""
+        if self.replay is None:
+            _hypothesis().target(float(reached), label=label)
+
     def turns(self) -> Iterable[int]:
         """The numbers of the turns that this check takes at drawing."""
         return (0,) if self.campaign is None else self.campaign.turns()
@@ -57,7 +62,7 @@ class Draw:
         def ask(value: Value) -> None:
             # Toward what is large and deep: that is where parsers give up.
             for label, reached in _extent(value).items():
-                hypothesis.target(reached, label=label)
+                self.toward(label, reached)
             try:
                 holds(value)
             except Violated as violated:

@@ -117,6 +117,12 @@ FAULTS: tuple[Defect, ...] = (
         provisioning_verdict=stumbling_when(lambda answer: answer.trouble == "connection"),
     ),
     defect(
+        "distrust-breaks-the-sign-in",
+        "A certificate of the merchant that cannot be believed ends the sign-in during provisioning.",
+        "VAULT-10",
+        provisioning_verdict=stumbling_when(lambda answer: answer.trouble == "tls"),
+    ),
+    defect(
         "lifetime-as-text-breaks-the-sign-in",
         "A lifetime that is a string ends the sign-in.",
         "VAULT-10 ROBUST-04",

@@ -6,7 +6,7 @@ import base64
 import json
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
@@ -18,7 +18,7 @@ from reference.gateway.policy.vault import MerchantAnswer, Verdict
 from reference.gateway.records import MerchantPlace, Resource, VaultEntry, VaultKey
 from reference.gateway.vault import Vault
 
-TRIES = 20
+TRIES, CONNECTIONS = 20, 60
 FAILURES = 3
 REMEMBERED_S = 300.0
 
@@ -27,16 +27,22 @@ def is_unwell(answer: MerchantAnswer) -> bool:
     return (answer.status or 0) >= 500
 
 
-class Insisting:
-    """Asks a merchant that says it is at fault again, at once, many times."""
+def never_came_about(answer: MerchantAnswer) -> bool:
+    return answer.trouble in {"connection", "tls"}
 
-    def __init__(self, merchants: Merchants) -> None:
+
+class Insisting:
+    """Asks a merchant again, at once and many times, for as long as this is what comes of it."""
+
+    def __init__(self, merchants: Merchants, tries: int, again: Callable[[MerchantAnswer], bool]) -> None:
         self._merchants = merchants
+        self._tries = tries
+        self._again = again
 
     async def ask(self, merchant: MerchantPlace, form: dict[str, str]) -> MerchantAnswer:
         answer = await self._merchants.ask(merchant, form)
-        for _ in range(TRIES):
-            if not is_unwell(answer):
+        for _ in range(self._tries):
+            if not self._again(answer):
                 break
             answer = await self._merchants.ask(merchant, form)
         return answer
@@ -46,7 +52,16 @@ class TriesTwenty(Vault):
     """Every request to a merchant is made over and over while it is in trouble."""
 
     def __init__(self, *, merchants: Merchants, **parts: Any) -> None:
-        super().__init__(merchants=cast("Merchants", Insisting(merchants)), **parts)
+        insisting = Insisting(merchants, TRIES, is_unwell)
+        super().__init__(merchants=cast("Merchants", insisting), **parts)
+
+
+class ConnectsOverAndOver(Vault):
+    """A connection that fails, or is not to be trusted, is tried again as if nothing had been."""
+
+    def __init__(self, *, merchants: Merchants, **parts: Any) -> None:
+        insisting = Insisting(merchants, CONNECTIONS, never_came_about)
+        super().__init__(merchants=cast("Merchants", insisting), **parts)
 
 
 class DropsTheRefreshToken(Vault):
@@ -176,6 +191,12 @@ VAULT_FAULTS: tuple[Defect, ...] = (
         "A merchant that answers 5xx is asked again at once, twenty times.",
         "VAULT-06 ROBUST-04",
         vault_at_work=TriesTwenty,
+    ),
+    defect(
+        "connects-over-and-over",
+        "A merchant to whom no connection comes about is tried again at once, sixty times.",
+        "VAULT-06 ROBUST-04",
+        vault_at_work=ConnectsOverAndOver,
     ),
     defect(
         "refresh-token-dropped-in-trouble",

@@ -170,8 +170,8 @@ def _json() -> SearchStrategy[Any]:
     leaves = st.one_of(st.sampled_from([None, True, False, 0, -1, 1.5, 2**70, -0.0, 1e308]), _text())
     return st.recursive(
         leaves,
-        lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(_text(), inner, max_size=3)),
-        max_leaves=6,
+        lambda inner: st.one_of(st.lists(inner, max_size=8), st.dictionaries(_text(), inner, max_size=8)),
+        max_leaves=24,
     )
 
 

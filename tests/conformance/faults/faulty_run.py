@@ -13,7 +13,13 @@ from typing import Any
 
 from conformance import rules
 from conformance.check import checks_in
-from conformance.checks.gateway import robust_merchant, secret_faults, vault_doors, vault_faults
+from conformance.checks.gateway import (
+    robust_merchant,
+    secret_faults,
+    vault_doors,
+    vault_faults,
+    vault_tapes,
+)
 from conformance.faults.merchant_answers import MerchantFault
 from conformance.run.embedded import Embedded
 from conformance.run.options import RunOptions
@@ -21,7 +27,7 @@ from conformance.run.session import carry_out
 from fakes.merchant.admin import MerchantAdmin
 from reports.verdicts import CheckResult
 
-MODULES = (vault_doors, vault_faults, robust_merchant, secret_faults)
+MODULES = (vault_doors, vault_faults, vault_tapes, robust_merchant, secret_faults)
 _SEEN: set[str] = set()
 RULES = ("VAULT-06", "VAULT-10", "SECRET-07", "ROBUST-02")
 

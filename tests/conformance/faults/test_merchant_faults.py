@@ -82,6 +82,7 @@ def test_a_group_in_which_one_does_not_fire_is_an_error(inert: list[dict[str, An
 
     for group in (
         "VAULT-06/silence_is_no_rejection",
+        "VAULT-06/no_tape_of_troubles_is_a_rejection",
         "VAULT-10/sign_in_does_not_wait_for_ever",
         "SECRET-07/refresh_token_follows_no_redirect",
         "SECRET-07/assertions_follow_no_redirect",

@@ -1,0 +1,58 @@
+"""A merchant whose troubles come one after another, in an order that is drawn: it has rejected nothing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from conformance.check import check
+from conformance.claims import LeftOut, fired
+from conformance.faults import oracle
+from conformance.faults.merchant_answers import TROUBLE
+from conformance.generating import Draw
+from conformance.seclusion import let_expire, secluded
+from conformance.world import World
+
+LONGEST_TAPE = 6
+# A gateway that leaves its merchant in peace for a while makes each tape a long one.
+LONGEST_S = 120.0
+
+
+@check("VAULT-06", needs=["faults", "examples"], alone=True)
+def no_tape_of_troubles_is_a_rejection(world: World, draw: Draw) -> None:
+    """However often and in whatever order a refresh fails, no 410 comes, and after the last it works.
+
+    Each call of the gateway uses one trouble up. The shortest tape that breaks it is the one that is told.
+    """
+    from hypothesis import strategies as st  # noqa: PLC0415 - loaded by those who generate
+
+    if not world.moves_clock():
+        raise LeftOut("each tape needs an expiry of its own, and there is no clock to move")
+    agent, until = world.agent(), time.monotonic() + LONGEST_S
+    refreshed: list[int] = []
+
+    def holds(tape: Sequence[str]) -> None:
+        if time.monotonic() > until:
+            return
+        due = oracle.soon_due(secluded(world), agent)
+        due.alone.short_lived(answers=[TROUBLE[name].scripted() for name in tape])
+        let_expire(world)
+        for _ in tape:
+            answer = due.redeem_once()
+            does = ", then ".join(TROUBLE[name].fault.does for name in tape)
+            oracle.no_false_rejection(due, answer, does)
+            oracle.nothing_expired(due, answer, does)
+            if answer.status == 200:
+                break
+        # Whatever grant a gateway tries besides meets the tape, too.
+        came = [entry for entry in due.alone.journal() if entry.ordinal > due.since and entry.outcome]
+        refreshed.extend(entry.ordinal for entry in due.refreshes())
+        for name, entry in zip(tape, came, strict=False):
+            fired(TROUBLE[name].fault, int(entry.outcome == TROUBLE[name].outcome))
+        draw.toward("retries", len(came))
+        due.alone.short_lived()
+        oracle.redeems_again(due)
+
+    draw.each(st.lists(st.sampled_from(sorted(TROUBLE)), min_size=1, max_size=LONGEST_TAPE), holds)
+    if not refreshed:
+        raise LeftOut("the gateway used no refresh token when the merchant token was due")
