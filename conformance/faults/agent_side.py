@@ -145,3 +145,10 @@ IN_PIECES = Fault(
     does="the network delivers a request in small segments",
     holds="the request is answered as if it had come in one",
 )
+GONE_CALLER = Fault(
+    name="caller gone during a refresh",
+    layer=Layer.CLIENT,
+    hop=Hop.AGENT_TO_GATEWAY,
+    does="a backend resets its connection while the gateway waits for the merchant",
+    holds="the refresh is not lost",
+)

@@ -15,10 +15,10 @@ SILENCE_S = 6.0
 ENDLESS_S = 45.0
 
 _SIGN_IN = "the sign-in goes on"
-_TROUBLE = f"{_SIGN_IN}; a refresh is answered without 410, and works once the merchant does"
-_ROTATED = (
-    f"{_SIGN_IN}; a refresh is answered with 410 once the merchant refused the old token, and not before"
-)
+_NO_REJECTION = "a refresh is answered without 410, and works once the merchant does"
+_REJECTED_LATER = "a refresh is answered with 410 once the merchant refused the old token, and not before"
+_TROUBLE = f"{_SIGN_IN}; {_NO_REJECTION}"
+_ROTATED = f"{_SIGN_IN}; {_REJECTED_LATER}"
 _ODD = f"{_SIGN_IN}; after a refresh redemption works again, or a new authorization mends its 410"
 
 
@@ -54,7 +54,8 @@ def _fault(
 
 def _door(name: str, face: str, does: str, *, over_tls: bool = True) -> DoorFault:
     layer = Layer.TLS if over_tls else Layer.BYTES
-    fault = Fault(name=name, layer=layer, hop=Hop.GATEWAY_TO_MERCHANT, does=does, holds=_TROUBLE)
+    holds = _TROUBLE if over_tls else _NO_REJECTION
+    fault = Fault(name=name, layer=layer, hop=Hop.GATEWAY_TO_MERCHANT, does=does, holds=holds)
     return DoorFault(fault=fault, face=face, over_tls=over_tls)
 
 
@@ -83,13 +84,19 @@ TROUBLE: Final = _by_name(
 
 # It keeps its caller waiting.
 SILENCE: Final = _by_name(
-    _fault("hang", "hang", "says nothing, and resets the connection", _TROUBLE, seconds=SILENCE_S),
-    _fault("drip", "drip", "sends blanks one by one, and resets the connection", _TROUBLE, seconds=SILENCE_S),
+    _fault("hang", "hang", "says nothing, and resets the connection", _NO_REJECTION, seconds=SILENCE_S),
+    _fault(
+        "drip",
+        "drip",
+        "sends blanks one by one, and resets the connection",
+        _NO_REJECTION,
+        seconds=SILENCE_S,
+    ),
     _fault(
         "accept-then-hang",
         "accept_then_hang",
         "carries the request out, says nothing, and resets the connection",
-        _ROTATED,
+        _REJECTED_LATER,
         rotates=True,
         seconds=SILENCE_S,
     ),
@@ -167,4 +174,11 @@ DOORS: Final[Mapping[str, DoorFault]] = MappingProxyType(
             _door("plain-text", "plain", "speaks HTTP where TLS is expected"),
         )
     }
+)
+KEPT_WAITING = Fault(
+    name="merchant that keeps one user waiting",
+    layer=Layer.MERCHANT,
+    hop=Hop.GATEWAY_TO_MERCHANT,
+    does="the merchant holds back one user's refresh, and that user's caller waits",
+    holds="other users are served as usual",
 )

@@ -12,7 +12,9 @@ from conformance.faults.byte_proxy import ByteProxy
 from conformance.faults.fault import Fault, Hop, Layer
 from conformance.faults.toxics import Toxic, Way
 
-_HOLDS = "no 410, an answer in time, and redemption works once the network does"
+_HOLDS = (
+    "the sign-in goes on; no 410 for a refresh, an answer in time, and redemption works once the network does"
+)
 # Longer than a moment, and shorter than what a gateway would wait for.
 _STALL_S = 1.2
 

@@ -9,8 +9,8 @@ from contextlib import ExitStack, contextmanager
 from conformance.check import check
 from conformance.checks.gateway._normal_flow import works_again, works_before, works_beside
 from conformance.claims import LeftOut, expect, fired, require
-from conformance.faults.agent_side import BROKEN, EMBEDDED, LARGE_BODY, SLOW, Client
-from conformance.faults.fault import Fault, Hop, Layer
+from conformance.faults.agent_side import BROKEN, EMBEDDED, GONE_CALLER, LARGE_BODY, SLOW, Client
+from conformance.faults.merchant_answers import KEPT_WAITING
 from conformance.faults.misbehaving import misbehaving, sent_and_left
 from conformance.faults.oracle import (
     REFRESH,
@@ -38,20 +38,6 @@ LATER_S, TIMES_LATER = 1.0, 3.0
 NOTICED_S = 0.5
 # Once is not enough to see what each broken connection takes along.
 ROUNDS = {"abandoned-in-the-body": 3}
-GONE_CALLER = Fault(
-    name="caller gone during a refresh",
-    layer=Layer.CLIENT,
-    hop=Hop.AGENT_TO_GATEWAY,
-    does="a backend resets its connection while the gateway waits for the merchant",
-    holds="the refresh is not lost",
-)
-SLOW_MERCHANT = Fault(
-    name="merchant that keeps one user waiting",
-    layer=Layer.MERCHANT,
-    hop=Hop.GATEWAY_TO_MERCHANT,
-    does="the merchant holds back one user's refresh, and that user's caller waits",
-    holds="other users are served as usual",
-)
 
 
 # These come first: what a broken client leaves behind keeps the other checks from beginning at all.
@@ -149,7 +135,7 @@ def slow_merchant_of_one_user_holds_up_nobody_else(gateway: Gateway, world: Worl
     let_expire(world)
     try:
         with sent_and_left(_place(gateway, gateway.base_url), due.request(), number=1) as sent:
-            fired(SLOW_MERCHANT, _arrived(world, gate) if sent else 0)
+            fired(KEPT_WAITING, _arrived(world, gate) if sent else 0)
             gateway.wire.hang_up()
             watch = Stopwatch(gateway.wire)
             works_beside(world, other)

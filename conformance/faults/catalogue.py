@@ -1,0 +1,42 @@
+"""Every fault that a gateway may meet; what services and agents meet are answers of their checks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from conformance.faults import agent_side, http_between, merchant_answers, network
+from conformance.faults.fault import Fault
+
+EVERY: Sequence[Fault] = (
+    *(
+        each.fault
+        for group in (
+            merchant_answers.TROUBLE,
+            merchant_answers.SILENCE,
+            merchant_answers.ENDLESS,
+            merchant_answers.ROTATED,
+            merchant_answers.ODD,
+        )
+        for each in group.values()
+    ),
+    merchant_answers.REDIRECT.fault,
+    merchant_answers.KEPT_WAITING,
+    *(each.fault for each in merchant_answers.DOORS.values()),
+    *(each.fault for group in (http_between.LOST, http_between.ALTERED) for each in group.values()),
+    *(each.fault for group in (network.LOST, network.SLOW) for each in group.values()),
+    *(each.fault for group in (agent_side.SLOW, agent_side.BROKEN) for each in group.values()),
+    agent_side.LOST_ANSWER,
+    agent_side.EMBEDDED,
+    agent_side.IN_WRITES,
+    agent_side.IN_PIECES,
+    agent_side.GONE_CALLER,
+)
+
+
+def table() -> str:
+    """The list for people, in Markdown."""
+    head = "| fault | layer | hop | what goes wrong | what holds all the same |\n|---|---|---|---|---|\n"
+    rows = (
+        f"| {fault.name} | {fault.layer} | {fault.hop} | {fault.does} | {fault.holds} |\n" for fault in EVERY
+    )
+    return head + "".join(rows)
