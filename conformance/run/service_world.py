@@ -180,6 +180,7 @@ def settings(world: ServiceWorld, target: ServiceTarget) -> Mapping[str, str]:
         "GATEPROOF_PROJECT_ID": setup.project_id,
         "GATEPROOF_RESOURCE_ID": setup.resource_id,
         "GATEPROOF_RESOURCE_INDICATOR": setup.indicator,
+        "GATEPROOF_SCOPES": " ".join(setup.scopes),
         "GATEPROOF_RESOURCE_JWKS_URI": gateway.resource_jwks_uri,
         "GATEPROOF_AUTHORIZATION_SERVER": gateway.authorization_server,
         "GATEPROOF_PROXY_CLIENT_ID": setup.proxy_client_id,
@@ -217,7 +218,7 @@ def _setup(world: World) -> Setup:
         project_id=f"prj_{secrets.token_hex(6)}" if world.listen is None else "prj_1",
         resource_id=world.resource_id or (f"res_{secrets.token_hex(6)}" if world.listen is None else "res_1"),
         indicator=world.indicator or INDICATOR,
-        scopes=SCOPES,
+        scopes=SCOPES if world.scopes is None else world.scopes,
         proxy_client_id=world.proxy_client_id or f"proxy_{secrets.token_hex(6)}",
         proxy_client_secret=known.reveal(),
     )

@@ -60,7 +60,8 @@ def subjects(role: str, only: Sequence[str] = ()) -> list[Subject]:
 
 
 def combinations(variants: Sequence[Subject], count: int, seed: int) -> list[Subject]:
-    """Variants put together at random, no two of which decide the same thing."""
+    """Variants put together at random, no two of which decide the same; MCP servers stand for themselves."""
+    variants = [each for each in variants if each.operation == "http"]
     chance = random.Random(seed)  # noqa: S311 - a choice, not a secret
     drawn: list[Subject] = []
     for _ in range(count if len(variants) > 1 else 0):

@@ -153,7 +153,8 @@ class Operation:
 class World:
     """Fixed addresses and credentials of the fakes around a service that is configured by hand.
 
-    The algorithm is that of the gateway's keys, also where nothing else is fixed.
+    The algorithm is that of the gateway's keys, and the scopes those of the Resource, also where nothing else
+    is fixed.
     """
 
     listen: Address | None = None
@@ -163,6 +164,7 @@ class World:
     proxy_client_secret: Secret | None = None
     resource_id: str | None = None
     indicator: str | None = None
+    scopes: tuple[str, ...] | None = None
     files: ServerFiles | None = None
 
 

@@ -260,6 +260,7 @@ WORLD = table(
         "proxy_client_secret_env": may(kinds.VARIABLE),
         "resource_id": may(kinds.STRING),
         "indicator": may(kinds.STRING),
+        "scopes": may(kinds.SCOPES),
     },
     _world,
 )

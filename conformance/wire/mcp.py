@@ -19,6 +19,7 @@ SESSION = "Mcp-Session-Id"
 VERSION = "MCP-Protocol-Version"
 # The last version that has batches; a request that names none is of this one.
 WITH_BATCHES = "2025-03-26"
+_BEGINS = "operation: initialize"
 # The numbers of the request that begins a session, and of the first one in it.
 _HELLO, FIRST = 1, 2
 _ACCEPT: Headers = (
@@ -50,7 +51,7 @@ def call_tool(send: Send, url: str, tool: str, arguments: Mapping[str, Any], hea
 
 def begin(send: Send, url: str, headers: Headers) -> tuple[Exchange, Session | None]:
     """The last answer before a session can be used, and the session; None where a step was refused."""
-    met = send("operation: initialize", hello(url, headers))
+    met = send(_BEGINS, hello(url, headers))
     result = _result(met, _HELLO)
     if result is None:
         return met, None
@@ -58,6 +59,15 @@ def begin(send: Send, url: str, headers: Headers) -> tuple[Exchange, Session | N
     own = (*headers, *session.headers())
     told = send("operation: initialized", _request(url, own, None, "notifications/initialized", None))
     return told, session if told.status is not None and told.status < 400 else None
+
+
+def ending(begun: Exchange) -> Request | None:
+    """What tells the server that a session is over, where one began with this; clients ought to say so."""
+    request, session = begun.request, begun.header(SESSION)
+    if begun.step != _BEGINS or session is None or _result(begun, _HELLO) is None:
+        return None
+    own = tuple(pair for pair in request.headers if pair[0].lower() == "authorization")
+    return Request(method="DELETE", url=request.url, headers=(*own, (SESSION, session)))
 
 
 def hello(url: str, headers: Headers) -> Request:

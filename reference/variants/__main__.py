@@ -29,7 +29,13 @@ def main(argv: Sequence[str]) -> int:
     known = ROLES[role]
     if names == "--list":
         listed = [
-            {"name": each.name, "what": each.what, "rules": each.rules, "decides": sorted(each.choices)}
+            {
+                "name": each.name,
+                "what": each.what,
+                "rules": each.rules,
+                "decides": sorted(each.choices),
+                "operation": each.operation,
+            }
             for each in known.values()
         ]
         print(json.dumps(listed, indent=2))

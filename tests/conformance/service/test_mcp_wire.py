@@ -14,7 +14,7 @@ from conformance.service_session import ServiceSession
 from conformance.target.model import Operation
 from conformance.wire.exchange import Answer, Exchange, Request
 from conformance.wire.keyring import Keyring
-from conformance.wire.mcp import call_tool, messages, posted, succeeded
+from conformance.wire.mcp import call_tool, ending, messages, posted, succeeded
 
 RESULT = {"content": [{"type": "text", "text": "order-1"}]}
 
@@ -197,3 +197,17 @@ def test_odd_message_is_answered_under_whatever_number() -> None:
     assert not request.until(progress)
     assert request.until(progress + refusal)
     assert request.until(event([{"jsonrpc": "2.0", "id": 7, "result": {}}]))
+
+
+def test_session_that_began_can_be_ended_and_no_other_answer_is_one() -> None:
+    send, _ = server(honest)
+    begun: list[Exchange] = []
+
+    def kept(step: str, request: Request) -> Exchange:
+        begun.append(send(step, request))
+        return begun[-1]
+
+    call_tool(kept, "https://orders.example/mcp", "list_orders", {}, (("Authorization", "Bearer a.b.c"),))
+    (over,) = [request for request in map(ending, begun) if request is not None]
+    assert (over.method, over.url) == ("DELETE", "https://orders.example/mcp")
+    assert over.headers == (("Authorization", "Bearer a.b.c"), ("Mcp-Session-Id", "s-1"))
