@@ -1,7 +1,8 @@
 """What a whole run against the reference service takes over HTTP and over MCP, and how much of it is waiting.
 
-A run against a service is serial, and some of it has to wait: until the service's own time-outs are over
-while a party hangs, and until a token has expired. Those checks are named here, and counted apart.
+A service is asked one thing after the other, and some of it has to wait: until the service's own time-outs
+are over while a party hangs, and until a token has expired. Those checks are named here, and counted apart.
+Each worker has a service of its own, so that one waits while the other works.
 """
 
 from __future__ import annotations
@@ -47,9 +48,9 @@ def waited_s(result: RunResult) -> float:
     )
 
 
-def measured(operation: Operation, seed: int) -> tuple[RunResult, float, float]:
+def measured(operation: Operation, seed: int, workers: int) -> tuple[RunResult, float, float]:
     """A run with all rules, its time on the wall and its processor time."""
-    options = RunOptions(role="service", seed=seed, certify=True)
+    options = RunOptions(role="service", seed=seed, certify=True, workers=workers)
     with tempfile.TemporaryDirectory() as folder:
         begun, wall = processor_s(), time.monotonic()
         every = rules.load().for_role("service")
@@ -63,12 +64,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the runs")
     parser.add_argument(
+        "--workers", type=int, default=2, metavar="N", help="copies of the service (default: 2)"
+    )
+    parser.add_argument(
         "--check", action="store_true", help=f"exit 1 when a run takes {BOUND_S:.0f} s or more"
     )
     arguments = parser.parse_args()
     good = True
     for operation in OPERATIONS:
-        result, wall, busy = measured(operation, arguments.seed)
+        result, wall, busy = measured(operation, arguments.seed, arguments.workers)
         waited, checks = waited_s(result), sum(len(rule.checks) for rule in result.rules)
         good = good and wall < BOUND_S and result.verdict is RunVerdict.CONFORMANT
         print(

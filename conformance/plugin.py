@@ -35,6 +35,7 @@ from conformance.run.plan import Plan
 from conformance.run.received import Received, Survey
 from conformance.run.service_bench import ServiceBench
 from conformance.run.service_received import ServiceReceived
+from conformance.run.service_share import ServiceShare
 from conformance.run.service_world import ServiceWorld
 from conformance.service import Service
 from conformance.world import World
@@ -57,11 +58,12 @@ def pytest_configure(config: pytest.Config) -> None:
     if handed is not None:
         collect_seldom()
         # From our own parent.
-        config.stash[PLAN], config.stash[CONTEXT] = pickle.loads(handed["gateproof"])  # noqa: S301
+        config.stash[PLAN], told = pickle.loads(handed["gateproof"])  # noqa: S301
         config.stash[INTERRUPTION] = interruption = Interruption()
         holding = ExitStack()
         holding.enter_context(interruption.held_back())
         config.add_cleanup(holding.close)
+        config.stash[CONTEXT] = told.opened(holding) if isinstance(told, ServiceShare) else told
 
 
 @pytest.hookimpl(tryfirst=True)

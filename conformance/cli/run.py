@@ -248,7 +248,7 @@ def _options(arguments: argparse.Namespace, role: str, target: Target | None) ->
     from conformance import rules  # noqa: PLC0415
     from conformance.run.options import RunOptions  # noqa: PLC0415
     from conformance.run.session import usual_seed  # noqa: PLC0415
-    from conformance.target.model import AgentTarget, GatewayTarget  # noqa: PLC0415
+    from conformance.target.model import AgentTarget, GatewayTarget, ServiceTarget  # noqa: PLC0415
     from reports import baseline  # noqa: PLC0415
 
     seed = arguments.seed if arguments.seed is not None else usual_seed(arguments.profile)
@@ -261,19 +261,21 @@ def _options(arguments: argparse.Namespace, role: str, target: Target | None) ->
         entries = baseline.parse(
             raw, str(arguments.baseline), [rule.id for rule in rules.load().for_role(role)]
         )
-    # One person signs in at one terminal, and a service's caches are part of what is tested.
     campaign = arguments.profile == "campaign"
     if not campaign and (arguments.minutes is not None or arguments.database is not None):
         raise ValueError("--minutes and --database belong to a campaign: give --profile campaign as well")
+    # One person signs in at one terminal.
     by_hand = isinstance(target, GatewayTarget) and target.sign_in.kind == "manual"
     # Agents at work at once would overwrite each other's log before anybody has read it.
     logs = isinstance(target, AgentTarget) and bool(target.logs.files)
+    # Of a service at one address there is one; the embedded one is there once for each worker.
+    only_one = by_hand or logs or isinstance(target, ServiceTarget)
     return RunOptions(
         role=role,
         only=tuple(arguments.only),
         skip=tuple(arguments.skip),
         shard=arguments.shard,
-        workers=1 if by_hand or logs or role == "service" else arguments.workers,
+        workers=1 if only_one else arguments.workers,
         seed=seed,
         faults=arguments.faults,
         examples=arguments.examples,

@@ -18,6 +18,8 @@ from conformance.run.contexts import Context
 from conformance.run.interruption import Interruption
 from conformance.run.plan import Plan
 from conformance.run.received import Survey
+from conformance.run.service_context import ServiceContext
+from conformance.run.service_share import share_of
 from reports.verdicts import CheckResult, Reason, Verdict
 from reports.wireform import check_result_from_dict
 
@@ -75,7 +77,9 @@ class _Controller:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        node.workerinput["gateproof"] = pickle.dumps((self._plan, self._context))
+        context = self._context
+        told = share_of(context) if isinstance(context, ServiceContext) else context
+        node.workerinput["gateproof"] = pickle.dumps((self._plan, told))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:

@@ -75,6 +75,7 @@ def prepare_service(
         seed=seed,
         run_id=secrets.token_hex(4),
         first_metadata=introduction.first,
+        embedded=given if isinstance(given, Embedded) else None,
     )
     date = introduction.met.header("Date") or ""
     name, version = target.name, target.version

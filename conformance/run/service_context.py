@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from conformance.campaign import Campaign
+from conformance.run.embedded import Embedded
 from conformance.run.service_world import ServiceWorld
 from conformance.target.model import ServiceTarget
 from conformance.wire.exchange import Exchange
@@ -15,7 +16,10 @@ from conformance.wire.pace import Pace
 
 @dataclass(frozen=True, kw_only=True)
 class ServiceContext:
-    """One service and the scripted world around it. The role runs serially: its caches are part of it."""
+    """One service, asked one thing after the other, because its caches are part of it, and the world around it.
+
+    Of the embedded one, each worker has a copy with a world of its own.
+    """
 
     target: ServiceTarget
     world: ServiceWorld
@@ -32,3 +36,4 @@ class ServiceContext:
     campaign: Campaign | None = None
     replay: Mapping[str, Any] | None = None
     shows_exchanges: bool = True
+    embedded: Embedded | None = None
