@@ -68,6 +68,8 @@ class Standing:
     first_death: FirstDeath | None = None
     given_up: bool = False
     renews_far_ahead: bool = False
+    # Of two users who called at once, before there was a Proxy token, one was shown the other's orders.
+    mixed_first_calls: bool = False
     discovers_again: bool = True
 
 

@@ -10,9 +10,9 @@ import time
 
 from conformance.check import check
 from conformance.checks.service._proxy_calls import MOST_REQUESTS, USER, asks
-from conformance.checks.service._trouble import FOUND_WITHIN_S, bounded, fault
+from conformance.checks.service._trouble import FOUND_WITHIN_S, OTHER, bounded, fault, shows_orders
 from conformance.claims import LeftOut, expect, fired, observe, require
-from conformance.run.service_world import ServiceWorld
+from conformance.run.service_world import USERS, ServiceWorld
 from conformance.service import Service
 from fakes.gateway.proxy_tokens import PROXY_TOKEN_S
 from fakes.gateway.script import OK, Answer, Endpoint
@@ -111,11 +111,18 @@ def _burst(service: Service, world: ServiceWorld) -> int:
 
 
 def _called_at_once(service: Service, world: ServiceWorld, delay_s: float) -> tuple[int, int]:
-    """How many calls are served, and how many Proxy tokens are asked for."""
+    """How many calls are served, and how many Proxy tokens are asked for.
+
+    They are two users' calls: whether these get mixed is another rule's business, and is kept for it.
+    """
     gateway, mark = world.gateway, world.gateway.journal.mark()
     service.connect(BURST)
     gateway.script.always(Endpoint.TOKEN, Answer(delay_s=delay_s))
-    answers = service.serve_all([world.unseen_token(USER) for _ in range(BURST)], at_once=BURST)
+    users = [user for _ in range(BURST // len(USERS)) for user in USERS]
+    answers = service.serve_all([world.unseen_token(user) for user in users], at_once=BURST)
     gateway.script.clear()
-    good = sum(service.brings(answer, gateway.orders_of(USER)) for answer in answers)
+    called = list(zip(users, answers, strict=True))
+    if any(shows_orders(answer, world, OTHER if user == USER else USER) for user, answer in called):
+        world.standing.mixed_first_calls = True
+    good = sum(service.brings(answer, gateway.orders_of(user)) for user, answer in called)
     return good, len(gateway.journal.since(mark, Endpoint.TOKEN))
