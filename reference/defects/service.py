@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from reference.defects.service_audiences import AUDIENCES
 from reference.defects.service_bearer import BEARER
 from reference.defects.service_busy import BUSY
 from reference.defects.service_calls import CALLS
@@ -31,6 +32,6 @@ from reference.defects.service_ways import WAYS
 FAMILIES = (
     *(INTRODUCTION, POINTERS, BEARER, SIGNATURES, CLAIMS, SERVING, CALLS, TROUBLE, USERS, SECRETS),
     *(TRANSPORT, CERTIFICATES, ROBUSTNESS, NETWORK, MCP, REMEMBERING, WAYS, MERCHANT_CALLS, TOKEN_LIVES),
-    *(COOKIES, MCP_ASKED, PERSISTING, BUSY, MCP_HEARD),
+    *(COOKIES, MCP_ASKED, PERSISTING, BUSY, MCP_HEARD, AUDIENCES),
 )
 DEFECTS: dict[str, ServiceDefect] = {defect.name: defect for family in FAMILIES for defect in family}
