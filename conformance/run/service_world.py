@@ -70,6 +70,8 @@ class Standing:
     renews_far_ahead: bool = False
     # Of two users who called at once, before there was a Proxy token, one was shown the other's orders.
     mixed_first_calls: bool = False
+    # It was given the time of rule SERVE-02 to find a key that was added, and did not.
+    finds_no_keys: bool = False
     discovers_again: bool = True
 
 

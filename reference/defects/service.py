@@ -16,6 +16,7 @@ from reference.defects.service_mcp_asked import MCP_ASKED
 from reference.defects.service_mcp_heard import MCP_HEARD
 from reference.defects.service_merchant_calls import MERCHANT_CALLS
 from reference.defects.service_network import NETWORK
+from reference.defects.service_new_keys import NEW_KEYS
 from reference.defects.service_persisting import PERSISTING
 from reference.defects.service_pointers import POINTERS
 from reference.defects.service_remembering import REMEMBERING
@@ -32,6 +33,6 @@ from reference.defects.service_ways import WAYS
 FAMILIES = (
     *(INTRODUCTION, POINTERS, BEARER, SIGNATURES, CLAIMS, SERVING, CALLS, TROUBLE, USERS, SECRETS),
     *(TRANSPORT, CERTIFICATES, ROBUSTNESS, NETWORK, MCP, REMEMBERING, WAYS, MERCHANT_CALLS, TOKEN_LIVES),
-    *(COOKIES, MCP_ASKED, PERSISTING, BUSY, MCP_HEARD, AUDIENCES),
+    *(COOKIES, MCP_ASKED, PERSISTING, BUSY, MCP_HEARD, AUDIENCES, NEW_KEYS),
 )
 DEFECTS: dict[str, ServiceDefect] = {defect.name: defect for family in FAMILIES for defect in family}
