@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from reference.defects.service_audiences import AUDIENCES
 from reference.defects.service_bearer import BEARER
+from reference.defects.service_bearer_names import BEARER_NAMES
 from reference.defects.service_busy import BUSY
 from reference.defects.service_calls import CALLS
 from reference.defects.service_certificates import CERTIFICATES
@@ -33,6 +34,6 @@ from reference.defects.service_ways import WAYS
 FAMILIES = (
     *(INTRODUCTION, POINTERS, BEARER, SIGNATURES, CLAIMS, SERVING, CALLS, TROUBLE, USERS, SECRETS),
     *(TRANSPORT, CERTIFICATES, ROBUSTNESS, NETWORK, MCP, REMEMBERING, WAYS, MERCHANT_CALLS, TOKEN_LIVES),
-    *(COOKIES, MCP_ASKED, PERSISTING, BUSY, MCP_HEARD, AUDIENCES, NEW_KEYS),
+    *(COOKIES, MCP_ASKED, PERSISTING, BUSY, MCP_HEARD, AUDIENCES, BEARER_NAMES, NEW_KEYS),
 )
 DEFECTS: dict[str, ServiceDefect] = {defect.name: defect for family in FAMILIES for defect in family}
