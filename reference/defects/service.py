@@ -12,6 +12,7 @@ from reference.defects.service_claims import CLAIMS
 from reference.defects.service_cookies import COOKIES
 from reference.defects.service_defect import ServiceDefect
 from reference.defects.service_introduction import INTRODUCTION
+from reference.defects.service_leaning import LEANING
 from reference.defects.service_mcp import MCP
 from reference.defects.service_mcp_asked import MCP_ASKED
 from reference.defects.service_mcp_heard import MCP_HEARD
@@ -34,6 +35,6 @@ from reference.defects.service_ways import WAYS
 FAMILIES = (
     *(INTRODUCTION, POINTERS, BEARER, SIGNATURES, CLAIMS, SERVING, CALLS, TROUBLE, USERS, SECRETS),
     *(TRANSPORT, CERTIFICATES, ROBUSTNESS, NETWORK, MCP, REMEMBERING, WAYS, MERCHANT_CALLS, TOKEN_LIVES),
-    *(COOKIES, MCP_ASKED, PERSISTING, BUSY, MCP_HEARD, AUDIENCES, BEARER_NAMES, NEW_KEYS),
+    *(COOKIES, MCP_ASKED, PERSISTING, BUSY, MCP_HEARD, AUDIENCES, BEARER_NAMES, NEW_KEYS, LEANING),
 )
 DEFECTS: dict[str, ServiceDefect] = {defect.name: defect for family in FAMILIES for defect in family}
