@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from itertools import count
 from typing import Any
 
 from conformance import odd_input as odd
 from conformance.check import check
+from conformance.checks.service._expiring import TIMESTAMPS
 from conformance.claims import LeftOut
 from conformance.run.service_world import USERS, ServiceWorld
 from conformance.service import Service, served
@@ -17,7 +19,9 @@ from conformance.target.model import Operation
 from conformance.wire.exchange import Request
 from conformance.wire.mcp import called
 from conformance.wire.secret import Secret
+from fakes.gateway.gateway import MERCHANT_TOKEN_S
 from fakes.gateway.keys import signed
+from fakes.gateway.script import Answer, Endpoint
 
 USER = USERS[0]
 # With its head the request stays below the 64 kB that the rule judges.
@@ -65,9 +69,12 @@ def operation_takes_any_value(service: Service, world: ServiceWorld) -> None:
 def token_may_claim_anything(service: Service, world: ServiceWorld) -> None:
     """A token that the core has signed gets an answer below 500, however odd one of its claims is.
 
-    Whether the token is good is for others to judge. Redemption takes each of them for a token of the user's.
+    Whether the token is good is for others to judge. Redemption takes each of them for a token of the user's,
+    and says all that it can say.
     """
     gateway, good = world.gateway, world.gateway.access_token(USER)
+    said = {"expires_at": TIMESTAMPS["utc"](time.time() + MERCHANT_TOKEN_S), "scopes": ["orders"]}
+    gateway.script.always(Endpoint.REDEMPTION, Answer(members=said))
     served(service.serve(good), gateway.orders_of(USER))
     tokens = {name: _claiming(service, world, name) for name in CLAIMS}
     if service.operation.kind == "mcp":
