@@ -72,6 +72,11 @@ class Service:
         with ThreadPoolExecutor(at_once) as callers:
             return list(callers.map(self.serve, tokens))
 
+    def serve_all_once(self, tokens: Sequence[str], *, at_once: int) -> list[Exchange]:
+        """The same, where each answer is taken as it comes; see `operate_once`."""
+        with ThreadPoolExecutor(at_once) as callers:
+            return list(callers.map(self.serve_once, tokens))
+
     def connect(self, number: int) -> None:
         """Opens so many connections: calls that come at once are then not spread out by handshakes."""
         with ThreadPoolExecutor(number) as callers:

@@ -16,7 +16,7 @@ from conformance.wire.pace import Pace
 
 @dataclass(frozen=True, kw_only=True)
 class ServiceContext:
-    """One service, asked one thing after the other, because its caches are part of it, and the world around it.
+    """One service, asked one thing after the other as its caches are part of it, and the world around it.
 
     Of the embedded one, each worker has a copy with a world of its own.
     """

@@ -68,6 +68,12 @@ class Standing:
     first_death: FirstDeath | None = None
     given_up: bool = False
     renews_far_ahead: bool = False
+    # So many Proxy tokens were asked for by calls at once, after a first request had failed.
+    asked_by_first_calls: int | None = None
+    # Of two users who called at once, before there was a Proxy token, one was shown the other's orders.
+    mixed_first_calls: bool = False
+    # It was given the time of rule SERVE-02 to find a key that was added, and did not.
+    finds_no_keys: bool = False
     discovers_again: bool = True
 
 

@@ -185,6 +185,12 @@ CALLS: tuple[ServiceDefect, ...] = (
         **resource(lambda facts: ([*facts.claims["aud"], ""] if facts.claims["aud"] else [""])[0]),
     ),
     defect(
+        "resource-from-the-end-of-the-token",
+        "Redemption is asked for the last audience of the agent's token.",
+        "BACK-04 SERVE-01",
+        **resource(lambda facts: ["", *facts.claims["aud"]][-1]),
+    ),
+    defect(
         "redemption-as-a-form", "Redemption is asked by a form.", "BACK-04 SERVE-01", **redeeming(as_a_form)
     ),
     defect(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import Any
 
@@ -39,6 +39,27 @@ def authorization_renamed(facts: CallFacts, asked: Outgoing) -> Outgoing:
 def the_agents_own(facts: CallFacts, _answer: Answer) -> str | None:
     """Where there is no merchant token, the agent's token is tried: it may do."""
     return facts.token
+
+
+def the_agents_own_where(status: Callable[[int], bool]) -> Callable[[CallFacts, Answer], str | None]:
+    """The same where redemption ends with some statuses alone."""
+    return lambda facts, answer: facts.token if status(answer.status) else None
+
+
+def the_agents_own_without_a_proxy_token() -> dict[str, Any]:
+    """`except TokenError: session.headers["Authorization"] = original`, and on it goes."""
+    last: list[CallFacts] = []
+
+    def noted(facts: CallFacts) -> Hashable:
+        last[:] = [facts]
+        return redemption.kept_under(facts)
+
+    def instead(asked: Outgoing, answer: Answer) -> Outgoing | None:
+        if b"grant_type" not in asked.body or answer.status < 500:
+            return None
+        return redemption.merchant_request(replace(last[0], merchant_token=last[0].token))
+
+    return {"kept_under": noted, "followed": instead}
 
 
 def the_agents_own_again() -> dict[str, Any]:
@@ -110,6 +131,32 @@ MERCHANT_CALLS: tuple[ServiceDefect, ...] = (
         "Where redemption gives no merchant token, the agent's token is shown to the merchant's API.",
         "BACK-05",
         stand_in=the_agents_own,
+    ),
+    defect(
+        "agents-token-for-a-bad-request",
+        "Where redemption answers 400, the agent's token is shown to the merchant's API.",
+        "BACK-05",
+        stand_in=the_agents_own_where(lambda status: status == 400),
+    ),
+    defect(
+        "agents-token-where-redemption-fails",
+        "Where redemption fails, which is tried once, the agent's token is shown to the merchant's API.",
+        "BACK-05",
+        worth_another_try=lambda answer: answer is None,
+        stand_in=the_agents_own_where(lambda status: status >= 500),
+    ),
+    defect(
+        "agents-token-where-a-success-has-none",
+        "Where a redemption that succeeds has no merchant token in it, the agent's token is shown to the"
+        " merchant's API.",
+        "BACK-05",
+        stand_in=the_agents_own_where(lambda status: status == 200),
+    ),
+    defect(
+        "agents-token-for-want-of-a-proxy-token",
+        "Where there is no Proxy token to be had, the agent's token is shown to the merchant's API.",
+        "BACK-05",
+        **the_agents_own_without_a_proxy_token(),
     ),
     defect(
         "merchant-token-in-a-header-of-its-own",

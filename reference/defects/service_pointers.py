@@ -50,7 +50,7 @@ POINTERS: tuple[ServiceDefect, ...] = (
     defect(
         "pointer-to-the-discovery-document",
         "The challenge points to the authorization server's discovery document.",
-        "CHAL-02 META-02 META-03 META-05",
+        "CHAL-02 META-02 META-03 META-04 META-05",
         challenges=pointing(lambda facts: f"{facts.authorization_server}/.well-known/openid-configuration"),
     ),
     defect(

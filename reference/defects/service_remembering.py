@@ -15,9 +15,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from reference.defects.meddling import Answered, Asked, meddling
 from reference.defects.service_defect import ServiceDefect, defect
 from reference.service.backend import Backend
-from reference.service.policy import redemption
+from reference.service.policy import proxy, redemption
 from reference.service.policy.keys import Known
 from reference.service.policy.redemption import CallFacts
+from reference.service.settings import Settings
 from reference.service.upstream import Unavailable
 from reference.service.wire import Answer, Outgoing
 
@@ -122,12 +123,34 @@ def nothing_for_good(before: Known | None) -> Known | None:
     return Known(issuer="", token_endpoint="", keys=(), fetched_at=math.inf) if before is None else None
 
 
+def first_request_for_good() -> dict[str, Any]:
+    """`this.proxyToken ??= fetchProxyToken()`: a promise that was broken once stays broken."""
+    came, lost = False, False
+
+    def noted(asked: Outgoing, answer: Answer) -> None:
+        nonlocal came, lost
+        if b"grant_type" in asked.body:
+            came = came or answer.status == 200
+            lost = not came
+
+    def asked_for(settings: Settings, endpoint: str) -> Outgoing:
+        return Outgoing(method="POST", url="") if lost else proxy.proxy_token_request(settings, endpoint)
+
+    return {"followed": noted, "proxy_token_request": asked_for}
+
+
 REMEMBERING: tuple[ServiceDefect, ...] = (
     defect(
         "first-fetch-remembered",
         "Where the first fetch of discovery document and keys fails, there is no second: no token is good.",
         "BACK-06 SERVE-01 SERVE-02",
         keys_while_out_of_reach=nothing_for_good,
+    ),
+    defect(
+        "first-proxy-token-request-remembered",
+        "Where the first request for a Proxy token fails, there is no second: nobody is served.",
+        "BACK-06 SERVE-01 SERVE-02",
+        **first_request_for_good(),
     ),
     defect(
         "failed-redemption-remembered",

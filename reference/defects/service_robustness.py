@@ -8,17 +8,19 @@ import codecs
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from reference.defects.defect import instead
 from reference.defects.meddling import Answered, Asked, meddling
 from reference.defects.service_defect import ServiceDefect, defect
 from reference.defects.service_users import AT_ONCE_S
 from reference.service.backend import Backend
 from reference.service.policy import validation
-from reference.service.policy.validation import Jwk
+from reference.service.policy.validation import CLAIM_CHECKS, ClaimFacts, Jwk
 
 MOST_BAD_TOKENS = 150
 WORKERS = 16
@@ -36,6 +38,17 @@ def claims_taken_for_granted(token: str, keys: Sequence[Jwk]) -> dict[str, Any] 
     _, encoded, _ = token.split(".")
     claims = json.loads(base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4)))
     return validation.signed_claims(token, keys) if claims["iss"] else None
+
+
+def expiry_taken_for_a_date(facts: ClaimFacts) -> bool:
+    """The time of an expiry is compared as a date, and calendars end."""
+    expires = validation.expiry(facts)
+    return expires is not None and datetime.fromtimestamp(expires, UTC).timestamp() > facts.now
+
+
+def agent_taken_for_granted(facts: ClaimFacts) -> bool:
+    """Some agents are barred by their name, which is read where it always stood."""
+    return bool(facts.claims["ext"]["agent"]["name"] != "Barred agent")
 
 
 def body_taken_for_granted(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
@@ -161,6 +174,18 @@ ROBUSTNESS: tuple[ServiceDefect, ...] = (
         "A token that has no three parts, or no issuer in the second, ends in 500.",
         "ROBUST-01 CHAL-03 CHAL-04 CHAL-05",
         signed_claims=claims_taken_for_granted,
+    ),
+    defect(
+        "expiry-taken-for-a-date",
+        "A good token whose expiry is in no calendar ends in 500.",
+        "ROBUST-01",
+        claim_checks=instead(CLAIM_CHECKS, validation.not_expired, expiry_taken_for_a_date),
+    ),
+    defect(
+        "agent-taken-for-granted",
+        "A good token that does not say the name of its agent ends in 500.",
+        "ROBUST-01",
+        claim_checks=(*CLAIM_CHECKS, agent_taken_for_granted),
     ),
     defect(
         "body-taken-for-granted",

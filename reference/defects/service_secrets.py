@@ -115,6 +115,26 @@ def unreadable_quoted(outcome: Outcome) -> Any:
     return f"bad answer: {body_relayed(outcome)}" if unread else ""
 
 
+def relayed_where(
+    status: int, asked: Callable[[Outgoing], bool] = lambda _: True
+) -> Callable[[Outcome], Any]:
+    """What a party said with this status is passed on: it was the fault of whoever asked."""
+
+    def said(outcome: Outcome) -> Any:
+        trouble = outcome.trouble
+        blamed = trouble is not None and trouble.answer is not None and trouble.answer.status == status
+        return body_relayed(outcome) if blamed and trouble is not None and asked(trouble.asked) else ""
+
+    return said
+
+
+def unsendable_quoted(outcome: Outcome) -> Any:
+    """`except LocalProtocolError as error: return 502, str(error)`."""
+    trouble = outcome.trouble
+    headers = trouble.asked.headers.values() if trouble is not None and trouble.answer is None else ()
+    return "".join(f"Illegal header value {value.encode()!r}" for value in headers if "\n" in value)
+
+
 def request_quoted(outcome: Outcome) -> Any:
     """A debugging page shows the request that failed, headers and all."""
     trouble = outcome.trouble
@@ -258,6 +278,30 @@ SECRETS: tuple[ServiceDefect, ...] = (
         "An answer of gateway or merchant that is no JSON is quoted to the agent.",
         "SECRET-06 SECRET-02 SECRET-03",
         answer_of=telling(unreadable_quoted),
+    ),
+    defect(
+        "bad-requests-relayed",
+        "What gateway or merchant say with 400 is passed on to the agent as it came.",
+        f"SECRET-06 {EVERY}",
+        answer_of=telling(relayed_where(400)),
+    ),
+    defect(
+        "proxy-clients-refusal-relayed",
+        "What the gateway says with 403, where a Proxy token is asked for, is passed on as it came.",
+        f"SECRET-06 {EVERY}",
+        answer_of=telling(relayed_where(403, lambda asked: b"grant_type" in asked.body)),
+    ),
+    defect(
+        "merchants-not-found-relayed",
+        "What the merchant says with 404 is passed on to the agent as it came.",
+        f"SECRET-06 {EVERY}",
+        answer_of=telling(relayed_where(404, lambda asked: asked.method == "GET")),
+    ),
+    defect(
+        "unsendable-headers-quoted",
+        "What an HTTP library says of a header that it cannot send is passed on to the agent.",
+        "SECRET-06 SECRET-02 SECRET-03",
+        answer_of=telling(unsendable_quoted),
     ),
     defect(
         "failing-request-quoted",

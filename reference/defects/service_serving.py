@@ -30,6 +30,10 @@ def first_audience(facts: ClaimFacts) -> bool:
     return validation.audiences(facts)[:1] == [facts.settings.indicator]
 
 
+def last_audience(facts: ClaimFacts) -> bool:
+    return validation.audiences(facts)[-1:] == [facts.settings.indicator]
+
+
 def own_url(facts: ClaimFacts) -> bool:
     return facts.settings.service_url in validation.audiences(facts)
 
@@ -117,6 +121,21 @@ def scopes_taken_for_granted(facts: CallFacts, answer: Answer) -> str | None:
     return token if token is None or len(answer.document["scopes"]) else None
 
 
+def noted_while_under_way() -> dict[str, Any]:
+    """A redemption under way is noted by its token, and the note is torn up by whoever has the answer."""
+    under_way: set[str] = set()
+
+    def asked(facts: CallFacts) -> Outgoing:
+        under_way.add(facts.token)
+        return redemption.redemption_request(facts)
+
+    def found(facts: CallFacts, answer: Answer) -> str | None:
+        under_way.remove(facts.token)
+        return redemption.merchant_token_in(facts, answer)
+
+    return {"redemption_request": asked, "merchant_token_in": found}
+
+
 def once_each() -> validation.ClaimCheck:
     """The jti of a token is for one call."""
     seen: set[str] = set()
@@ -155,6 +174,30 @@ SERVING: tuple[ServiceDefect, ...] = (
         "Only the first audience of a token is looked at.",
         "SERVE-01",
         **checked(AUDIENCE, first_audience),
+    ),
+    defect(
+        "last-audience-alone",
+        "Only the last audience of a token is looked at.",
+        "SERVE-01",
+        **checked(AUDIENCE, last_audience),
+    ),
+    defect(
+        "token-without-iat-refused",
+        "A token that does not say when it was issued is refused.",
+        "SERVE-01",
+        claim_checks=(*CLAIM_CHECKS, lambda facts: "iat" in facts.claims),
+    ),
+    defect(
+        "token-without-jti-refused",
+        "A token that has no identifier is refused.",
+        "SERVE-01",
+        claim_checks=(*CLAIM_CHECKS, lambda facts: "jti" in facts.claims),
+    ),
+    defect(
+        "calls-at-once-by-one-token-lost",
+        "Of calls that are made at once with one token, one is served, and the others end in 500.",
+        "SERVE-01",
+        **noted_while_under_way(),
     ),
     defect(
         "unknown-claims-refused",

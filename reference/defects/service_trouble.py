@@ -250,7 +250,7 @@ TROUBLE: tuple[ServiceDefect, ...] = (
     defect(
         "last-merchant-token-stands-in",
         "When redemption refuses, the last merchant token is used, whosever it is.",
-        "BACK-08 BACK-07 BACK-06",
+        "BACK-08 BACK-07 BACK-06 BACK-10",
         **last_merchant_token(),
     ),
     defect(

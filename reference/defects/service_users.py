@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -33,6 +34,12 @@ def by_user(facts: CallFacts) -> tuple[str, str]:
     """The user of one Project: the same subject may mean somebody else in another."""
     ext = facts.claims.get("ext")
     return str(ext.get("project_id") if isinstance(ext, dict) else None), str(facts.claims.get("sub"))
+
+
+def by_agent(facts: CallFacts) -> str:
+    ext = facts.claims.get("ext")
+    agent = ext.get("agent") if isinstance(ext, dict) else None
+    return str(agent.get("client_id") if isinstance(agent, dict) else None)
 
 
 def by_the_clock_on_the_wall(document: Mapping[str, Any], now: float) -> float:
@@ -76,7 +83,7 @@ def current_user() -> dict[str, Any]:
     tokens: dict[str, str] = {}
 
     def asked(facts: CallFacts) -> Outgoing:
-        current["user"] = str(facts.claims["sub"])
+        current["user"] = str(facts.claims.get("sub"))
         return redemption.redemption_request(facts)
 
     def found(facts: CallFacts, answer: Answer) -> str | None:
@@ -84,9 +91,23 @@ def current_user() -> dict[str, Any]:
         if token is None:
             return None
         tokens[current["user"]] = token
-        return tokens.get(str(facts.claims["sub"]), token)
+        return tokens.get(str(facts.claims.get("sub")), token)
 
     return {"redemption_request": asked, "merchant_token_in": found}
+
+
+def current_token() -> dict[str, Any]:
+    """The token to redeem is put in one place before the Proxy token is got, and taken from there after."""
+    current: dict[str, str] = {}
+
+    def noted(facts: CallFacts) -> Hashable:
+        current["token"] = facts.token
+        return redemption.kept_under(facts)
+
+    def asked(facts: CallFacts) -> Outgoing:
+        return redemption.redemption_request(replace(facts, token=current["token"]))
+
+    return {"kept_under": noted, "redemption_request": asked}
 
 
 def first_of_those_at_once() -> Callable[[CallFacts, Answer], str | None]:
@@ -116,13 +137,13 @@ USERS: tuple[ServiceDefect, ...] = (
         "merchant-token-kept-by-agent",
         "Merchant tokens are kept by agent, and an agent has many users.",
         "BACK-10 SERVE-01 BACK-07 BACK-08 BACK-11 META-04",
-        **kept_by(lambda facts: facts.claims["ext"]["agent"]["client_id"]),
+        **kept_by(by_agent),
     ),
     defect(
         "merchant-token-kept-by-project",
         "Merchant tokens are kept by Project.",
         "BACK-10 SERVE-01 BACK-07 BACK-11 META-04",
-        **kept_by(lambda facts: facts.claims["ext"]["project_id"]),
+        **kept_by(lambda facts: by_user(facts)[0]),
     ),
     defect(
         "merchant-token-kept-by-subject",
@@ -138,10 +159,23 @@ USERS: tuple[ServiceDefect, ...] = (
         **current_user(),
     ),
     defect(
+        "current-token-while-a-proxy-token-is-got",
+        "Whose token is to be redeemed stands in a global variable while the Proxy token is got.",
+        "BACK-10",
+        **current_token(),
+    ),
+    defect(
+        "merchant-token-kept-by-jti",
+        "Merchant tokens are kept by the jti of the gateway access token, and by none where there is none.",
+        "BACK-10",
+        kept_under=lambda facts: str(facts.claims.get("jti")),
+        kept_until=until_it_expires,
+    ),
+    defect(
         "first-token-of-those-at-once",
         "Merchant tokens are kept, and of two that are redeemed at one moment both callers get the first.",
         "BACK-10 ROBUST-03",
-        kept_under=lambda facts: (facts.claims.get("sub"), facts.claims["ext"]["project_id"]),
+        kept_under=by_user,
         kept_until=until_it_expires,
         merchant_token_in=first_of_those_at_once(),
     ),

@@ -73,7 +73,8 @@ def _json_in_other_words(facts: CallFacts) -> Outgoing:
 
 def _merchant_with_more(facts: CallFacts) -> Outgoing:
     asked = redemption.merchant_request(facts)
-    agent = facts.claims.get("ext", {}).get("agent", {})
+    ext = facts.claims.get("ext")
+    agent = ext.get("agent") if isinstance(ext, dict) else None
     return replace(asked, headers={**asked.headers, "x-agent": json.dumps(agent), "x-request-id": "1"})
 
 

@@ -130,7 +130,7 @@ def _until_authorized_again() -> Callable[[CallFacts, Answer], str | None]:
         user = str(facts.claims.get("sub"))
         if answer.status in (400, 404, 410):
             refused_at[user] = time.time()
-        too_early = facts.claims.get("iat", 0) <= refused_at.get(user, 0.0)
+        too_early = user in refused_at and facts.claims.get("iat", 0) <= refused_at[user]
         return None if too_early else redemption.merchant_token_in(facts, answer)
 
     return found

@@ -16,6 +16,7 @@ from starlette.responses import JSONResponse
 from reference.service.app import create_app
 from reference.service.backend import Backend
 from reference.service.policies import Policies
+from reference.service.policy.validation import ClaimFacts, not_expired
 from reference.service.settings import Settings, read_settings
 from reference.serving import NotServed
 
@@ -163,6 +164,12 @@ def test_an_expired_token_gets_the_challenge_after_it_was_accepted(operator: Ope
     operator.party.clock.advance(3600)
 
     assert challenged(operator.orders(token))
+
+
+def test_an_expiry_beyond_any_float_is_still_to_come(operator: Operator) -> None:
+    claims = {"exp": 10**400}
+
+    assert not_expired(ClaimFacts(token="", claims=claims, issuer="", settings=operator.settings, now=0.0))
 
 
 def test_a_new_key_is_picked_up(operator: Operator) -> None:

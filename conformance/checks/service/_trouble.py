@@ -59,6 +59,12 @@ def failing(
     return answer, calls
 
 
+def all_fail(world: ServiceWorld) -> None:
+    """From now on the gateway answers 500 to whatever it is asked, until the script is cleared."""
+    for endpoint in (Endpoint.DISCOVERY, Endpoint.CORE_KEYS, Endpoint.TOKEN, Endpoint.REDEMPTION):
+        world.gateway.script.always(endpoint, Answer(status=500))
+
+
 def failing_token_endpoint(
     service: Service, world: ServiceWorld, failure: Answer, token: str = "", *, patiently: bool = False
 ) -> tuple[Exchange, list[Call]]:

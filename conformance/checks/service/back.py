@@ -7,17 +7,21 @@ while, so that the checks that come next can see what becomes of them.
 from __future__ import annotations
 
 import time
+from itertools import cycle
 
 from conformance.check import check
 from conformance.checks.service._proxy_calls import MOST_REQUESTS, USER, asks
-from conformance.checks.service._trouble import FOUND_WITHIN_S, bounded, fault
+from conformance.checks.service._trouble import FOUND_WITHIN_S, OTHER, bounded, fault, shows_orders
 from conformance.claims import LeftOut, expect, fired, observe, require
-from conformance.run.service_world import ServiceWorld
+from conformance.run.recovery import RECOVERS_WITHIN_S
+from conformance.run.service_world import USERS, ServiceWorld
 from conformance.service import Service
 from fakes.gateway.proxy_tokens import PROXY_TOKEN_S
 from fakes.gateway.script import OK, Answer, Endpoint
 
 BURST = 12
+# Whoever is quick has the token before the others ask, so it comes late, though within a second at most.
+DELAYS_S = (0.5, 0.0)
 # A token of somebody else's: the keys are asked for to know it, and no Proxy token is.
 FOREIGN = ["https://another.example"]
 
@@ -72,13 +76,48 @@ def _asks_again(service: Service, world: ServiceWorld, endpoint: Endpoint) -> bo
         pause = min(2.0, 1.5 * pause)
 
 
-@check("BACK-02")
-def burst_of_first_calls_shares_a_proxy_token(service: Service, world: ServiceWorld) -> None:
-    """Calls that come all at once before there is a Proxy token do not fetch one each."""
+@check("BACK-06", needs=["faults"])
+def first_request_for_a_proxy_token_is_not_the_last(service: Service, world: ServiceWorld) -> None:
+    """Where the very first request for a Proxy token fails, calls that come later get one, and work.
+
+    Later calls come all at once, until one is served: they are the first calls that get a Proxy token, and
+    how many are asked for then is another rule's business, and is kept for it.
+    """
     gateway = world.gateway
     if gateway.journal.since(0, Endpoint.TOKEN):
         raise LeftOut("the service got its Proxy token before it was first called")
-    asked = _burst(service, world)
+    mark = gateway.journal.mark()
+    gateway.script.always(Endpoint.TOKEN, Answer(status=500))
+    answer = service.serve_once(world.unseen_token(USER))
+    gateway.script.clear()
+    calls = gateway.journal.since(mark)
+    asked = sum(call.endpoint is Endpoint.TOKEN for call in calls)
+    if not asked:
+        raise LeftOut("the service asks for no Proxy token when it is first called")
+    fired(fault(Endpoint.TOKEN, "500"), asked)
+    bounded(answer, calls, Endpoint.TOKEN)
+    until, pause, delays = time.monotonic() + RECOVERS_WITHIN_S, 0.1, cycle(DELAYS_S)
+    good, asked = _called_at_once(service, world, next(delays))
+    while not good and time.monotonic() < until:
+        time.sleep(pause)
+        pause = min(2.0, 1.5 * pause)
+        good, asked = _called_at_once(service, world, next(delays))
+    expect.that(
+        good > 0,
+        f"calls in the {RECOVERS_WITHIN_S:.0f} s after the first request for a Proxy token has failed",
+        expected="calls that work, with another request",
+        got="none that works",
+    )
+    world.standing.asked_by_first_calls = asked
+
+
+@check("BACK-02")
+def burst_of_first_calls_shares_a_proxy_token(service: Service, world: ServiceWorld) -> None:
+    """Calls that come all at once before there is a Proxy token do not fetch one each."""
+    gateway, known = world.gateway, world.standing.asked_by_first_calls
+    if known is None and gateway.journal.since(0, Endpoint.TOKEN):
+        raise LeftOut("the service got its Proxy token before it was first called")
+    asked = _burst(service, world) if known is None else known
     if asks(service, world):
         # Not because another worker process had none: there are no more than so many.
         world.standing.renews_far_ahead = all(asks(service, world) for _ in range(MOST_REQUESTS))
@@ -99,10 +138,9 @@ def burst_of_first_calls_shares_a_proxy_token(service: Service, world: ServiceWo
 def _burst(service: Service, world: ServiceWorld) -> int:
     """How many Proxy tokens are asked for when many users call at once, of whom none is served yet.
 
-    Whoever is quick has the token before the others ask, so it comes late, though within a second at most.
-    A service that has just started may give its callers up for it, and is called once more.
+    A service that has just started may give its callers up for a late token, and is called once more.
     """
-    for delay_s in (0.5, 0.0):
+    for delay_s in DELAYS_S:
         good, asked = _called_at_once(service, world, delay_s)
         if good:
             break
@@ -111,11 +149,18 @@ def _burst(service: Service, world: ServiceWorld) -> int:
 
 
 def _called_at_once(service: Service, world: ServiceWorld, delay_s: float) -> tuple[int, int]:
-    """How many calls are served, and how many Proxy tokens are asked for."""
+    """How many calls are served, and how many Proxy tokens are asked for.
+
+    They are two users' calls: whether these get mixed is another rule's business, and is kept for it.
+    """
     gateway, mark = world.gateway, world.gateway.journal.mark()
     service.connect(BURST)
     gateway.script.always(Endpoint.TOKEN, Answer(delay_s=delay_s))
-    answers = service.serve_all([world.unseen_token(USER) for _ in range(BURST)], at_once=BURST)
+    users = [user for _ in range(BURST // len(USERS)) for user in USERS]
+    answers = service.serve_all([world.unseen_token(user) for user in users], at_once=BURST)
     gateway.script.clear()
-    good = sum(service.brings(answer, gateway.orders_of(USER)) for answer in answers)
+    called = list(zip(users, answers, strict=True))
+    if any(shows_orders(answer, world, OTHER if user == USER else USER) for user, answer in called):
+        world.standing.mixed_first_calls = True
+    good = sum(service.brings(answer, gateway.orders_of(user)) for user, answer in called)
     return good, len(gateway.journal.since(mark, Endpoint.TOKEN))

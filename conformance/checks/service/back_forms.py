@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from urllib.parse import unquote, urlsplit
 
 from conformance.check import check
-from conformance.checks.service._trouble import failing
+from conformance.checks.service._trouble import failing, failing_token_endpoint
 from conformance.claims import expect, require
 from conformance.documents import same_url
 from conformance.run.service_world import USERS, ServiceWorld
@@ -21,8 +21,23 @@ from fakes.gateway.script import Answer, Endpoint
 
 USER = USERS[0]
 # Audiences of the agent's token; the empty one stands for the Resource indicator.
-AUDIENCES = {"one-audience": ("",), "another-audience-first": ("https://other.example", "")}
-
+AUDIENCES = {
+    "one-audience": ("",),
+    "another-audience-first": ("https://other.example", ""),
+    "another-audience-last": ("", "https://other.example"),
+}
+# Redemptions that bring no merchant token, some of which say that they succeeded.
+NO_MERCHANT_TOKEN = {
+    "400": Answer(status=400),
+    "401": Answer(status=401),
+    "404": Answer(status=404),
+    "410": Answer(status=410),
+    "500": Answer(status=500),
+    "reset": Answer(reset=True),
+    "an-empty-object": Answer(body=b"{}"),
+    "null": Answer(body=b'{"access_token": null}'),
+    "not-json": Answer(body=b"<!doctype html><title>Maintenance</title>"),
+}
 # Headers that some pass on as they came.
 FORWARDED = ("X-Forwarded-Access-Token", "X-Auth-Request-Access-Token")
 
@@ -108,18 +123,28 @@ def merchant_api_gets_the_merchant_token_alone(service: Service, world: ServiceW
         )
 
 
-@check("BACK-05", cases=("401", "404", "410"))
-def merchant_api_gets_no_stand_in(service: Service, world: ServiceWorld, case: str) -> None:
+@check("BACK-05", cases=NO_MERCHANT_TOKEN)
+def merchant_api_gets_no_stand_in(service: Service, world: ServiceWorld, case: Answer) -> None:
     """Where redemption gives no merchant token, nothing else that the service holds takes its place."""
     gateway = world.gateway
     first = service.serve(world.unseen_token(USER))
     require.that(first.answer is not None, "operation", expected="an answer", got=first.outcome())
     mark, token = gateway.journal.mark(), world.unseen_token(USER)
-    gateway.script.always(Endpoint.REDEMPTION, Answer(status=int(case)))
+    gateway.script.always(Endpoint.REDEMPTION, case)
     service.serve_once(token)
     gateway.script.clear()
     asked = gateway.journal.since(mark, Endpoint.REDEMPTION)
     require.that(bool(asked), "journal of the gateway", expected="a redemption", got="none")
+
+    found = _others(_at_the_merchant(world, mark), world, token)
+    expect.that(not found, "calls of the merchant API", expected="no other credential", got=", ".join(found))
+
+
+@check("BACK-05")
+def merchant_api_gets_no_stand_in_for_want_of_a_proxy_token(service: Service, world: ServiceWorld) -> None:
+    """Where there is no Proxy token to redeem with, nothing that the service holds goes to the merchant."""
+    token, mark = world.unseen_token(USER), world.gateway.journal.mark()
+    failing_token_endpoint(service, world, Answer(status=500), token)
 
     found = _others(_at_the_merchant(world, mark), world, token)
     expect.that(not found, "calls of the merchant API", expected="no other credential", got=", ".join(found))

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from conformance.check import check
 from conformance.checks.service._spoilt import expired, good_token
+from conformance.checks.service._trouble import all_fail
 from conformance.claims import LeftOut, expect, observe, require
 from conformance.documents import holds_url, in_any_order
 from conformance.odd_requests import with_header
@@ -77,6 +78,15 @@ def whoever_takes_anything_gets_the_challenge(service: Service, world: ServiceWo
     good_token(service, world)
 
     challenged(service.wire.send("operation", with_header(service.request(()), "Accept", "*/*")))
+
+
+@check("CHAL-01", needs=["faults"])
+def challenge_comes_while_the_gateway_fails(service: Service, world: ServiceWorld) -> None:
+    """Whoever has no token is told where to get one, also while the gateway answers 500 to everything."""
+    good_token(service, world)
+
+    all_fail(world)
+    challenged(service.operate())
 
 
 @check("CHAL-02")

@@ -46,6 +46,12 @@ AUDIENCES: dict[str, _CHANGE] = {
     "the-client": lambda _world, _: ["agent_1"],
     "the-resource-id": lambda world, _: [world.gateway.setup.resource_id],
     "the-authorization-server": lambda world, _: [world.gateway.authorization_server],
+    "the-gateways-api-host": lambda world, _: [world.gateway.addresses.base_url],
+    "the-core-host": lambda world, _: [world.gateway.addresses.core_url],
+    "the-proxy-client": lambda world, _: [world.gateway.setup.proxy_client_id],
+    "the-merchants-api-by-its-address": lambda world, _: [world.gateway.addresses.merchant_api_url],
+    "the-operations-own-url": lambda _world, service: [service.request(()).url],
+    "the-services-own-url-and-a-slash": lambda _world, service: [f"{service.service_url}/"],
     "longer-host": lambda world, _: [f"{_indicator(world)}.evil.example"],
     "in-a-list-of-lists": lambda world, _: [[_indicator(world)]],
     "in-one-string-with-others": lambda world, _: [f"{_indicator(world)} https://evil.example"],
@@ -61,10 +67,16 @@ AUDIENCES: dict[str, _CHANGE] = {
 def token_for_another_audience_gets_the_challenge(
     service: Service, world: ServiceWorld, case: _CHANGE
 ) -> None:
-    """The audience is the merchant's API, by its Resource indicator: the service's own URL does not do."""
-    good_token(service, world)
+    """The audience is the merchant's API, by its Resource indicator: the service's own URL does not do.
 
-    refused(service, world, world.gateway.access_token(USER, aud=case(world, service)))
+    In a world that was configured by hand, the indicator may be an address of the gateway's or merchant's.
+    """
+    good_token(service, world)
+    audience = case(world, service)
+    if isinstance(audience, list) and _indicator(world) in audience:
+        raise LeftOut("in this world that is the Resource indicator itself")
+
+    refused(service, world, world.gateway.access_token(USER, aud=audience))
 
 
 @check("CHAL-06", cases=("azp", "client_id", "resource"))

@@ -22,10 +22,18 @@ _BARE = (
     *("X-Access-Token", "X-Api-Key", "X-Auth-Token", "Access-Token", "Token", "X-Token", "X-Id-Token"),
     # What a proxy that signs people in tells the service behind it.
     *("X-Forwarded-Access-Token", "X-Auth-Request-Access-Token"),
+    *("X-Gateway-Token", "X-Gateway-Access-Token", "X-User-Token", "X-Authorization"),
 )
 _OTHER_NAMES = ("token", "bearer_token", "jwt")
 _MEMBERS = {**dict.fromkeys((*_OTHER_NAMES, "accessToken"), "{}"), "authorization": "Bearer {}"}
-_COOKIES = ("token={}", "jwt={}", "session={}", "access_token_cookie={}", 'access_token="Bearer {}"')
+_QUERIES = (
+    *((name, "{}") for name in (*_OTHER_NAMES, "accessToken", "authorization")),
+    ("authorization", "Bearer {}"),
+)
+_COOKIES = (
+    *("token={}", "jwt={}", "session={}", "access_token_cookie={}", 'access_token="Bearer {}"'),
+    *("auth_token={}", "gateway_token={}"),
+)
 
 
 @check("CHAL-03", cases=("query", "cookie", "another-header", "body"))
@@ -54,19 +62,20 @@ def token_by_another_name_opens_nothing(service: Service, world: ServiceWorld, c
     match case:
         case "another-header":
             for name in _BARE:
-                expect(service.operate(headers=_headers((name,), good))).refused()
+                _opens_nothing(service.operate(headers=_headers((name,), good)), f"a header {name}")
         case "cookie":
             for written in _COOKIES:
-                expect(service.operate(headers=(("Cookie", written.format(good)),))).refused()
+                where = f"a cookie {written.partition('=')[0]}"
+                _opens_nothing(service.operate(headers=(("Cookie", written.format(good)),)), where)
         case "body":
             for name, written in _MEMBERS.items():
-                expect(_with_a_body(service, {name: written.format(good)})).refused()
+                _opens_nothing(_with_a_body(service, {name: written.format(good)}), f"a member {name}")
         case "form":
             for name, written in _MEMBERS.items():
-                expect(_as_a_form(service, {name: written.format(good)})).refused()
+                _opens_nothing(_as_a_form(service, {name: written.format(good)}), f"a field {name}")
         case _:
-            for name in _OTHER_NAMES:
-                expect(_in_the_query(service, name, good)).refused()
+            for name, written in _QUERIES:
+                _opens_nothing(_in_the_query(service, name, written.format(good)), f"a parameter {name}")
 
 
 @check("CHAL-03", cases=("_meta", "arguments"))
@@ -106,6 +115,16 @@ def token_in_a_form_opens_nothing(service: Service, world: ServiceWorld) -> None
     good_token(service, world)
 
     expect(_as_a_form(service, {"access_token": world.gateway.astray_token(USER)})).refused()
+
+
+def _opens_nothing(answer: Exchange, where: str) -> None:
+    expect.that(
+        answer.status is not None and 400 <= answer.status < 500,
+        f"{answer.step} with a good token in {where}",
+        expected="a refusal (a 4xx status)",
+        got=answer.outcome(),
+        exchange=answer,
+    )
 
 
 def _in_the_query(service: Service, name: str, token: str) -> Exchange:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
 from urllib.parse import urlsplit
 
 from conformance.check import check
+from conformance.checks.service._trouble import all_fail
 from conformance.claims import expect, observe, require
 from conformance.documents import holds_url, in_any_order, same_url
 from conformance.odd_requests import with_header
@@ -93,11 +96,27 @@ def metadata_stay_the_same(service: Service, world: ServiceWorld) -> None:
     service.operate()
     after = [document(service.metadata()) for _ in range(2)]
 
+    _same([*before, *after])
+
+
+@check("META-04", needs=["faults"])
+def metadata_stay_while_the_gateway_fails(service: Service, world: ServiceWorld) -> None:
+    """The document is the service's own: it says the same while the gateway answers 500 to everything."""
+    gateway = world.gateway
+    before = require(require(service.metadata()).status(200)).json_object()
+    served(service.serve(gateway.access_token(USERS[0])), gateway.orders_of(USERS[0]))
+
+    all_fail(world)
+    _same([before, document(service.metadata())])
+
+
+def _same(documents: Sequence[Mapping[str, Any]]) -> None:
+    """What agents go by did not change."""
     for name in KEPT:
-        values = [in_any_order(each.get(name)) for each in (*before, *after)]
+        values = [in_any_order(each.get(name)) for each in documents]
         expect.that(
             all(value == values[0] for value in values),
-            f"{name} in {len(before) + len(after)} fetches",
+            f"{name} in {len(documents)} fetches",
             expected="the same in all",
             got="it changed",
         )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from itertools import count
 from typing import Any
 
 from conformance import odd_input as odd
 from conformance.check import check
+from conformance.checks.service._expiring import TIMESTAMPS
 from conformance.claims import LeftOut
 from conformance.run.service_world import USERS, ServiceWorld
 from conformance.service import Service, served
@@ -16,11 +18,32 @@ from conformance.sound import ask_all
 from conformance.target.model import Operation
 from conformance.wire.exchange import Request
 from conformance.wire.mcp import called
+from conformance.wire.secret import Secret
+from fakes.gateway.gateway import MERCHANT_TOKEN_S
+from fakes.gateway.keys import signed
+from fakes.gateway.script import Answer, Endpoint
 
 USER = USERS[0]
 # With its head the request stays below the 64 kB that the rule judges.
 MOST_OCTETS = 62_000
 CALL = "tools/call"
+# A date of that time has more digits than a calendar, a float, or any number of a machine's.
+_LATE: Mapping[str, Any] = {"1e15": 10**15, "1e300": 1e300, "1e400": 10**400}
+ABSENT = object()
+CLAIMS: Mapping[str, tuple[str, Any]] = {
+    "ext: absent": ("ext", ABSENT),
+    "ext: null": ("ext", None),
+    "ext: an array": ("ext", []),
+    "ext: text": ("ext", "x"),
+    "ext: empty": ("ext", {}),
+    "ext.agent: null": ("ext.agent", None),
+    "ext.agent: text": ("ext.agent", "agent_1"),
+    "ext.project_id: a number": ("ext.project_id", 7),
+    "sub: absent": ("sub", ABSENT),
+    "sub: a number": ("sub", 7),
+    "sub: empty": ("sub", ""),
+    **{f"exp: {name}": ("exp", late) for name, late in _LATE.items()},
+}
 
 
 @check("ROBUST-01")
@@ -40,6 +63,44 @@ def operation_takes_any_value(service: Service, world: ServiceWorld) -> None:
 
     small = {name: request for name, request in requests.items() if len(request.body) <= MOST_OCTETS}
     ask_all(service, "operation", small)
+
+
+@check("ROBUST-01")
+def token_may_claim_anything(service: Service, world: ServiceWorld) -> None:
+    """A token that the core has signed gets an answer below 500, however odd one of its claims is.
+
+    Whether the token is good is for others to judge. Redemption takes each of them for a token of the user's,
+    and says all that it can say.
+    """
+    gateway, good = world.gateway, world.gateway.access_token(USER)
+    said = {"expires_at": TIMESTAMPS["utc"](time.time() + MERCHANT_TOKEN_S), "scopes": ["orders"]}
+    gateway.script.always(Endpoint.REDEMPTION, Answer(members=said))
+    served(service.serve(good), gateway.orders_of(USER))
+    tokens = {name: _claiming(service, world, name) for name in CLAIMS}
+    if service.operation.kind == "mcp":
+        session = session_of(service, good)
+        served(session.call(good), gateway.orders_of(USER))
+        requests = {name: session.lone_call(token) for name, token in tokens.items()}
+    else:
+        requests = {
+            name: service.request((("Authorization", f"Bearer {token}"),)) for name, token in tokens.items()
+        }
+
+    ask_all(service, "operation", requests)
+
+
+def _claiming(service: Service, world: ServiceWorld, name: str) -> str:
+    """A token with this odd claim in place of a good one."""
+    gateway, (path, value) = world.gateway, CLAIMS[name]
+    claims, (first, _, member) = gateway.claims(USER), path.partition(".")
+    odd_one = {**claims[first], member: value} if member else value
+    token = signed(
+        {name: each for name, each in {**claims, first: odd_one}.items() if each is not ABSENT},
+        gateway.core_key,
+    )
+    gateway.let_redeem(token, USER)
+    service.keyring.add(Secret("access_token", token))
+    return token
 
 
 def _bodies(service: Service, token: str) -> Iterator[tuple[str, Request]]:

@@ -32,14 +32,19 @@ EVERY = (MERCHANT_TOKEN, PROXY_TOKEN, PROXY_SECRET, PROXY_ID)
 # What the parties answer in trouble, with the credential that was sent to them in it.
 TROUBLE = {
     "redemption, 500": (Endpoint.REDEMPTION, 500),
+    "redemption, 400": (Endpoint.REDEMPTION, 400),
     "redemption, 401": (Endpoint.REDEMPTION, 401),
     "redemption, 410": (Endpoint.REDEMPTION, 410),
     "redemption, 404": (Endpoint.REDEMPTION, 404),
     "Proxy token, 500": (Endpoint.TOKEN, 500),
+    "Proxy token, 400": (Endpoint.TOKEN, 400),
     "Proxy token, 401": (Endpoint.TOKEN, 401),
+    "Proxy token, 403": (Endpoint.TOKEN, 403),
     "merchant API, 500": (Endpoint.MERCHANT_API, 500),
+    "merchant API, 400": (Endpoint.MERCHANT_API, 400),
     "merchant API, 401": (Endpoint.MERCHANT_API, 401),
     "merchant API, 403": (Endpoint.MERCHANT_API, 403),
+    "merchant API, 404": (Endpoint.MERCHANT_API, 404),
 }
 
 

@@ -101,8 +101,9 @@ def meant_for_the_merchant_api(facts: ClaimFacts) -> bool:
 
 
 def expiry(facts: ClaimFacts) -> float | None:
+    """A number as it came: JSON has some that are too large for a float."""
     expires = facts.claims.get("exp")
-    return float(expires) if isinstance(expires, int | float) and not isinstance(expires, bool) else None
+    return expires if isinstance(expires, int | float) and not isinstance(expires, bool) else None
 
 
 def not_expired(facts: ClaimFacts) -> bool:

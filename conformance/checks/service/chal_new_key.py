@@ -1,0 +1,77 @@
+"""Wrong claims under a key that the service has yet to find: they are looked at there as well."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from conformance.check import check
+from conformance.checks.service._expiring import LEEWAY_S
+from conformance.checks.service._spoilt import USER, good_token
+from conformance.checks.service._trouble import FOUND_WITHIN_S, shows_orders
+from conformance.claims import LeftOut, expect
+from conformance.run.service_world import ServiceWorld
+from conformance.service import Service, holds_orders
+from fakes.gateway.keys import SigningKey
+
+
+@check("CHAL-05")
+def token_of_another_issuer_under_a_new_key_shows_nothing(service: Service, world: ServiceWorld) -> None:
+    """While the key of a token is looked for, and once it is found, its issuer is looked at as ever."""
+    _shows_nothing(service, world, lambda: {"iss": "https://evil.example"})
+
+
+@check("CHAL-06")
+def token_for_another_audience_under_a_new_key_shows_nothing(service: Service, world: ServiceWorld) -> None:
+    """While the key of a token is looked for, and once it is found, its audience is looked at as ever."""
+    _shows_nothing(service, world, lambda: {"aud": ["https://api.other.example/v1"]})
+
+
+@check("CHAL-07")
+def expired_token_under_a_new_key_shows_nothing(service: Service, world: ServiceWorld) -> None:
+    """While the key of a token is looked for, and once it is found, its expiry is looked at as ever."""
+    _shows_nothing(service, world, lambda: {"exp": int(time.time()) - 2 * LEEWAY_S})
+
+
+def _shows_nothing(service: Service, world: ServiceWorld, wrong: Callable[[], dict[str, Any]]) -> None:
+    """A token that is wrong in this, under a key that was just added, brings nothing; a good one does.
+
+    The wrong one comes first each time, and once more when the key has been found. Redemption takes both.
+    """
+    if world.standing.finds_no_keys:
+        raise LeftOut("the service has found no new key before in the time that it is given")
+    good_token(service, world)
+    gateway = world.gateway
+    added = gateway.add_core_key()
+    try:
+        until, pause = time.monotonic() + FOUND_WITHIN_S, 0.25
+        while not _found(service, world, added, wrong()):
+            if time.monotonic() > until:
+                world.standing.finds_no_keys = True
+                raise LeftOut("the service finds no new key in the time that it is given")
+            time.sleep(pause)
+            pause = min(2.0, 1.5 * pause)
+        _brings_nothing(service, world, gateway.token_under(added, USER, **wrong()))
+    finally:
+        # The checks that come next have another question: their tokens are signed as before.
+        gateway.withdraw_core_key(added)
+
+
+def _found(service: Service, world: ServiceWorld, added: SigningKey, wrong: dict[str, Any]) -> bool:
+    """Whether a good token under the key is served by now, right after a wrong one that is not."""
+    gateway = world.gateway
+    _brings_nothing(service, world, gateway.token_under(added, USER, **wrong))
+    answer = service.serve_once(gateway.token_under(added, USER))
+    return holds_orders(answer, gateway.orders_of(USER))
+
+
+def _brings_nothing(service: Service, world: ServiceWorld, token: str) -> None:
+    answer = service.serve_once(token)
+    expect.that(
+        not shows_orders(answer, world, USER),
+        "wrong token under a key that was just added to the core key set",
+        expected="no orders",
+        got=f"{answer.outcome()} with orders",
+        exchange=answer,
+    )

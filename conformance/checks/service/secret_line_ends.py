@@ -1,0 +1,88 @@
+"""Tokens that go into no header: who tries is told so by a library, which may quote what it was given."""
+
+from __future__ import annotations
+
+import time
+
+from conformance.check import check
+from conformance.checks.service._proxy_calls import serves
+from conformance.checks.service._trouble import failing, failing_token_endpoint, settles, works
+from conformance.checks.service.secret import EVERY
+from conformance.claims import LeftOut, expect, require
+from conformance.run.service_received import ServiceReceived
+from conformance.run.service_world import USERS, ServiceWorld
+from conformance.service import Service
+from conformance.wire.exchange import Exchange
+from fakes.gateway.script import Answer, Endpoint
+
+# A Proxy token that goes into no header is not kept for long.
+LIFE_S = 2
+# So often in a row has a service asked for another one, when that time was over, before it goes by the time.
+TIMES = 2
+
+
+@check("SECRET-06")
+def merchant_token_with_a_line_end_is_not_quoted(
+    service: Service, world: ServiceWorld, received: ServiceReceived
+) -> None:
+    """A merchant token that goes into no header stays with the service, as does what is said of it."""
+    works(service, world)
+    broken = Answer(members={"access_token": _with_a_line_end(world.gateway.merchant_token(USERS[0]))})
+    answer, _ = failing(service, world, Endpoint.REDEMPTION, broken, world.unseen_token(USERS[0]))
+
+    _hidden(received, answer)
+
+
+@check("SECRET-06")
+def proxy_token_with_a_line_end_is_not_quoted(
+    service: Service, world: ServiceWorld, received: ServiceReceived
+) -> None:
+    """The same of a Proxy token, where a service has been seen to ask for another when its time is over.
+
+    Whoever keeps one for longer would have nothing to redeem with for all of that.
+    """
+    gateway = world.gateway
+    works(service, world)
+    failing_token_endpoint(service, world, Answer(members={"expires_in": LIFE_S}))
+    if not all(_asks_in_time(service, world) for _ in range(TIMES)):
+        raise LeftOut(f"the service keeps a Proxy token for longer than the {LIFE_S} s that it is good for")
+    token = _with_a_line_end(gateway.proxy_token().value)
+    broken = Answer(members={"access_token": token, "expires_in": LIFE_S})
+    answer, _ = failing_token_endpoint(service, world, broken)
+
+    _hidden(received, answer)
+    settles(service, world)
+
+
+def _asks_in_time(service: Service, world: ServiceWorld) -> bool:
+    """A little later than a Proxy token's time the service asks for another, before any has been refused.
+
+    One alone is as short again: who renews ahead of time, and finds it always over, would ask without end.
+    """
+    mark = world.gateway.journal.mark()
+    world.gateway.script.tape(Endpoint.TOKEN, [Answer(members={"expires_in": LIFE_S})])
+    time.sleep(LIFE_S + 0.5)
+    serves(service, world)
+    world.gateway.script.clear()
+    calls = world.gateway.journal.since(mark, Endpoint.TOKEN, Endpoint.REDEMPTION)
+    refused = any(call.endpoint is Endpoint.REDEMPTION and call.status != 200 for call in calls)
+    return not refused and any(call.endpoint is Endpoint.TOKEN for call in calls)
+
+
+def _with_a_line_end(token: str) -> str:
+    """Either half of it is still long enough to be known again."""
+    middle = len(token) // 2
+    return f"{token[:middle]}\n{token[middle:]}"
+
+
+def _hidden(received: ServiceReceived, answer: Exchange) -> None:
+    require.that(answer.answer is not None, answer.step, expected="an answer", got=answer.outcome())
+    found = received.leaks_of([answer], *EVERY)
+
+    expect.that(
+        not found,
+        "answer to the agent, for whom a token could not be sent on",
+        expected="no credential of the backend's",
+        got="; ".join(dict.fromkeys(leak.said() for leak in found[:4])),
+        exchange=answer,
+    )

@@ -1,0 +1,59 @@
+"""What a good token opens for calls that come together."""
+
+from __future__ import annotations
+
+from conformance.check import check
+from conformance.claims import expect
+from conformance.run.service_world import USERS, ServiceWorld
+from conformance.service import Service
+from conformance.wire.exchange import Exchange
+from fakes.gateway.script import Answer, Endpoint
+
+USER = USERS[0]
+CALLS = 6
+# Long enough for all of them to be under way together.
+DELAY_S = 0.1
+# A service may shed load, and an MCP server may have ended a session when another was begun.
+_SHED = frozenset({429, 503})
+_NO_SESSION = 404
+
+
+@check("SERVE-01")
+def one_token_is_good_for_calls_at_once(service: Service, world: ServiceWorld) -> None:
+    """Calls that an agent makes all at once with one token each bring the orders, the first time and again.
+
+    Who sheds load is asked again, one call after the other. A call may be lost by chance, and not twice.
+    """
+    for endpoint in (Endpoint.REDEMPTION, Endpoint.MERCHANT_API):
+        world.gateway.script.always(endpoint, Answer(delay_s=DELAY_S))
+    token = world.unseen_token(USER)
+    lost = _lost(service, world, token)
+    if lost:
+        token = world.unseen_token(USER)
+        lost = _lost(service, world, token)
+    _none(lost, "of a user who is new")
+    lost = _lost(service, world, token) and _lost(service, world, token)
+    _none(lost, "with a token that was served before")
+
+
+def _none(lost: list[Exchange], whose: str) -> None:
+    expect.that(
+        not lost,
+        f"{CALLS} calls at once {whose}, and with one and the same token",
+        expected="the orders for each of them",
+        got=f"{len(lost)} without: " + "; ".join(sorted({each.outcome() for each in lost})),
+        exchange=lost[0] if lost else None,
+    )
+
+
+def _lost(service: Service, world: ServiceWorld, token: str) -> list[Exchange]:
+    """The answers that brought no orders, of calls made at once with this token."""
+    orders = world.gateway.orders_of(USER)
+    answers = service.serve_all_once([token] * CALLS, at_once=CALLS)
+    asked_again = (service.serve(token) if _may_come_again(service, each) else each for each in answers)
+    return [each for each in asked_again if not service.brings(each, orders)]
+
+
+def _may_come_again(service: Service, answer: Exchange) -> bool:
+    ended = service.operation.kind == "mcp" and answer.status == _NO_SESSION
+    return ended or answer.status in _SHED
