@@ -219,7 +219,8 @@ def _ship(proof: Proof, *, add: bool) -> None:
 
     path = place(proof.role)
     path.parent.mkdir(exist_ok=True)
-    shipped = proof.added_to(json.loads(path.read_bytes())) if add else proof.to_ship()
+    before = json.loads(path.read_bytes()) if path.is_file() else None
+    shipped = proof.added_to(before) if add and before is not None else proof.to_ship(before)
     path.write_text(json.dumps(shipped, indent=1) + "\n", encoding="utf-8")
 
 

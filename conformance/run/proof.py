@@ -94,17 +94,22 @@ class Proof:
             "trials": [trial.as_json() | {"sources": sources.of(trial.subject)} for trial in self.trials],
         }
 
-    def to_ship(self) -> dict[str, Any]:
+    def to_ship(self, before: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """What a harness that was installed knows of the proof: each defect with some checks that saw it.
 
-        Every check that was seen failing is kept with at least one defect.
+        Every check that was seen failing is kept with at least one defect. The check that came first for a
+        defect `before` comes first again, if it failed this time, too: it was seen to see the defect alone.
         """
         often = Counter(
             name
             for trial in self._defects()
             for name in {_function(check_id) for check_id in trial.failed_checks}
         )
-        kept = {trial.subject.name: _closest_to(trial, often) for trial in self._defects()}
+        known = {} if before is None else before["defects"] | before["later"]
+        kept = {
+            trial.subject.name: _closest_to(trial, often, known.get(trial.subject.name, {}).get("checks", []))
+            for trial in self._defects()
+        }
         covered = {_function(check_id) for checks in kept.values() for check_id in checks}
         for trial in self._defects():
             for check_id in trial.failed_checks:
@@ -217,10 +222,11 @@ def _begin(until: Connection, folder: str) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _closest_to(trial: Trial, often: Mapping[str, int]) -> list[str]:
+def _closest_to(trial: Trial, often: Mapping[str, int], before: Sequence[str]) -> list[str]:
     """One case of each check of the right rule that failed, up to a few: those that the fewest defects fail.
 
-    What many defects fail may fail here for something that another check did before.
+    What many defects fail may fail here for something that another check did before. The first one of
+    `before` did not.
     """
     right = f"{trial.subject.rules[0]}/"
     by_check = {
@@ -228,7 +234,9 @@ def _closest_to(trial: Trial, often: Mapping[str, int]) -> list[str]:
         for check_id in reversed(trial.failed_checks)
         if check_id.startswith(right)
     }
-    return sorted(by_check.values(), key=lambda check_id: (often[_function(check_id)], check_id))[:_KEPT]
+    first = [check_id for check_id in before[:1] if check_id in trial.failed_checks]
+    others = sorted(by_check.values(), key=lambda check_id: (often[_function(check_id)], check_id))
+    return list(dict.fromkeys([*first, *others]))[:_KEPT]
 
 
 def _with_known(caught: Mapping[str, Any], shipped: Mapping[str, Any], name: str) -> dict[str, Any]:

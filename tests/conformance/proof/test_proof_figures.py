@@ -106,3 +106,11 @@ def test_what_is_added_later_leaves_the_figures_of_the_full_proof() -> None:
     assert added["figures"] == shipped["figures"]
     assert added["defects"] == shipped["defects"]
     assert added["later"]["new"]["checks"] == ["DISC-01/b"]
+
+
+def test_check_that_saw_a_defect_alone_stays_first_where_it_saw_it_again() -> None:
+    tried = trial("old", "DISC-01", failed=["DISC-01"], checks=["DISC-01/a", "DISC-01/b[x]", "DISC-01/c"])
+    entry = {"what": "", "rules": ["DISC-01"]}
+    for before, first in ((["DISC-01/b[x]", "DISC-01/a"], "DISC-01/b[x]"), (["DISC-01/z"], "DISC-01/a")):
+        shipped = {"defects": {"old": {**entry, "checks": before}}, "later": {}}
+        assert proof(tried).to_ship(shipped)["defects"]["old"]["checks"][0] == first
