@@ -7,8 +7,10 @@ target that never answers, and has to be left at once.
 
 from __future__ import annotations
 
+import _weakrefset
 import signal
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -17,6 +19,12 @@ from conformance.run.stopping import heeded
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
+_UNHEARD_FILES = frozenset({weakref.__file__, _weakrefset.__file__})
+_UNHEARD_NAMES = frozenset({"__del__", "gc_callback"})
+"""Where the interpreter calls by itself: it prints what is raised there, and goes on as if nothing was."""
+
+_SOON_S = 0.02
+
 
 class Interruption:
     """Whether somebody asked this process to stop, and whether that may interrupt what it is doing."""
@@ -24,6 +32,7 @@ class Interruption:
     def __init__(self) -> None:
         self.asked = False
         self._welcome = False
+        self._pressed = False
 
     @contextmanager
     def held_back(self) -> Iterator[None]:
@@ -32,9 +41,11 @@ class Interruption:
             yield
             return
         before = {number: signal.signal(number, self._request) for number in heeded(*_SIGNALS)}
+        before[signal.SIGALRM] = signal.signal(signal.SIGALRM, self._remind)
         try:
             yield
         finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
             for number, handler in before.items():
                 signal.signal(number, handler)
 
@@ -49,7 +60,27 @@ class Interruption:
         finally:
             self._welcome = False
 
-    def _request(self, _signal: int, _frame: FrameType | None) -> None:
-        again, self.asked = self.asked, True
-        if self._welcome or again:
-            raise KeyboardInterrupt
+    def _request(self, _signal: int, frame: FrameType | None) -> None:
+        self._pressed, self.asked = self.asked, True
+        self._remind(_signal, frame)
+
+    def _remind(self, _signal: int, frame: FrameType | None) -> None:
+        if self._welcome or self._pressed:
+            _interrupt(frame)
+
+
+def _interrupt(frame: FrameType | None) -> None:
+    """At once, or as soon as what runs is a place that an exception leaves."""
+    if _is_unheard(frame):
+        signal.setitimer(signal.ITIMER_REAL, _SOON_S)
+        return
+    raise KeyboardInterrupt
+
+
+def _is_unheard(frame: FrameType | None) -> bool:
+    while frame is not None:
+        code = frame.f_code
+        if code.co_filename in _UNHEARD_FILES or code.co_name in _UNHEARD_NAMES:
+            return True
+        frame = frame.f_back
+    return False

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import time
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
@@ -46,3 +48,39 @@ def test_run_that_is_to_outlive_its_terminal_does(
         assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGHUP, before)
+
+
+class Holder:
+    """What a finalizer is hung on."""
+
+
+class Reluctant:
+    """Its end is interrupted."""
+
+    def __init__(self) -> None:
+        self.ended = False
+
+    def __del__(self) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+        self.ended = True
+
+
+def by_a_finalizer() -> None:
+    weakref.finalize(Holder(), os.kill, os.getpid(), signal.SIGTERM)
+
+
+@pytest.mark.parametrize("let_go", [by_a_finalizer, Reluctant], ids=["weak reference", "object"])
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
+def test_signal_in_what_the_interpreter_calls_by_itself_is_not_lost(let_go: Callable[[], object]) -> None:
+    done = []
+
+    def check() -> None:
+        with of_a_phase():
+            let_go()
+            done.append("what lets go")
+            time.sleep(5)
+            done.append("the rest")
+
+    with pytest.raises(KeyboardInterrupt):
+        check()
+    assert done == ["what lets go"]
