@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from conformance.campaign import Campaign
-from conformance.claims import Violated, beside, repeat_with
+from conformance.claims import LeftOut, Violated, beside, repeat_with
 from reports.verdicts import EXAMPLE
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ class Draw:
     def each(self, strategy: SearchStrategy[Value], holds: Callable[[Value], None]) -> None:
         """What `holds` claims is true of every value drawn; the smallest that breaks it is told and kept."""
         if self.replay is not None:
+            if self.replay["kind"] != KIND:
+                raise LeftOut(f"what was stored is no {KIND} of this check's")
             holds(self.replay["value"])
             return
         for turn in self.turns():
@@ -58,8 +60,11 @@ class Draw:
     def _each(self, strategy: SearchStrategy[Value], holds: Callable[[Value], None], turn: int) -> None:
         hypothesis = _hypothesis()
         broken: list[tuple[Violated, Value]] = []
+        ended: list[Exception] = []
 
         def ask(value: Value) -> None:
+            if ended:
+                return
             # Toward what is large and deep: that is where parsers give up.
             for label, reached in _extent(value).items():
                 self.toward(label, reached)
@@ -67,6 +72,10 @@ class Draw:
                 holds(value)
             except Violated as violated:
                 broken.append((violated, value))
+                raise
+            except Exception as other:
+                # No claim: nothing is cut down to the smallest that does that, and nothing else is asked.
+                ended.append(other)
                 raise
 
         drawn = hypothesis.given(strategy)(ask)
@@ -83,13 +92,15 @@ class Draw:
             print_blob=False,
         )
         # A claim that breaks once and holds the next time is broken: the last one that did is the smallest.
-        with suppress(Violated, hypothesis.errors.Flaky):
+        with suppress(Violated, hypothesis.errors.Flaky), _known(ended):
             limits(drawn)()
         if broken:
             violated, smallest = broken[-1]
             beside(**{EXAMPLE: smallest})
             repeat_with({"kind": KIND, "value": smallest})
             raise violated
+        if ended:
+            raise ended[0]
 
     def _database(self) -> Any:
         if self.campaign is None:
@@ -97,6 +108,16 @@ class Draw:
         from hypothesis.database import DirectoryBasedExampleDatabase  # noqa: PLC0415
 
         return DirectoryBasedExampleDatabase(self.campaign.folder_of(self.check))
+
+
+@contextmanager
+def _known(ended: Sequence[Exception]) -> Iterator[None]:
+    """What ended the drawing is known by then to whoever drew, and is not told twice."""
+    try:
+        yield
+    except Exception as error:
+        if error not in ended:
+            raise
 
 
 def _extent(value: object) -> dict[str, float]:

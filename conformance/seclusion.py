@@ -54,7 +54,8 @@ class Seclusion:
 
     def script(self, **fields: Any) -> None:
         """How the merchant treats this user from now on; the fields are those of its script."""
-        if any(_is_trouble(fields[place]) for place in ("provisioning", "refresh") if place in fields):
+        scripted = [fields[place] for place in ("provisioning", "refresh") if place in fields]
+        if any(map(_is_trouble, [*scripted, *fields.get("answers", ())])):
             self.world.standing.note_trouble()
         self.merchant.script(self.client_id, login=self.user.login, **fields)
 

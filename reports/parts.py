@@ -58,16 +58,17 @@ def body(text: str, redactor: Redactor) -> str:
 
 def _json(text: str, redactor: Redactor) -> str:
     try:
-        return json.dumps(_values(json.loads(text), redactor), ensure_ascii=False)
+        return json.dumps(values(json.loads(text), redactor), ensure_ascii=False)
     except (ValueError, RecursionError):
         return text
 
 
-def _values(document: Any, redactor: Redactor) -> Any:
+def values(document: Any, redactor: Redactor) -> Any:
+    """A JSON document with each of its texts judged by itself; its numbers stay what they are."""
     if isinstance(document, str):
         return redactor.value(document)
     if isinstance(document, list):
-        return [_values(each, redactor) for each in document]
+        return [values(each, redactor) for each in document]
     if isinstance(document, dict):
-        return {redactor.text(name): _values(each, redactor) for name, each in document.items()}
+        return {redactor.text(name): values(each, redactor) for name, each in document.items()}
     return document

@@ -14,6 +14,8 @@ from conformance.faults.intercept.rules import Act, At, Rule
 PROVISIONING = r"grant-type(%3A|%3a|:)(jwt-bearer|token-exchange)"
 REFRESH = r"grant_type=refresh_token"
 _LATE_S = 1.0
+_SIGN_IN = "the sign-in goes on"
+_NOT_REJECTED = f"{_SIGN_IN}; no 410 for a refresh, and redemption works once the proxy lets it"
 _PAGE = b"<!doctype html><title>502 Bad Gateway</title><h1>Bad Gateway</h1>"
 
 
@@ -25,13 +27,13 @@ class HttpFault:
     rule: Rule
 
 
-def _fault(name: str, does: str, act: Act, **given: Any) -> HttpFault:
+def _fault(name: str, does: str, act: Act, *, holds: str = _NOT_REJECTED, **given: Any) -> HttpFault:
     fault = Fault(
         name=name,
         layer=Layer.HTTP,
         hop=Hop.GATEWAY_TO_MERCHANT,
         does=f"is behind a proxy that {does}",
-        holds="the sign-in goes on; no 410 for a refresh, and redemption works once the proxy lets it",
+        holds=holds,
     )
     return HttpFault(fault=fault, rule=Rule(name=name, act=act, **given))
 
@@ -55,11 +57,14 @@ LOST: Final[Mapping[str, HttpFault]] = MappingProxyType(
 # Something else gets through: what a gateway makes of that is its own choice, in a refresh.
 ALTERED: Final[Mapping[str, HttpFault]] = MappingProxyType(
     {
-        "empty-answer": _fault("empty answer", "takes the body out of the answer", Act.SET_BODY),
+        "empty-answer": _fault(
+            "empty answer", "takes the body out of the answer", Act.SET_BODY, holds=_SIGN_IN
+        ),
         "garbled-answer": _fault(
             "garbled answer",
             "puts something else into the answer",
             Act.SET_BODY,
+            holds=_SIGN_IN,
             content=b'{"access_token": ["\xff',
         ),
     }

@@ -19,8 +19,9 @@ from fakes.merchant.records import JournalEntry
 REFRESH = "refresh_token"
 # One try and some more with growing pauses: whoever counts its tries at all stays below this.
 MOST_CALLS = 10
-# Below HTTP, a client may try every address and again without what the other side did not like.
-MOST_CONNECTIONS = 40
+# What comes to nothing at once may be tried at every address, and many times before a caller is given up;
+# no sentence bounds that. Beyond this, nobody has set a bound.
+MOST_TRIES = 250
 # So often a backend asks that is told to come again, and so long it waits each time.
 TURNS, LONGEST_PAUSE_S = 3, 2.0
 

@@ -84,7 +84,9 @@ def explore(anew: Callable[[], World], draw: Draw, *, timed: bool) -> None:
     """
     setting = _settled(anew(), timed=timed)
     if draw.replay is not None:
-        _claim(setting, _played(anew, setting, PROVISIONED_S, _stored(draw.replay)), Counter(), 1)
+        surprise = _played(anew, setting, PROVISIONED_S, _stored(draw.replay))
+        observe(histories=1)
+        _judge(setting, surprise)
         return
     memory, rows, played = Memory(), Counter[str](), 0
     unjudged: list[Unmet] = []
@@ -185,8 +187,13 @@ def _played(
 
 
 def _claim(setting: Setting, surprise: Surprise | None, rows: Mapping[str, int], played: int) -> None:
-    """The claim about all that was played; what surprised is kept so that it can be seen again."""
+    """The claim about all that was played."""
     _tell(rows, played)
+    _judge(setting, surprise)
+
+
+def _judge(setting: Setting, surprise: Surprise | None) -> None:
+    """Nothing surprised; what did is kept so that it can be seen again."""
     if surprise is None:
         expect.that(True, "histories", expected="answers that the state table allows", got="no other")
         return

@@ -183,7 +183,7 @@ def from_json(document: object) -> History:
 
 def _step(number: int, raw: object) -> Step:
     word = raw.get("do") if isinstance(raw, dict) else None
-    if not isinstance(raw, dict) or word not in _WORDS:
+    if not isinstance(raw, dict) or not isinstance(word, str) or word not in _WORDS:
         raise NotAHistory(f"step {number}: found {word!r}, expected 'do' with one of {', '.join(_WORDS)}")
     kind = _WORDS[word]
     given = {key: value for key, value in raw.items() if key != "do"}

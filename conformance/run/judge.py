@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from conformance import rules
 from conformance.check import Check
 from conformance.claims import Broken, LeftOut, NeverFired, Tally, Unavailable, Unmet, tallying
+from conformance.generating import KIND as EXAMPLE
 from conformance.needs import first_missing, is_a_part
 from conformance.run.contexts import Context
 from conformance.signin.landing import SignInFailed
@@ -178,12 +179,16 @@ def _beside(tally: Tally, redactor: Redactor) -> dict[str, str]:
 
 
 def _replay(tally: Tally, redactor: Redactor) -> dict[str, Any] | None:
-    """What repeats the failure, as JSON values that hold no secret."""
+    """What repeats the failure, as JSON values that hold no secret.
+
+    An example that is another one by the time that it may be shown repeats nothing: its seed does.
+    """
     if tally.replay is None:
         return None
-    redacted: dict[str, Any] = json.loads(
-        parts.body(json.dumps(tally.replay, ensure_ascii=False, default=repr), redactor)
-    )
+    stored = json.loads(json.dumps(tally.replay, default=repr))
+    redacted: dict[str, Any] = parts.values(stored, redactor)
+    if tally.replay["kind"] == EXAMPLE and redacted["value"] != tally.replay["value"]:
+        return None
     return redacted
 
 

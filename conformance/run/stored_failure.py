@@ -133,6 +133,10 @@ def _known(failure: Stored, where: str) -> None:
         said = "is about everything that a run has received: repeat the run"
         raise NotAFailure(f"{where}: the check {failure.check} {said}")
     kind = failure.repeat.get("kind")
+    if not isinstance(kind, str):
+        raise NotAFailure(f"{where}: repeat.kind: found {kind!r}, expected a text")
+    if kind == RACE and failure.repeat.get("check") != failure.check:
+        raise NotAFailure(f"{where}: repeat.check: expected {failure.check}, as in check")
     if kind == EXAMPLE and "value" not in failure.repeat:
         raise NotAFailure(f"{where}: repeat.value: found nothing, expected an example of the check's input")
     try:

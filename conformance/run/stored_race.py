@@ -28,7 +28,8 @@ class StoredRace:
 
 def stored_race(raw: Mapping[str, Any]) -> StoredRace:
     """The race that a failed check left behind; every member is needed, and no other is known."""
-    known = {"kind", "check", *_NUMBERS}
+    # Races that were stored without it began with the first round.
+    raw, known = {"first": 0, **raw}, {"kind", "check", *_NUMBERS}
     if raw.get("kind") != KIND:
         raise NoRace(f"kind: found {raw.get('kind')!r}, expected {KIND!r}")
     if odd := sorted(raw.keys() ^ known):
@@ -36,7 +37,7 @@ def stored_race(raw: Mapping[str, Any]) -> StoredRace:
     for name in _NUMBERS:
         if isinstance(raw[name], bool) or not isinstance(raw[name], int) or raw[name] < 0:
             raise NoRace(f"{name}: found {raw[name]!r}, expected a whole number")
-    if raw["check"] not in _cases():
+    if not isinstance(raw["check"], str) or raw["check"] not in _cases():
         raise NoRace(f"check: found {raw['check']!r}, which is no check of this version")
     examples = examples_for(raw["racers"], raw["rounds"])
     if examples is None:

@@ -88,6 +88,10 @@ class MerchantAdmin:
         """What a door shows from now on; says how many connections came to see what it showed so far."""
         return int(self._call("show", door=door, face=face))
 
+    def visits(self, door: str) -> int:
+        """How many connections came to see what the door shows."""
+        return int(self._call("visits", door=door))
+
     def close_door(self, door: str) -> None:
         self._call("close_door", door=door)
 

@@ -144,11 +144,14 @@ def _about_doors(doors: Doors) -> list[Action]:
     async def show(door: str, face: str) -> Any:
         return await doors.show(_text("door", door), _text("face", face))
 
+    def visits(door: str) -> Any:
+        return doors.visits(_text("door", door))
+
     def close_door(door: str) -> Any:
         doors.close(_text("door", door))
         return {}
 
-    return [open_door, show, close_door]
+    return [open_door, show, visits, close_door]
 
 
 def _questions(merchant: Merchant) -> list[Action]:

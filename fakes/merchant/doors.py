@@ -53,6 +53,10 @@ class Doors:
             raise DoorError(f"no face {face!r}; there are {', '.join(sorted({SHUT, *self._faces}))}")
         return await (door.shut() if face == SHUT else door.open(self._faces[face]))
 
+    def visits(self, url: str) -> int:
+        """How many came to see what the door shows."""
+        return self._door(url).visits
+
     def close(self, url: str) -> None:
         """Take a door away."""
         self._door(url).close()

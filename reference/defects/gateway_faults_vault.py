@@ -18,7 +18,7 @@ from reference.gateway.policy.vault import MerchantAnswer, Verdict
 from reference.gateway.records import MerchantPlace, Resource, VaultEntry, VaultKey
 from reference.gateway.vault import Vault
 
-TRIES, CONNECTIONS = 20, 60
+TRIES, CONNECTIONS = 20, 300
 FAILURES = 3
 REMEMBERED_S = 300.0
 
@@ -117,6 +117,30 @@ class RemembersTrouble(Vault):
         super().__init__(merchants=cast("Merchants", Sulking(merchants)), **parts)
 
 
+class Muddled:
+    """Tells a caller whose refresh failed in two ways that the merchant has refused it."""
+
+    def __init__(self, merchants: Merchants) -> None:
+        self._merchants = merchants
+        self._ways: dict[str, set[int | None]] = {}
+
+    async def ask(self, merchant: MerchantPlace, form: dict[str, str]) -> MerchantAnswer:
+        answer = await self._merchants.ask(merchant, form)
+        token = form.get("refresh_token")
+        if token is None or answer.status == 200:
+            return answer
+        ways = self._ways.setdefault(token, set())
+        ways.add(answer.status)
+        return answer if len(ways) == 1 else MerchantAnswer(status=400, document={"error": "invalid_grant"})
+
+
+class GivesUpOnTwoFailures(Vault):
+    """A refresh that failed in one way, and then in another, is given up for good."""
+
+    def __init__(self, *, merchants: Merchants, **parts: Any) -> None:
+        super().__init__(merchants=cast("Merchants", Muddled(merchants)), **parts)
+
+
 class ShowsTheEntry(Vault):
     """An error quotes what the vault had at hand, wrapped up for whoever debugs it."""
 
@@ -194,9 +218,15 @@ VAULT_FAULTS: tuple[Defect, ...] = (
     ),
     defect(
         "connects-over-and-over",
-        "A merchant to whom no connection comes about is tried again at once, sixty times.",
+        "A merchant to whom no connection comes about is tried again at once, three hundred times.",
         "VAULT-06 ROBUST-04",
         vault_at_work=ConnectsOverAndOver,
+    ),
+    defect(
+        "two-kinds-of-trouble-for-a-rejection",
+        "A refresh that failed in one way, and then in another, counts as rejected.",
+        "VAULT-06",
+        vault_at_work=GivesUpOnTwoFailures,
     ),
     defect(
         "refresh-token-dropped-in-trouble",

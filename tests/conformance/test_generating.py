@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import strategies as st
 
-from conformance.claims import Violated, expect, tallying
+from conformance.claims import LeftOut, Violated, expect, tallying
 from conformance.generating import Draw
 from reports.verdicts import EXAMPLE
 
@@ -58,3 +58,35 @@ def test_what_else_is_loaded_changes_nothing(tmp_path: Path, monkeypatch: pytest
             Draw(seed=9, examples=200).each(st.text(max_size=20), values.append)
     assert drawn[0] == drawn[1]
     assert not any(value.startswith("word ") for value in drawn[1])
+
+
+def test_what_ends_a_draw_once_is_not_lost() -> None:
+    asked: list[object] = []
+
+    def holds(value: int) -> None:
+        asked.append(value)
+        if len(asked) == 3:
+            raise LeftOut("the third is left out")
+
+    with tallying(), pytest.raises(LeftOut, match="third"):
+        Draw(seed=3, examples=200).each(st.integers(), holds)
+    assert len(asked) == 3
+
+
+def test_claim_that_broke_before_is_what_is_told() -> None:
+    broken: list[object] = []
+
+    def holds(value: int) -> None:
+        if broken:
+            raise LeftOut("too late")
+        broken.append(value)
+        expect.that(False, "a claim", expected="a", got="b")
+
+    with tallying() as tally, pytest.raises(Violated):
+        Draw(seed=3, examples=200).each(st.integers(), holds)
+    assert tally.replay == {"kind": "example", "value": broken[0]}
+
+
+def test_what_was_stored_of_another_kind_is_left_out() -> None:
+    with pytest.raises(LeftOut, match="no example"):
+        Draw(seed=3, examples=200, replay={"kind": "history"}).each(st.integers(), print)

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
-from conformance.claims import LeftOut
+import time
+
+from conformance.claims import LeftOut, require
+from conformance.faults import oracle
 from conformance.gateway import Visit
 from conformance.parties import Attempt
-from conformance.seclusion import Seclusion
+from conformance.seclusion import PROVISIONED_S, Seclusion
 from conformance.wire.place import origin
 from conformance.world import World
 
+_VOUCHING = ("jwt-bearer", "token-exchange")
+
 
 def at_home(world: World, alone: Seclusion) -> World:
-    """The same in a browser whose user has signed in, and approved one agent."""
+    """The same in a browser whose user has signed in, and approved an agent, and another one.
+
+    What the gateway asks its merchant for the second time is what it will ask the third time.
+    """
     browser = world.in_one_browser()
     browser.grant(resource=alone.resource, user=alone.user)
+    after = oracle.last_of(alone)
+    _, visit = another_agent(browser, alone)
+    require.text(visit.parameter("code"), f"code of another agent's authorization; {visit.outcome()}")
+    asked = _asked(alone, after)
+    if not asked:
+        raise LeftOut("the gateway asked its merchant for nothing when another agent was approved")
+    if not all(grant.endswith(_VOUCHING) for grant in asked):
+        raise LeftOut("the gateway asks its merchant for more than a token when another agent is approved")
     return browser
 
 
@@ -29,3 +45,13 @@ def another_agent(at_home: World, alone: Seclusion) -> tuple[Attempt, Visit]:
     if any(origin(exchange.request.url) == merchant for exchange in at_home.seen()[seen:]):
         raise LeftOut("the gateway signs its users in anew for every agent")
     return attempt, visit
+
+
+def _asked(alone: Seclusion, after: int) -> list[str]:
+    """The grants that the gateway used for this user since then; some of it may come late."""
+    deadline = time.monotonic() + PROVISIONED_S
+    while True:
+        grants = [entry.grant for entry in alone.journal() if entry.ordinal > after and entry.grant]
+        if grants or time.monotonic() > deadline:
+            return grants
+        time.sleep(0.05)

@@ -60,7 +60,7 @@ def silence_is_no_rejection(world: World) -> None:
     for (due, what), answer in zip(dues, answers, strict=True):
         oracle.struck(due, what)
         oracle.answered(answer, what.fault.does)
-        oracle.few(len(due.refreshes()), oracle.MOST_CALLS, "refreshes", answer, what.fault.does)
+        oracle.few(len(due.refreshes()), oracle.MOST_TRIES, "refreshes", answer, what.fault.does)
         (_rotated if what.rotates else _trouble)(due, what, answer)
 
 

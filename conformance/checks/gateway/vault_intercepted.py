@@ -29,7 +29,7 @@ def intercepted_refresh_is_no_rejection(world: World, intercept: Kept, case: Htt
         _met(between, case, http_between.REFRESH)
         tries = between.proxy.fired(case.rule)
         oracle.answered(answer, case.fault.does)
-        oracle.few(tries, oracle.MOST_CALLS, "refreshes", answer, case.fault.does)
+        oracle.few(tries, oracle.MOST_TRIES, "refreshes", answer, case.fault.does)
         oracle.no_false_rejection(due, answer, case.fault.does)
         oracle.nothing_expired(due, answer, case.fault.does)
         between.proxy.arm()

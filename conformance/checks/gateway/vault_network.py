@@ -29,7 +29,7 @@ def network_between_is_no_rejection(world: World, case: NetworkFault) -> None:
         _met(behind, case, before)
         made = behind.proxy.connections - before
         oracle.answered(answer, case.fault.does)
-        oracle.few(made, oracle.MOST_CONNECTIONS, "connections", answer, case.fault.does)
+        oracle.few(made, oracle.MOST_TRIES, "connections", answer, case.fault.does)
         oracle.no_false_rejection(due, answer, case.fault.does)
         oracle.nothing_expired(due, answer, case.fault.does)
         behind.proxy.arm()

@@ -96,6 +96,26 @@ def test_broken_precondition_is_not_testable_and_blocks() -> None:
     assert "precondition" in result.message
 
 
+def failing_over(example: object) -> Callable[[], None]:
+    def run() -> None:
+        repeat_with({"kind": "example", "value": example})
+        expect.equal("wrong", "right", "value")
+
+    return run
+
+
+@pytest.mark.parametrize("example", [{"n": 2**70}, [-(2**64)], "", {"a": None}], ids=repr)
+def test_example_that_failed_is_kept_as_it_was(example: object) -> None:
+    result = judged(failing_over(example))
+    assert (result.verdict, result.replay) == (Verdict.FAILED, {"kind": "example", "value": example})
+
+
+@pytest.mark.parametrize("example", [{"token": SECRET}, "\ud800\udfff", b"bytes"], ids=ascii)
+def test_example_that_may_not_be_kept_as_it_was_is_drawn_again(example: object) -> None:
+    result = judged(failing_over(example))
+    assert (result.verdict, result.replay) == (Verdict.FAILED, None)
+
+
 @pytest.mark.parametrize("rule", ["DISC-01", "DISC-07"])
 def test_check_that_claims_and_observes_nothing_is_an_error(rule: str) -> None:
     assert judged(lambda: None, rule=rule).verdict is Verdict.ERROR

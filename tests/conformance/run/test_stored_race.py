@@ -43,6 +43,7 @@ def test_a_failed_race_fails_again_from_what_it_left_behind(tmp_path: Path) -> N
     [
         ({"kind": "history"}, "kind"),
         ({"check": "CODE-10/nothing"}, "no check of this version"),
+        ({"check": []}, "no check of this version"),
         ({"seed": "3"}, "seed"),
         ({"rounds": True}, "rounds"),
         ({"racers": -1}, "racers"),
@@ -58,3 +59,8 @@ def test_what_is_no_race_is_refused(change: dict[str, Any], said: str) -> None:
 def test_a_missing_member_is_named() -> None:
     with pytest.raises(NoRace, match="racers"):
         stored_race({name: value for name, value in STORED.items() if name != "racers"})
+
+
+def test_a_race_of_before_began_with_the_first_round() -> None:
+    before = {name: value for name, value in STORED.items() if name != "first"}
+    assert stored_race(before) == stored_race(STORED)
