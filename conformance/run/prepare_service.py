@@ -76,6 +76,7 @@ def prepare_service(
         run_id=secrets.token_hex(4),
         first_metadata=introduction.first,
         embedded=given if isinstance(given, Embedded) else None,
+        folder=folder,
     )
     date = introduction.met.header("Date") or ""
     name, version = target.name, target.version

@@ -20,6 +20,8 @@ from conformance.wire.shared_runs import apart
 from fakes.merchant.records import Kind, MintedToken
 
 MERCHANT_KINDS = {"refresh_token": "merchant_refresh_token", "access_token": "merchant_access_token"}
+# How many characters of a log there were to be searched.
+LOGGED = "logged"
 # What is kept to be searched at the end; beyond it, the search comes early.
 _MOST_OCTETS = 16 * 1024 * 1024
 _MOST_LEAKS = 20
@@ -72,10 +74,14 @@ class Survey:
     troubled_at: float | None = None
 
     def add(self, other: Survey) -> None:
-        self.answers += other.answers
         self.redeemed += other.redeemed
+        unread = any(each.answers and each.known.get(LOGGED) == 0 for each in (self, other))
         for kind, number in other.known.items():
             self.known[kind] = self.known.get(kind, 0) + number
+        if unread:
+            # One log that nobody could search is not made up for by another.
+            self.known[LOGGED] = 0
+        self.answers += other.answers
         self.leaks += other.leaks
         self.lost = self.lost or other.lost
         known = [at for at in (self.troubled_at, other.troubled_at) if at is not None]

@@ -23,7 +23,7 @@ from reports.redaction import Redactor
 # A service in trouble is given longer than a request: how long it takes is what a rule is about.
 _PATIENCE_S = 63.0
 # A server may have room for so many sessions at a time, and calls them too many when it has no more.
-_MOST_SESSIONS, _AT_ONCE = 8, 4
+_MOST_SESSIONS = 8
 
 
 class ServiceBench:
@@ -34,6 +34,7 @@ class ServiceBench:
         self.received = ServiceReceived(context.world)
         self.seen: list[Exchange] = []
         self._sessions: list[Request] = []
+        self._ends_sessions = True
         target = context.target
         usual_s = target.limits.request_timeout_s
         place = (replace(service_place(target), pace=context.pace),)
@@ -52,10 +53,10 @@ class ServiceBench:
         self.world.gateway.script.clear()
         # A check that failed half-way leaves the service with a Proxy token that it took away.
         self.world.gateway.revive_proxy_tokens()
-        self._wire.begin()
-        self._patient.begin()
         if len(self._sessions) > _MOST_SESSIONS:
             self._end_sessions()
+        self._wire.begin()
+        self._patient.begin()
         self.service = self._fresh()
         calm(self.service, self.world)
         self.seen.clear()
@@ -100,7 +101,10 @@ class ServiceBench:
         known = {key.kid for key in self.world.gateway.core_keys}
         endings = [each for each in self._sessions if _kid(each) in known]
         self._sessions.clear()
-        self._wire.volley(endings, at_once=_AT_ONCE)
+        for each in endings:
+            if self._ends_sessions and self._wire.send_once("end of a session", each).answer is None:
+                # It is not asked for that again: each time would cost a time-out.
+                self._ends_sessions = False
 
     def _fresh(self) -> Service:
         target, setup = self.context.target, self.world.gateway.setup

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from conformance.campaign import Campaign
@@ -37,3 +38,5 @@ class ServiceContext:
     replay: Mapping[str, Any] | None = None
     shows_exchanges: bool = True
     embedded: Embedded | None = None
+    # Where the run keeps what it needs for as long as it lasts.
+    folder: Path | None = None

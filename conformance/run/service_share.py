@@ -26,7 +26,9 @@ class ServiceShare:
 
     def opened(self, stack: ExitStack) -> ServiceContext:
         """The context with a service and a world that go away with the stack."""
-        folder = stack.enter_context(TemporaryDirectory(prefix="gateproof-", ignore_cleanup_errors=True))
+        # Within the run's: who is killed leaves nothing behind.
+        within = TemporaryDirectory(prefix="worker-", dir=self.told["folder"], ignore_cleanup_errors=True)
+        folder = stack.enter_context(within)
         prepared = prepare_service(self.embedded, Path(folder), self.told["seed"], stack)
         return replace(prepared.context, **self.told)
 

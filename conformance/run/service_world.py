@@ -19,7 +19,7 @@ from starlette.types import ASGIApp
 
 from conformance.run.authority import Authority, Certificate, is_for
 from conformance.run.faces import OF_THE_AUTHORITY, faces
-from conformance.run.ports import free_ports
+from conformance.run.ports import kept_port
 from conformance.run.service_doors import ServiceDoors
 from conformance.target.model import Address, ServiceTarget, World
 from conformance.wire.secret import Secret
@@ -116,7 +116,7 @@ def set_up(target: ServiceTarget, authority: Authority, stack: ExitStack) -> Ser
     tls = server_tls(certificate.cert_file, certificate.key_file) if secure else None
     loop = stack.enter_context(Loop())
     scheme = "https" if secure else "http"
-    addresses, ports = _addresses(target.world, scheme)
+    addresses, ports = _addresses(target.world, scheme, stack)
     kept = kept_folder(target)
     algorithm = target.world.algorithm
     core_key = kept_key(kept / "core-key.pem", algorithm) if kept is not None else new_key(algorithm)
@@ -206,13 +206,13 @@ async def _door(app: ASGIApp, where: Address, tls: ssl.SSLContext | None) -> Doo
     return door
 
 
-def _addresses(world: World, scheme: str) -> tuple[Addresses, list[Address]]:
+def _addresses(world: World, scheme: str, stack: ExitStack) -> tuple[Addresses, list[Address]]:
     """One address for everybody where it was configured by hand, and three hosts elsewhere."""
     if world.listen is not None:
         public = world.public_url or f"{scheme}://{world.listen.host}:{world.listen.port}"
         addresses = Addresses(base_url=public, core_url=public, merchant_api_url=f"{public}/merchant")
         return addresses, [world.listen]
-    ports = [Address(host="127.0.0.1", port=port) for port in free_ports(3)]
+    ports = [Address(host="127.0.0.1", port=kept_port(stack)) for _ in range(3)]
     base, core, merchant = (f"{scheme}://127.0.0.1:{where.port}" for where in ports)
     paths = {"core_keys_path": f"/k-{secrets.token_hex(4)}/set", "issuer_path": f"/i-{secrets.token_hex(4)}"}
     return Addresses(base_url=base, core_url=core, merchant_api_url=f"{merchant}/api", **paths), ports

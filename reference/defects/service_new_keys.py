@@ -1,9 +1,8 @@
-"""Services that are wrong about keys that they have just found, or that say little of themselves."""
+"""Services that are wrong about tokens under keys that they have just found."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Any
 
 from reference.defects.defect import instead
@@ -27,15 +26,6 @@ def unread_after_a_search(honest: ClaimCheck) -> dict[str, Any]:
     return {"signed_claims": claims_of, "claim_checks": instead(CLAIM_CHECKS, honest, check)}
 
 
-def choosing(fits: Callable[[Mapping[str, Any], Jwk], bool]) -> dict[str, Any]:
-    """Of the keys with the right name, those that fit in another way as well are tried."""
-
-    def chosen(header: Mapping[str, Any], keys: Sequence[Jwk]) -> list[Jwk]:
-        return [jwk for jwk in validation.candidates(header, keys) if fits(header, jwk)]
-
-    return {"signed_claims": partial(signed_claims, chosen=chosen)}
-
-
 NEW_KEYS: tuple[ServiceDefect, ...] = (
     defect(
         "issuer-unread-after-a-search-for-the-key",
@@ -54,17 +44,5 @@ NEW_KEYS: tuple[ServiceDefect, ...] = (
         "The expiry of a token whose key had to be looked for is not looked at.",
         "CHAL-07",
         **unread_after_a_search(validation.not_expired),
-    ),
-    defect(
-        "key-without-alg-passed-over",
-        "A key that does not say for which algorithm it is verifies nothing.",
-        "SERVE-02",
-        **choosing(lambda header, jwk: jwk.get("alg") == header.get("alg")),
-    ),
-    defect(
-        "key-without-use-passed-over",
-        "A key that does not say that it is for signatures verifies nothing.",
-        "SERVE-02",
-        **choosing(lambda _header, jwk: jwk.get("use") == "sig"),
     ),
 )

@@ -182,18 +182,6 @@ SERVING: tuple[ServiceDefect, ...] = (
         **checked(AUDIENCE, last_audience),
     ),
     defect(
-        "token-without-iat-refused",
-        "A token that does not say when it was issued is refused.",
-        "SERVE-01",
-        claim_checks=(*CLAIM_CHECKS, lambda facts: "iat" in facts.claims),
-    ),
-    defect(
-        "token-without-jti-refused",
-        "A token that has no identifier is refused.",
-        "SERVE-01",
-        claim_checks=(*CLAIM_CHECKS, lambda facts: "jti" in facts.claims),
-    ),
-    defect(
         "calls-at-once-by-one-token-lost",
         "Of calls that are made at once with one token, one is served, and the others end in 500.",
         "SERVE-01",

@@ -6,7 +6,7 @@ import base64
 import itertools
 import json
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -17,7 +17,7 @@ from reference.defects.service_remembering import readied
 from reference.defects.service_users import by_user, until_it_expires
 from reference.service.policy import proxy, redemption, validation
 from reference.service.policy.redemption import CallFacts
-from reference.service.policy.validation import CLAIM_CHECKS, ClaimFacts
+from reference.service.policy.validation import CLAIM_CHECKS, ClaimFacts, Jwk
 from reference.service.settings import Settings
 from reference.service.upstream import Patience
 from reference.service.wire import Answer, Outgoing
@@ -92,6 +92,11 @@ def _carrying_nothing(_asked: Outgoing, answer: Answer) -> Outgoing | None:
 
 def _pooled(limits: httpx.Limits) -> Callable[[ssl.SSLContext], httpx.AsyncBaseTransport]:
     return lambda trust: httpx.AsyncHTTPTransport(verify=trust, limits=limits)
+
+
+def _of_keys_that_say_all(header: Mapping[str, Any], keys: Sequence[Jwk]) -> list[Jwk]:
+    said = [jwk for jwk in keys if jwk.get("use") == "sig" and jwk.get("alg") == header.get("alg")]
+    return validation.candidates(header, said)
 
 
 def _of_the_project(facts: ClaimFacts) -> bool:
@@ -202,6 +207,16 @@ BACKEND = (
         "one-algorithm-alone",
         "tokens are taken by ES256 alone, whatever else the core's keys are for",
         signed_claims=partial(validation.signed_claims, algorithms=frozenset({"ES256"})),
+    ),
+    variant(
+        "keys-that-say-all-of-themselves",
+        "a key of the set counts that says for which algorithm it is, and that it is for signatures",
+        signed_claims=partial(validation.signed_claims, chosen=_of_keys_that_say_all),
+    ),
+    variant(
+        "tokens-that-say-when-and-which",
+        "a token without a time of issue, or without an identifier, is refused by the service itself",
+        claim_checks=(*CLAIM_CHECKS, lambda facts: {"iat", "jti"} <= facts.claims.keys()),
     ),
     variant(
         "keys-of-before-stand-in",

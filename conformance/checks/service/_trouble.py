@@ -66,17 +66,27 @@ def all_fail(world: ServiceWorld) -> None:
 
 
 def failing_token_endpoint(
-    service: Service, world: ServiceWorld, failure: Answer, token: str = "", *, patiently: bool = False
+    service: Service,
+    world: ServiceWorld,
+    failure: Answer,
+    token: str = "",
+    *,
+    patiently: bool = False,
+    times: int | None = None,
 ) -> tuple[Exchange, list[Call]]:
     """The operation while the gateway hands out no Proxy token, and takes the old one no more.
 
+    After so many `times` the gateway is well again; unless told, it is not before the operation was answered.
     Who goes by the lifetime of a Proxy token alone asks for no other until it is over. That is waited for
     `patiently` or not at all, and then its token is given back to it.
     """
     gateway, begun, pause = world.gateway, time.monotonic(), 0.1
     until = begun + asks_within_s(world, patiently=patiently)
     gateway.revoke_proxy_tokens()
-    gateway.script.always(Endpoint.TOKEN, failure)
+    if times is None:
+        gateway.script.always(Endpoint.TOKEN, failure)
+    else:
+        gateway.script.tape(Endpoint.TOKEN, [failure] * times)
     while True:
         mark = gateway.journal.mark()
         answer = service.serve_once(token or world.unseen_token(USER))

@@ -7,7 +7,7 @@ while, so that the checks that come next can see what becomes of them.
 from __future__ import annotations
 
 import time
-from itertools import cycle
+from itertools import chain, repeat
 
 from conformance.check import check
 from conformance.checks.service._proxy_calls import MOST_REQUESTS, USER, asks
@@ -96,7 +96,7 @@ def first_request_for_a_proxy_token_is_not_the_last(service: Service, world: Ser
         raise LeftOut("the service asks for no Proxy token when it is first called")
     fired(fault(Endpoint.TOKEN, "500"), asked)
     bounded(answer, calls, Endpoint.TOKEN)
-    until, pause, delays = time.monotonic() + RECOVERS_WITHIN_S, 0.1, cycle(DELAYS_S)
+    until, pause, delays = time.monotonic() + RECOVERS_WITHIN_S, 0.1, chain(DELAYS_S, repeat(0.0))
     good, asked = _called_at_once(service, world, next(delays))
     while not good and time.monotonic() < until:
         time.sleep(pause)
@@ -126,6 +126,8 @@ def burst_of_first_calls_shares_a_proxy_token(service: Service, world: ServiceWo
         # Where everybody has one by now, what the first burst came to is what there is to judge.
         asked = _burst(service, world) or asked
 
+    if not asked:
+        raise LeftOut("the Proxy token was there before the first calls that were served")
     observe(requests_in_a_burst=asked)
     expect.that(
         asked <= MOST_REQUESTS,

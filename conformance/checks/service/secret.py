@@ -7,9 +7,8 @@ import time
 from conformance.check import check
 from conformance.checks.service._trouble import failing, failing_token_endpoint, works
 from conformance.claims import LeftOut, expect, require
-from conformance.run.received import Survey
+from conformance.run.received import LOGGED, Survey
 from conformance.run.service_received import (
-    LOGGED,
     LOGGED_TOKEN,
     MERCHANT_TOKEN,
     PROXY_ID,

@@ -13,9 +13,10 @@ USER = USERS[0]
 CALLS = 6
 # Long enough for all of them to be under way together.
 DELAY_S = 0.1
-# A service may shed load, and an MCP server may have ended a session when another was begun.
-_SHED = frozenset({429, 503})
-_NO_SESSION = 404
+# A service may shed load, or have too few connections of its own for a time-out to hold.
+_SHED = frozenset({429, 502, 503, 504})
+# An MCP server says so in words of its own, or has ended a session when another was begun.
+_OF_MCP = frozenset({200, 400, 403, 404, 409})
 
 
 @check("SERVE-01")
@@ -50,10 +51,10 @@ def _lost(service: Service, world: ServiceWorld, token: str) -> list[Exchange]:
     """The answers that brought no orders, of calls made at once with this token."""
     orders = world.gateway.orders_of(USER)
     answers = service.serve_all_once([token] * CALLS, at_once=CALLS)
-    asked_again = (service.serve(token) if _may_come_again(service, each) else each for each in answers)
+    unserved = [each for each in answers if not service.brings(each, orders)]
+    asked_again = (service.serve(token) if _may_come_again(service, each) else each for each in unserved)
     return [each for each in asked_again if not service.brings(each, orders)]
 
 
 def _may_come_again(service: Service, answer: Exchange) -> bool:
-    ended = service.operation.kind == "mcp" and answer.status == _NO_SESSION
-    return ended or answer.status in _SHED
+    return answer.status in (_SHED | _OF_MCP if service.operation.kind == "mcp" else _SHED)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 
 from conformance.check import check
 from conformance.claims import LeftOut, expect, observe, require
@@ -20,8 +19,6 @@ FOUND_AFTER_A_SEARCH_S = 70.0
 ASKS_WITHIN_S = 1.5
 # So often a token is refused whose key came with another that was found, before it is for good.
 MOST_TRIES = 5
-# An algorithm that follows from the kind of its key.
-PLAIN = "ES256"
 
 
 @check("SERVE-02")
@@ -85,25 +82,6 @@ def added_key_of_another_algorithm_is_picked_up(service: Service, world: Service
         got=answer.outcome(),
         exchange=answer,
     )
-
-
-@check("SERVE-02")
-def added_key_that_says_little_of_itself_is_picked_up(service: Service, world: ServiceWorld) -> None:
-    """A key without `alg` and `use`, which RFC 7517 leaves to whoever publishes it, is found like any other.
-
-    Its curve says what it signs by: a key of another kind would leave that open.
-    """
-    gateway, user = world.gateway, USERS[0]
-    if gateway.algorithm != PLAIN:
-        raise LeftOut(f"the gateway signs by {gateway.algorithm}, and not by {PLAIN}")
-    served(service.serve(gateway.access_token(user)), gateway.orders_of(user))
-    made = new_key(PLAIN)
-    said = {name: value for name, value in made.jwk.items() if name not in ("alg", "use")}
-    added = gateway.add_core_key(key=replace(made, jwk=said))
-    try:
-        _is_found(service, world, added)
-    finally:
-        gateway.withdraw_core_key(added)
 
 
 @check("SERVE-02")
