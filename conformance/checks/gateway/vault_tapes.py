@@ -49,9 +49,12 @@ def no_tape_of_troubles_is_a_rejection(world: World, draw: Draw) -> None:
                 break
         # Whatever grant a gateway tries besides meets the tape, too.
         came = [entry.outcome for entry in due.alone.journal() if entry.ordinal > since and entry.outcome]
+        if not came:
+            # It had no use for its merchant, or was spared: nothing happened that could be got over.
+            return
         refreshed.extend(entry.ordinal for entry in due.refreshes())
         met = {name: came.count(TROUBLE[name].outcome) for name in tape}
-        for name in (each for each in met if met[each]) if any(met.values()) or not came else tape[:1]:
+        for name in (each for each in met if met[each]) if any(met.values()) else tape[:1]:
             fired(TROUBLE[name].fault, met[name])
         draw.toward("retries", len(came))
         due.alone.short_lived()
