@@ -234,7 +234,7 @@ INTRODUCTION: tuple[ServiceDefect, ...] = (
     defect(
         "metadata-gone-every-third-time",
         "Every third fetch of the metadata answers 404.",
-        "META-04 META-01 META-02 META-03 META-05 CHAL-02 CHAL-06",
+        "META-04 META-01 META-02 META-03 META-05 CHAL-02 CHAL-06 ROBUST-02",
         around=gone_every(3),
     ),
     defect(
