@@ -24,6 +24,8 @@ from reports.redaction import Redactor
 _PATIENCE_S = 63.0
 # A server may have room for so many sessions at a time, and calls them too many when it has no more.
 _MOST_SESSIONS = 8
+# A connection may have been lost meanwhile; so many in a row were not.
+_MOST_UNENDED = 3
 
 
 class ServiceBench:
@@ -34,7 +36,7 @@ class ServiceBench:
         self.received = ServiceReceived(context.world)
         self.seen: list[Exchange] = []
         self._sessions: list[Request] = []
-        self._ends_sessions = True
+        self._unended = 0
         target = context.target
         usual_s = target.limits.request_timeout_s
         place = (replace(service_place(target), pace=context.pace),)
@@ -102,9 +104,10 @@ class ServiceBench:
         endings = [each for each in self._sessions if _kid(each) in known]
         self._sessions.clear()
         for each in endings:
-            if self._ends_sessions and self._wire.send_once("end of a session", each).answer is None:
-                # It is not asked for that again: each time would cost a time-out.
-                self._ends_sessions = False
+            # Who never answers that is not asked again: each time would cost a time-out.
+            if self._unended < _MOST_UNENDED:
+                ended = self._wire.send_once("end of a session", each)
+                self._unended = self._unended + 1 if ended.answer is None else 0
 
     def _fresh(self) -> Service:
         target, setup = self.context.target, self.world.gateway.setup

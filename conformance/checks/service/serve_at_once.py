@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.check import check
-from conformance.claims import expect
+from conformance.claims import LeftOut, expect
 from conformance.run.service_world import USERS, ServiceWorld
 from conformance.service import Service
 from conformance.wire.exchange import Exchange
@@ -52,9 +52,12 @@ def _lost(service: Service, world: ServiceWorld, token: str) -> list[Exchange]:
     orders = world.gateway.orders_of(USER)
     answers = service.serve_all_once([token] * CALLS, at_once=CALLS)
     unserved = [each for each in answers if not service.brings(each, orders)]
-    asked_again = (service.serve(token) if _may_come_again(service, each) else each for each in unserved)
-    return [each for each in asked_again if not service.brings(each, orders)]
+    asked_again = [service.serve(token) if _is_shed(service, each) else each for each in unserved]
+    lost = [each for each in asked_again if not service.brings(each, orders)]
+    if any(_is_shed(service, each) for each in lost):
+        raise LeftOut("the service takes fewer calls at once, and needs a while to take more")
+    return lost
 
 
-def _may_come_again(service: Service, answer: Exchange) -> bool:
+def _is_shed(service: Service, answer: Exchange) -> bool:
     return answer.status in (_SHED | _OF_MCP if service.operation.kind == "mcp" else _SHED)
