@@ -55,7 +55,7 @@ def _lost(service: Service, world: ServiceWorld, token: str) -> list[Exchange]:
     asked_again = [service.serve(token) if _is_shed(service, each) else each for each in unserved]
     lost = [each for each in asked_again if not service.brings(each, orders)]
     if any(_is_shed(service, each) for each in lost):
-        raise LeftOut("the service takes fewer calls at once, and needs a while to take more")
+        raise LeftOut("the service takes fewer calls at once, for longer than a moment")
     return lost
 
 

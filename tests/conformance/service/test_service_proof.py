@@ -52,7 +52,6 @@ def failed(result: RunResult) -> dict[str, Any]:
         ("merchant-token-kept-for-all", "BACK-10", "one user after the other"),
         ("merchant-unverified", "BACK-12", "expected no request, got 1 with a merchant token"),
         ("large-body-read-as-requests", "ROBUST-02", "what follows a large body"),
-        ("first-fetch-remembered", "BACK-06", "expected another fetch"),
         (
             "merchants-refusal-met-by-renewing-without-end",
             "BACK-06",

@@ -51,10 +51,10 @@ def test_what_is_wrong_is_seen_through_the_form(
     assert any(said in message for message in failures(report)), report["rules"]
 
 
-@pytest.mark.parametrize("form", ["streaming", "slow"])
-def test_orders_of_another_user_are_seen_through_the_form(
-    form: str, tmp_path: Path, judged: Callable[..., dict[str, Any]]
+def test_orders_of_another_user_are_seen_through_a_stream(
+    tmp_path: Path, judged: Callable[..., dict[str, Any]]
 ) -> None:
+    form = "streaming"
     report = judged(written(tmp_path, [sys.executable, PROGRAM, form, OF_ANOTHER], CALLS[form]), "SERVE-01")
 
     assert any("the orders of bob" in message for message in failures(report)), report["rules"]
