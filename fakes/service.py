@@ -104,7 +104,7 @@ class OperatorService:
             algorithm = jwt.get_unverified_header(token).get("alg")
         except jwt.PyJWTError:
             raise Refused from None
-        if algorithm not in ALGORITHMS | BY_CURVE:
+        if not isinstance(algorithm, str) or algorithm not in ALGORITHMS | BY_CURVE:
             raise Refused
         family = "EdDSA" if algorithm in BY_CURVE else algorithm
         for key in keys:

@@ -80,7 +80,7 @@ def signed_claims(
     """The claims under a signature of one of these keys, by an algorithm that has a public half."""
     header = header_of(token)
     algorithm = header.get("alg")
-    if algorithm not in algorithms:
+    if not isinstance(algorithm, str) or algorithm not in algorithms:
         return None
     tried = (verified(token, jwk, str(algorithm)) for jwk in chosen(header, keys))
     return next((claims for claims in tried if claims is not None), None)
