@@ -229,7 +229,9 @@ def _print(shown: Screen, proof: Proof, *, whole: bool) -> None:
     from reports.verdicts import Verdict  # noqa: PLC0415
 
     width = max((len(each.subject.name) for each in proof.trials if "+" not in each.subject.name), default=0)
-    for trial in proof.trials:
+
+    # Those that are in order first: a log of CI shows its end, and what has to be looked at stands there.
+    for trial in sorted(proof.trials, key=lambda trial: bool(trial.fault())):
         fault = trial.fault()
         if "+" in trial.subject.name and not fault:
             continue

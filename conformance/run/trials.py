@@ -6,7 +6,7 @@ import atexit
 import gc
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,7 +20,7 @@ from conformance.run.session import carry_out
 from conformance.run.standby import Standby
 from conformance.run.subjects import Subject
 from fakes.merchant.admin import MerchantAdminError
-from reports.verdicts import RunResult, Verdict
+from reports.verdicts import RuleResult, RunResult, Verdict
 
 # Far below what a merchant keeps in mind: what it forgot, checks ask it for in vain.
 _MOST_MINTED = 20_000
@@ -41,6 +41,8 @@ class Trial:
     untested: Mapping[str, str]
     reason: str
     duration_s: float
+    # What the first check says that did not pass, for each rule in which one did not.
+    said: Mapping[str, str] = field(default_factory=dict)
 
     def fault(self) -> str:
         """Why the trial does not prove what it should; empty when it does."""
@@ -50,12 +52,14 @@ class Trial:
             return f"the harness broke in {', '.join(self.broken)}; first: {next(iter(self.broken.values()))}"
         if self.subject.kind == "defect" and self.subject.rules[0] not in self.failed:
             seen = f"; failed instead: {', '.join(self.failed)}" if self.failed else ""
-            return f"not caught by {self.subject.rules[0]}{seen}" + (
-                f"; {self.reason}" if self.reason else ""
+            right = self.subject.rules[0]
+            return f"not caught by {right}{seen}" + "".join(
+                f"; {why}" for why in (self.reason, self.said.get(right)) if why
             )
         if undeclared:
             what = UNDECLARED if self.subject.kind == "defect" else "false alarm"
-            return f"{what}: {', '.join(undeclared)}"
+            why = self.said.get(undeclared[0])
+            return f"{what}: {', '.join(undeclared)}" + (f"; {why}" if why else "")
         if self.subject.kind == "variant" and self.untested:
             return "left untested: " + "; ".join(f"{rule}: {why}" for rule, why in self.untested.items())
         return ""
@@ -162,4 +166,15 @@ def trial_of(subject: Subject, result: RunResult, *, sampled: bool = False) -> T
         },
         reason=result.reason,
         duration_s=float(result.run["duration_s"]),
+        said={rule.id: said for rule in result.rules if (said := _first_of(rule))},
     )
+
+
+def _first_of(rule: RuleResult) -> str:
+    """What the first check of a rule says that failed or, where none did, the first that was left out."""
+    for verdict in (Verdict.FAILED, Verdict.NOT_TESTABLE):
+        for check in rule.checks:
+            if check.verdict is verdict:
+                got = f", got {check.got}" if check.got else ""
+                return f"{check.id}: {check.message or check.reason}{got}"
+    return ""

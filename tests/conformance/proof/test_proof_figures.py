@@ -21,6 +21,7 @@ def trial(
     kind: str = "defect",
     broken: Sequence[str] = (),
     untested: dict[str, str] | None = None,
+    said: dict[str, str] | None = None,
 ) -> Trial:
     return Trial(
         subject=Subject(kind=kind, name=name, what="what it does", rules=tuple(rules)),  # type: ignore[arg-type]
@@ -30,6 +31,7 @@ def trial(
         untested=untested or {},
         reason="",
         duration_s=0.1,
+        said=said or {},
     )
 
 
@@ -44,7 +46,17 @@ def proof(*trials: Trial, complete: bool = True) -> Proof:
         (trial("a", "REG-01", "REG-02", failed=["REG-01", "REG-02"]), ""),
         (trial("a", "REG-01"), "not caught by REG-01"),
         (trial("a", "REG-01", "REG-02", failed=["REG-02"]), "not caught by REG-01; failed instead: REG-02"),
+        (
+            trial("a", "REG-01", said={"REG-01": "REG-01/x: left out"}),
+            "not caught by REG-01; REG-01/x: left out",
+        ),
         (trial("a", "REG-01", failed=["REG-01", "REG-03"]), "undeclared: REG-03"),
+        (
+            trial(
+                "a", "REG-01", failed=["REG-01", "REG-03"], said={"REG-01": "no", "REG-03": "REG-03/y: 500"}
+            ),
+            "undeclared: REG-03; REG-03/y: 500",
+        ),
         (
             trial("a", "REG-01", failed=["REG-01"], broken=["TLS-01"]),
             "the harness broke in TLS-01; first: the harness broke: KeyError at wire/client.py:1",
