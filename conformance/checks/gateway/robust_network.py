@@ -32,8 +32,8 @@ from conformance.world import World
 AT_ONCE = 4
 # Large enough to hold a whole head and the beginning of a body.
 PIECE = 64 * 1024
-# Whoever is served so much later than usual has waited for something.
-LATER_S, TIMES_LATER = 1.0, 3.0
+# Whoever is served so much later than usual, so often in a row, has waited for something.
+LATER_S, TIMES_HELD_UP = 1.0, 3
 # How long a gateway is given to notice that nobody waits for it any more.
 NOTICED_S = 0.5
 # Once is not enough to see what each broken connection takes along.
@@ -123,12 +123,27 @@ def slow_connections_hold_up_nobody_else(gateway: Gateway, world: World, case: C
 def slow_merchant_of_one_user_holds_up_nobody_else(gateway: Gateway, world: World) -> None:
     """While one user's caller waits for the merchant, another user gets everything as usual.
 
-    One caller and no more: a gateway may have a handful of workers, or of connections to its merchants.
+    One caller and no more: a gateway may have a handful of workers, or of connections to its merchants. A
+    busy machine may hold the other user up as well, and not each time until the gateway has given up.
     """
+    late_s = [_beside_a_slow_merchant(gateway, world)]
+    while late_s[-1] and len(late_s) < TIMES_HELD_UP:
+        late_s.append(_beside_a_slow_merchant(gateway, world))
+
+    expect.that(
+        not late_s[-1],
+        "another user's normal flow while the merchant says nothing to one user",
+        expected="an end before the gateway has given up on that user's call",
+        got=f"one after {', '.join(f'{each:.1f} s' for each in late_s)}, and each time it had given up",
+    )
+
+
+def _beside_a_slow_merchant(gateway: Gateway, world: World) -> float:
+    """What another user's flow took that ended after one user's call was given up, and later than usual."""
     other = world.users[1]
     watch = Stopwatch(gateway.wire)
     works_before(world, other)
-    late_s = LATER_S + TIMES_LATER * watch.so_far_s()
+    usual_s = watch.so_far_s()
     alone, gate = secluded(world), world.unique()
     due = soon_due(alone)
     alone.short_lived(refresh={"outcome": "hold", "gate": gate})
@@ -140,16 +155,11 @@ def slow_merchant_of_one_user_holds_up_nobody_else(gateway: Gateway, world: Worl
             watch = Stopwatch(gateway.wire)
             works_beside(world, other)
             took_s = watch.so_far_s()
-            given_up = sum(call.status is not None for call in due.refreshes())
-            expect.that(
-                not given_up or took_s <= late_s,
-                "another user's normal flow while the merchant says nothing to one user",
-                expected="an end before the gateway has given up on that user's call",
-                got=f"one after {took_s:.1f} s, when {given_up} had been given up",
-            )
+            given_up = any(call.status is not None for call in due.refreshes())
     finally:
         alone.merchant.release(gate)
     require(mended(due)).status(200, 410)
+    return took_s if given_up and took_s > usual_s + LATER_S else 0.0
 
 
 @contextmanager
