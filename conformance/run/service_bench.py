@@ -8,11 +8,11 @@ from conformance.run.prepare_service import metadata_url, service_place
 from conformance.run.recovery import calm
 from conformance.run.service_context import ServiceContext
 from conformance.run.service_received import ServiceReceived
+from conformance.run.service_sessions import OpenSessions
 from conformance.run.service_world import ServiceWorld
 from conformance.service import Service
-from conformance.wire import jose, mcp
 from conformance.wire.client import Wire
-from conformance.wire.exchange import Exchange, Request
+from conformance.wire.exchange import Exchange
 from conformance.wire.keyring import Keyring
 from conformance.wire.secret import Secret
 from conformance.wire.show import mention
@@ -22,10 +22,6 @@ from reports.redaction import Redactor
 
 # A service in trouble is given longer than a request: how long it takes is what a rule is about.
 _PATIENCE_S = 63.0
-# A server may have room for so many sessions at a time, and calls them too many when it has no more.
-_MOST_SESSIONS = 8
-# A connection may have been lost meanwhile; so many in a row were not.
-_MOST_UNENDED = 3
 
 
 class ServiceBench:
@@ -35,8 +31,7 @@ class ServiceBench:
         self.context = context
         self.received = ServiceReceived(context.world)
         self.seen: list[Exchange] = []
-        self._sessions: list[Request] = []
-        self._unended = 0
+        self._sessions = OpenSessions(context.world)
         target = context.target
         usual_s = target.limits.request_timeout_s
         place = (replace(service_place(target), pace=context.pace),)
@@ -55,8 +50,7 @@ class ServiceBench:
         self.world.gateway.script.clear()
         # A check that failed half-way leaves the service with a Proxy token that it took away.
         self.world.gateway.revive_proxy_tokens()
-        if len(self._sessions) > _MOST_SESSIONS:
-            self._end_sessions()
+        self._sessions.end(self._wire.send_once, self._keyring)
         self._wire.begin()
         self._patient.begin()
         self.service = self._fresh()
@@ -95,19 +89,7 @@ class ServiceBench:
     def _record(self, exchange: Exchange) -> None:
         self.seen.append(exchange)
         self.received.note(exchange)
-        if (ending := mcp.ending(exchange)) is not None:
-            self._sessions.append(ending)
-
-    def _end_sessions(self) -> None:
-        """Ends what checks began; for a token whose key is gone, the service would look for that again."""
-        known = {key.kid for key in self.world.gateway.core_keys}
-        endings = [each for each in self._sessions if _kid(each) in known]
-        self._sessions.clear()
-        for each in endings:
-            # Who never answers that is not asked again: each time would cost a time-out.
-            if self._unended < _MOST_UNENDED:
-                ended = self._wire.send_once("end of a session", each)
-                self._unended = self._unended + 1 if ended.answer is None else 0
+        self._sessions.note(exchange)
 
     def _fresh(self) -> Service:
         target, setup = self.context.target, self.world.gateway.setup
@@ -124,9 +106,3 @@ class ServiceBench:
             keyring=self._keyring,
             first_metadata=self.context.first_metadata,
         )
-
-
-def _kid(request: Request) -> str | None:
-    """The key that the token of a request names."""
-    token = jose.read(next((value for _, value in request.headers), "").rpartition(" ")[2])
-    return token.header.get("kid") if token is not None else None

@@ -1,0 +1,112 @@
+"""Sessions with an MCP server are ended before the next check, with a token that the server still takes."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from conformance.run.service_sessions import OpenSessions
+from conformance.run.service_world import USERS
+from conformance.wire import jose, mcp
+from conformance.wire.exchange import Answer, Exchange, Request
+from conformance.wire.keyring import Keyring
+from fakes.gateway.gateway import Addresses, ScriptedGateway, Setup
+from fakes.gateway.keys import new_key
+
+URL = "https://service.example/mcp"
+SETUP = Setup(
+    project_id="prj",
+    resource_id="res",
+    indicator="https://api.merchant.example",
+    scopes=(),
+    proxy_client_id="proxy",
+    proxy_client_secret="secret",
+)
+
+
+class Server:
+    """Takes the tokens of one key, and answers everybody or nobody."""
+
+    def __init__(self, *, silent: bool = False) -> None:
+        self.old, self.new = new_key("ES256"), new_key("ES256")
+        addresses = Addresses(base_url="http://b", core_url="http://c", merchant_api_url="http://m")
+        self.gateway = ScriptedGateway(addresses, SETUP, core_key=self.old)
+        self.silent = silent
+        self.refused: set[str] = set()
+        self.asked: list[Request] = []
+        self.sessions = OpenSessions(SimpleNamespace(gateway=self.gateway))  # type: ignore[arg-type]
+
+    def begins(self, name: str, token: str) -> None:
+        headers = (("Content-Type", "application/json"), ("Mcp-Session-Id", name))
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": mcp.PROTOCOL}}).encode()
+        asked = mcp.hello(URL, (("Authorization", f"Bearer {token}"),))
+        answer = Answer(status=200, headers=headers, body=body)
+        self.sessions.note(Exchange(step="operation: initialize", request=asked, answer=answer))
+
+    def send(self, step: str, request: Request) -> Exchange:
+        self.asked.append(request)
+        status = 401 if self.token(request) in self.refused else 204
+        return Exchange(step=step, request=request, answer=None if self.silent else Answer(status=status))
+
+    def end(self) -> list[Request]:
+        before = len(self.asked)
+        self.sessions.end(self.send, Keyring())
+        return self.asked[before:]
+
+    @staticmethod
+    def token(request: Request) -> str:
+        return dict(request.headers)["Authorization"].removeprefix("Bearer ")
+
+
+def told(request: Request) -> jose.Jwt:
+    token = jose.read(Server.token(request))
+    assert token is not None
+    return token
+
+
+def test_session_is_ended_once_with_its_own_token() -> None:
+    server = Server()
+    token = server.gateway.access_token(USERS[0])
+    server.begins("one", token)
+
+    (ending,) = server.end()
+
+    assert (ending.method, ending.url, Server.token(ending)) == ("DELETE", URL, token)
+    assert dict(ending.headers)["Mcp-Session-Id"] == "one"
+    assert server.end() == []
+
+
+def test_session_of_a_key_that_is_gone_is_ended_with_a_token_of_the_same_user() -> None:
+    """Nobody is made to look for the old key, and the session is not left behind."""
+    server = Server()
+    server.begins("one", server.gateway.access_token(USERS[0], sub="sub_1"))
+    server.gateway.core_keys[:] = [server.new]
+
+    (ending,) = server.end()
+
+    said = told(ending)
+    assert (said.header["kid"], said.claims["sub"]) == (server.new.kid, "sub_1")
+    assert dict(ending.headers)["Mcp-Session-Id"] == "one"
+
+
+def test_session_whose_token_is_refused_by_now_is_ended_with_another() -> None:
+    server = Server()
+    token = server.gateway.access_token(USERS[0], sub="sub_1")
+    server.begins("one", token)
+    server.refused.add(token)
+
+    first, second = server.end()
+
+    assert Server.token(first) == token != Server.token(second)
+    assert told(second).claims["sub"] == "sub_1"
+
+
+@pytest.mark.parametrize("silent", [True, False])
+def test_server_that_never_answers_is_not_told_of_each(silent: bool) -> None:
+    server = Server(silent=silent)
+    for name in range(9):
+        server.begins(f"session-{name}", server.gateway.access_token(USERS[0]))
+
+    assert len(server.end()) == (3 if silent else 9)
