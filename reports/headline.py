@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 from reports.escaping import one_line, shortened
 from reports.exchanges import curl
+from reports.repeats import selection
 from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict, deciding_levels, many
 
 # What a run generates for each rule, unless it is told otherwise.
@@ -67,7 +67,7 @@ def again(result: RunResult, rule: RuleResult) -> str:
     seed = result.run.get("seed")
     if seed is not None and "--seed" not in command:
         command += f" --seed {seed}"
-    return f"{command} --only {shlex.quote(rule.id)}"
+    return f"{command}{selection(rule)}"
 
 
 def by_hand(result: RunResult, rule: RuleResult, check: CheckResult) -> str:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from reports.verdicts import CheckResult, RunResult, Verdict
+from reports.verdicts import CheckResult, RuleResult, RunResult, Verdict
 
 SCHEMA: Final = "gateproof/replay/1"
 FOLDER: Final = "replay"
+# What is about all that a run received is repeated by a run with the rules that brought it up.
+RUN: Final = "run"
 # A check that kept nothing of its own is repeated by its name and the seed of its run.
 _BY_NAME: Final[Mapping[str, str]] = {"kind": "check"}
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
 def render(result: RunResult) -> dict[str, bytes]:
-    """A file for each failed check."""
+    """A file for each failed check that can be repeated alone."""
     documents = dict(failures(result))
     return {
         path: (json.dumps(documents[check], indent=1) + "\n").encode("ascii")
@@ -43,9 +46,11 @@ def failures(result: RunResult) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def paths(result: RunResult) -> dict[str, str]:
-    """By the identifier of each failed check, its file below the folder of the report."""
+    """By the identifier of each failed check that can be repeated alone, its file below the report."""
     found: dict[str, str] = {}
     for check in _failed(result):
+        if _is_of_a_run(check):
+            continue
         name = _NOT_IN_A_NAME.sub("-", check.id).strip("-.")
         path, number = f"{FOLDER}/{name}.json", 2
         while path in found.values():
@@ -54,11 +59,26 @@ def paths(result: RunResult) -> dict[str, str]:
     return found
 
 
+def selection(rule: RuleResult) -> str:
+    """What the command of the run has to select so that the rule fails again: that, and little else."""
+    failed = [check for check in rule.checks if check.verdict is Verdict.FAILED]
+    beside: list[str] = []
+    if failed and all(map(_is_of_a_run, failed)):
+        beside = [str(each) for each in (failed[0].replay or {}).get("rules") or ()]
+        if not beside:
+            return ""
+    return "".join(f" --only {shlex.quote(each)}" for each in dict.fromkeys([rule.id, *beside]))
+
+
 def story(check: CheckResult) -> list[str]:
     """The history that a failure is about, a sentence a step; nothing for any other failure."""
     replay = check.replay or {}
     told = replay.get("story") if replay.get("kind") == "history" else None
     return [str(sentence) for sentence in told] if isinstance(told, list | tuple) else []
+
+
+def _is_of_a_run(check: CheckResult) -> bool:
+    return (check.replay or {}).get("kind") == RUN
 
 
 def _failed(result: RunResult) -> list[CheckResult]:

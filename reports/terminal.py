@@ -20,7 +20,7 @@ from reports.escaping import visible
 from reports.exchanges import Shown, answer_text, curl, outcome, request_text
 from reports.fault_matrix import faults_in_a_line
 from reports.headline import decides, has_own_ca, is_partial
-from reports.repeats import story
+from reports.repeats import selection, story
 from reports.signs import SIGNS
 from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict, deciding_levels, many
 
@@ -151,8 +151,9 @@ def failures(
                 _field(screen, "spec", rule.section)
                 _course(screen, check, own_ca=has_own_ca(result))
                 _field(screen, "next", steps.get(rule.id, ""))
-                _by_launching(screen, check, repeats.get(check.id) or f"{again} --only {rule.id}")
-                _field(screen, "again", f"{again} --only {rule.id}")
+                once_more = f"{again}{selection(rule)}"
+                _by_launching(screen, check, repeats.get(check.id) or once_more)
+                _field(screen, "again", once_more)
                 _field(screen, "replay", "" if check.scenario else repeats.get(check.id, ""))
                 _field(screen, "more", f"gateproof explain {rule.id}")
                 screen.say()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -64,7 +65,7 @@ def _diagnosis(target: Target) -> Diagnosis:
     """A target is started where it has to be, asked a little, and stopped; an agent has one run."""
     from conformance.run.agent_diagnosis import diagnose_agent  # noqa: PLC0415
     from conformance.run.diagnosis import diagnose, diagnose_service  # noqa: PLC0415
-    from conformance.run.inquiry import inquire  # noqa: PLC0415
+    from conformance.run.inquiry import inquire, inquire_service  # noqa: PLC0415
     from conformance.run.prepare import prepare  # noqa: PLC0415
     from conformance.run.prepare_agent import prepare_agent  # noqa: PLC0415
     from conformance.run.prepare_service import prepare_service  # noqa: PLC0415
@@ -78,8 +79,8 @@ def _diagnosis(target: Target) -> Diagnosis:
             return diagnose_agent(prepare_agent(target, folder, 0, stack).context)
         if isinstance(target, ServiceTarget):
             context = prepare_service(target, folder, 0, stack).context
-            by_hand = target.launch is None
-            return diagnose_service(context, settings(context.world, target) if by_hand else {})
+            told = settings(context.world, target) if target.launch is None else {}
+            return diagnose_service(context, told, inquire_service(context.target))
         prepared = prepare(target, folder, 0, stack)
         # Where something is amiss already, a sign-in would fail for that and not for its pages.
         doubts = inquire(target) or rehearse(prepared.context)
@@ -91,7 +92,8 @@ def _tell(settings: Mapping[str, str]) -> None:
     if settings:
         print("while gateproof runs, the world around the service is")
     for name, value in settings.items():
-        print(f"  {name}={value}")
+        # As a shell reads it: several scopes have spaces between them, and so may a path.
+        print(f"  {name}={shlex.quote(value)}")
 
 
 def _headline(found: Diagnosis) -> str:

@@ -209,17 +209,13 @@ def _named(paths: Iterable[Path]) -> str:
 
 def _repeats(arguments: argparse.Namespace, result: RunResult) -> dict[str, str]:
     """For each failed check of which there is a file to repeat it with, the command that does."""
-    from conformance.checks import index  # noqa: PLC0415
     from reports.repeats import paths  # noqa: PLC0415
 
-    checks = (check for found in index(result.role).values() for check in found)
-    # What is about a whole run is repeated by a whole run.
-    whole = {name for check in checks if check.whole_run for name in check.ids()}
     target = ["--target", str(arguments.target)] if arguments.target is not None else []
     return {
         check: shlex.join(["gateproof", "replay", str(arguments.out / path), *target])
         for check, path in paths(result).items()
-        if check not in whole and (arguments.out / path).is_file()
+        if (arguments.out / path).is_file()
     }
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from conformance.check import Check, check_of
 from conformance.checks import index, modules
+from conformance.claims import repeat_with
 from conformance.run.contexts import Context
 from conformance.run.judge import harness_error, judge
 from conformance.run.received import Survey
@@ -15,8 +16,11 @@ from conformance.wire.exchange import Exchange
 from conformance.wire.keyring import Keyring
 from reports.exchanges import Shown
 from reports.redaction import Redactor
+from reports.repeats import RUN
 from reports.verdicts import CheckResult
 
+# Where more rules than these brought something to light, all of the run is repeated.
+_FEW = 3
 Question = Callable[[Survey], None]
 
 
@@ -63,7 +67,16 @@ def conclude(
 
 
 def _asking(question: Question, survey: Survey) -> Callable[[], None]:
-    return lambda: question(survey)
+    """The question, and what is needed to ask it again: the rules whose checks brought a leak to light."""
+    checks = {leak.check for leak in survey.leaks}
+    rules = sorted({check.partition("/")[0] for check in checks})
+    few = rules if len(rules) <= _FEW and all("/" in check for check in checks) else []
+
+    def ask() -> None:
+        repeat_with({"kind": RUN, "rules": few})
+        question(survey)
+
+    return ask
 
 
 def _questions(role: str) -> Mapping[str, Question]:

@@ -88,7 +88,9 @@ def diagnose(name: str, context: RunContext, doubts: Sequence[str]) -> Diagnosis
     )
 
 
-def diagnose_service(context: ServiceContext, settings: Mapping[str, str]) -> Diagnosis:
+def diagnose_service(
+    context: ServiceContext, settings: Mapping[str, str], doubts: Sequence[str]
+) -> Diagnosis:
     """What is known of a service that has answered."""
     return Diagnosis(
         name=context.target.name,
@@ -96,6 +98,7 @@ def diagnose_service(context: ServiceContext, settings: Mapping[str, str]) -> Di
         prospects=tuple(_of_a_service(context.capabilities)),
         missing=context.missing,
         advice=tuple(_advice_on_a_service(context)),
+        doubts=tuple(doubts),
         settings=settings,
     )
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from conformance.run.prepare import target_place
+from conformance.run.prepare_service import unrecorded
 from conformance.target import doubts
-from conformance.target.model import GatewayTarget
+from conformance.target.model import GatewayTarget, ServiceTarget
 from conformance.wire import agent, backend
 from conformance.wire.client import RateLimited, TargetSilent, Wire
 from conformance.wire.exchange import Request
@@ -27,6 +28,23 @@ def inquire(target: GatewayTarget) -> list[str]:
     finally:
         wire.close()
     return found
+
+
+def inquire_service(target: ServiceTarget) -> list[str]:
+    """Whether the operation is where the target file says: without a token, it is refused there."""
+    service = unrecorded(target)
+    try:
+        answer = service.operate()
+    except (RateLimited, TargetSilent) as reason:
+        return [str(reason)]
+    finally:
+        service.wire.close()
+    if answer.status not in doubts.NOTHING_THERE and answer.answer is not None:
+        return []
+    what = f"{answer.request.method} {target.operation.path} without a token"
+    keys = "path and tool" if target.operation.kind == "mcp" else "method and path"
+    file = f" of {target.file.name}" if target.file is not None else ""
+    return [f"{what}: {answer.outcome()}, expected status 401; are {keys} right under [operation]{file}?"]
 
 
 def _listed(target: GatewayTarget) -> Iterator[tuple[str, Sequence[Request]]]:

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from conformance.run.authority import Authority
 from conformance.run.embedded import Embedded, embedded_service
 from conformance.run.introduction import Introduction, introduced
-from conformance.run.prepare import CannotRun, Distrusted, Prepared, launched
+from conformance.run.prepare import CannotRun, Distrusted, Prepared, launched, said_at_launch
 from conformance.run.service_context import ServiceContext
 from conformance.run.service_world import ServiceWorld, environment, kept_folder, set_up, settings
 from conformance.service import Service
@@ -26,6 +26,7 @@ from conformance.wire.client import RateLimited, Wire
 from conformance.wire.connections import DISTRUSTED
 from conformance.wire.keyring import Keyring
 from conformance.wire.place import Place, origin
+from conformance.wire.secret import Secret
 
 METADATA_PATH = "/.well-known/oauth-protected-resource"
 # What a service could offer that it does not, and how.
@@ -141,13 +142,14 @@ def _started(
             told=environment(world, target, authority),
         )
     except LaunchFailed as failure:
-        raise CannotRun(str(failure)) from failure
+        told = Secret("proxy_client_secret", world.gateway.setup.proxy_client_secret)
+        raise CannotRun(said_at_launch(failure, target, [told])) from failure
 
 
-def _introduced(target: ServiceTarget, world: ServiceWorld) -> tuple[Introduction, str]:
-    """Asks for the metadata, and fails where nothing answers; gives why the certificate was refused."""
+def unrecorded(target: ServiceTarget) -> Service:
+    """The service as it is asked before any check; whoever asks closes its wire."""
     wire = Wire((service_place(target),), timeout_s=target.limits.request_timeout_s, record=lambda _: None)
-    service = Service(
+    return Service(
         service_url=target.service_url,
         metadata_url=metadata_url(target),
         operation=target.operation,
@@ -155,13 +157,18 @@ def _introduced(target: ServiceTarget, world: ServiceWorld) -> tuple[Introductio
         patient=wire,
         keyring=Keyring(),
     )
+
+
+def _introduced(target: ServiceTarget, world: ServiceWorld) -> tuple[Introduction, str]:
+    """Asks for the metadata, and fails where nothing answers; gives why the certificate was refused."""
+    service = unrecorded(target)
     try:
         launched_within_s = target.launch.timeout_s if target.launch is not None else 0.0
         found = introduced(service, guessed=target.metadata_url is None, launched_within_s=launched_within_s)
     except RateLimited as limited:
         raise CannotRun(f"the service cannot be reached: {limited}") from limited
     finally:
-        wire.close()
+        service.wire.close()
     if found.met.answer is not None:
         return found, ""
     why = found.met.failure or "no answer"

@@ -130,7 +130,9 @@ def _known(failure: Stored, where: str) -> None:
     if failure.check not in checks:
         raise NotAFailure(f"{where}: this gateproof has no check {failure.check} for the role {failure.role}")
     if checks[failure.check].whole_run:
-        said = "is about everything that a run has received: repeat the run"
+        rules = failure.repeat.get("rules") or ()
+        beside = "".join(f" --only {rule}" for rule in [failure.check.partition("/")[0], *rules] if rules)
+        said = f"is about everything that a run has received: repeat the run{beside and ' with'}{beside}"
         raise NotAFailure(f"{where}: the check {failure.check} {said}")
     kind = failure.repeat.get("kind")
     if not isinstance(kind, str):

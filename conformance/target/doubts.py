@@ -15,7 +15,7 @@ from conformance.wire import agent, backend
 from conformance.wire.exchange import Exchange
 
 # What a server answers where nothing is, or something else.
-_NOTHING_THERE = frozenset({404, 405, 501})
+NOTHING_THERE = frozenset({404, 405, 501})
 _CREDENTIALS_REFUSED = frozenset({400, 401, 403})
 _SUCCESS = "status 200"
 
@@ -55,7 +55,7 @@ def unreachable(target: GatewayTarget | ServiceTarget, key: str, failure: str) -
 
 def _about(target: GatewayTarget, exchange: Exchange, expected: str) -> Iterator[str]:
     url, status = exchange.request.url, exchange.status
-    if status in _NOTHING_THERE:
+    if status in NOTHING_THERE:
         for resource in _resources(target):
             yield from _about_resource(target, resource, exchange, expected)
         if url == agent.registration_endpoint(target.base_url) or _is_discovery(target, url):

@@ -165,16 +165,17 @@ def launch(
 
     Without either it is taken as it starts, as an agent is.
     """
-    for host, port in addresses:
+    expected = list(addresses)
+    for host, port in expected:
         if accepts_connections(host, port):
             raise LaunchFailed(f"{host}:{port} already answers before the launch: something else runs there")
     running = _start(spec, output_file, {**environ, **(env_extra or {}), **spec.env})
     ready_url = spec.ready_url
     try:
         if ready_url is not None:
-            _wait(running, spec, lambda: answers(ready_url))
+            _wait(running, spec, lambda: answers(ready_url), ready_url)
         elif ready is not None:
-            _wait(running, spec, ready)
+            _wait(running, spec, ready, ", ".join(f"{host}:{port}" for host, port in expected))
     except BaseException:
         running.stop()
         raise
@@ -203,7 +204,7 @@ def _start(spec: Launch, output_file: Path, env: Mapping[str, str]) -> Running:
     return Running(process, output)
 
 
-def _wait(running: Running, spec: Launch, ready: Callable[[], bool]) -> None:
+def _wait(running: Running, spec: Launch, ready: Callable[[], bool], where: str) -> None:
     deadline = time.monotonic() + spec.timeout_s
     pause = _POLL_S
     while True:
@@ -216,7 +217,8 @@ def _wait(running: Running, spec: Launch, ready: Callable[[], bool]) -> None:
             return
         if time.monotonic() > deadline:
             running.stop()
-            what = f"the target was not ready within {spec.timeout_s:g} s"
+            silent = f": no answer at {where}" if where else ""
+            what = f"the target was not ready within {spec.timeout_s:g} s{silent}"
             raise LaunchFailed(what, last_lines=running.last_lines())
         time.sleep(pause)
         pause = min(pause * 1.5, 0.2)

@@ -19,6 +19,7 @@ from reference.defects.service_mcp_heard import MCP_HEARD
 from reference.defects.service_merchant_calls import MERCHANT_CALLS
 from reference.defects.service_network import NETWORK
 from reference.defects.service_new_keys import NEW_KEYS
+from reference.defects.service_pages import PAGES
 from reference.defects.service_persisting import PERSISTING
 from reference.defects.service_pointers import POINTERS
 from reference.defects.service_remembering import REMEMBERING
@@ -35,6 +36,6 @@ from reference.defects.service_ways import WAYS
 FAMILIES = (
     *(INTRODUCTION, POINTERS, BEARER, SIGNATURES, CLAIMS, SERVING, CALLS, TROUBLE, USERS, SECRETS),
     *(TRANSPORT, CERTIFICATES, ROBUSTNESS, NETWORK, MCP, REMEMBERING, WAYS, MERCHANT_CALLS, TOKEN_LIVES),
-    *(COOKIES, MCP_ASKED, PERSISTING, BUSY, MCP_HEARD, AUDIENCES, BEARER_NAMES, NEW_KEYS, LEANING),
+    *(COOKIES, MCP_ASKED, PERSISTING, BUSY, MCP_HEARD, AUDIENCES, BEARER_NAMES, NEW_KEYS, LEANING, PAGES),
 )
 DEFECTS: dict[str, ServiceDefect] = {defect.name: defect for family in FAMILIES for defect in family}

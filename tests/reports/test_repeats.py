@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from reports.repeats import paths, render, story
+from reports.repeats import paths, render, selection, story
 from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
 
 HISTORY = {"kind": "history", "steps": [{"do": "register"}], "story": ["Agent 1 registers."]}
@@ -59,3 +59,16 @@ def test_only_a_history_has_a_story() -> None:
     assert story(check("one", replay=HISTORY)) == ["Agent 1 registers."]
     assert story(check("one", replay={"kind": "race", "story": ["no"]})) == []
     assert story(check("one")) == []
+
+
+def test_what_is_about_a_run_is_repeated_by_a_run_with_what_brought_it_up() -> None:
+    def of_a_run(name: str, *rules: str) -> CheckResult:
+        return check(name, replay={"kind": "run", "rules": list(rules)})
+
+    alone = result(of_a_run("whole", "BACK-06", "ROBUST-04"))
+
+    assert paths(alone) == render(alone) == {}
+    assert selection(alone.rules[0]) == " --only ROBUST-04 --only BACK-06"
+    assert selection(result(of_a_run("whole")).rules[0]) == ""
+    assert selection(result(of_a_run("whole", "BACK-06"), check("own")).rules[0]) == " --only ROBUST-04"
+    assert selection(result(check("own", Verdict.ERROR)).rules[0]) == " --only ROBUST-04"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from conformance.check import check
+from conformance.checks.service._secrecy import EVERY, hidden
 from conformance.checks.service._trouble import failing, failing_token_endpoint, works
 from conformance.claims import LeftOut, expect, require
 from conformance.run.received import LOGGED, Survey
@@ -21,13 +22,11 @@ from conformance.run.service_world import USERS, ServiceWorld
 from conformance.service import Service, served
 from conformance.service_session import session_of
 from conformance.wire import leaks
-from conformance.wire.exchange import Exchange
 from fakes.gateway.keys import signed
 from fakes.gateway.script import Answer, Endpoint
 
 # So much later than the answer a line may be in the log.
 LOGS_WITHIN_S = 2.0
-EVERY = (MERCHANT_TOKEN, PROXY_TOKEN, PROXY_SECRET, PROXY_ID)
 # What the parties answer in trouble, with the credential that was sent to them in it.
 TROUBLE = {
     "redemption, 500": (Endpoint.REDEMPTION, 500),
@@ -54,7 +53,7 @@ def merchant_token_is_not_in_what_an_agent_gets(
     """An operation that is served shows the agent the orders and not the token that brought them."""
     answer = served(service.serve(world.gateway.access_token(case)), world.gateway.orders_of(case))
 
-    _hidden(received, [answer], MERCHANT_TOKEN)
+    hidden(received, [answer], MERCHANT_TOKEN)
 
 
 @check("SECRET-02")
@@ -67,7 +66,7 @@ def merchant_token_is_not_in_what_a_server_offers_besides(
     session = session_of(service, token)
     served(session.call(token), gateway.orders_of(USERS[0]))
 
-    _hidden(received, list(session.besides(token)), MERCHANT_TOKEN)
+    hidden(received, list(session.besides(token)), MERCHANT_TOKEN)
 
 
 @check("SECRET-06", cases=TROUBLE)
@@ -84,7 +83,7 @@ def error_shows_no_credential(
         answer, _ = failing(service, world, endpoint, trouble, world.unseen_token(USERS[0]))
     require.that(answer.answer is not None, answer.step, expected="an answer", got=answer.outcome())
 
-    _hidden(received, [answer], *EVERY)
+    hidden(received, [answer], *EVERY)
 
 
 @check("SECRET-06", cases=("redemption", "Proxy token"))
@@ -101,7 +100,7 @@ def unreadable_answer_shows_no_credential(
         answer, _ = failing_token_endpoint(service, world, _cut(gateway.proxy_token().value))
     require.that(answer.answer is not None, answer.step, expected="an answer", got=answer.outcome())
 
-    _hidden(received, [answer], *EVERY)
+    hidden(received, [answer], *EVERY)
 
 
 @check("SECRET-05")
@@ -168,17 +167,6 @@ def _quoting(world: ServiceWorld) -> dict[str, str]:
 def _cut(token: str) -> Answer:
     """JSON with this token that breaks off behind it."""
     return Answer(body=f'{{"access_token": "{token}", "token_type": "Bearer", "expires_'.encode())
-
-
-def _hidden(received: ServiceReceived, answers: list[Exchange], *kinds: str) -> None:
-    found = received.leaks_of(answers, *kinds)
-
-    expect.that(
-        not found,
-        f"{len(answers)} answers to the agent",
-        expected="no credential of the backend's",
-        got="; ".join(dict.fromkeys(leak.said() for leak in found[:4])),
-    )
 
 
 def _clean(survey: Survey, *kinds: str) -> None:

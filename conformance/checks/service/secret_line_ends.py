@@ -6,8 +6,8 @@ import time
 
 from conformance.check import check
 from conformance.checks.service._proxy_calls import serves
+from conformance.checks.service._secrecy import EVERY
 from conformance.checks.service._trouble import failing, failing_token_endpoint, settles, works
-from conformance.checks.service.secret import EVERY
 from conformance.claims import LeftOut, expect
 from conformance.run.service_received import ServiceReceived
 from conformance.run.service_world import USERS, ServiceWorld

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -134,12 +135,14 @@ def test_operator_learns_what_to_tell_the_service_before_it_runs(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PROXY_1_SECRET", "something-of-some-length")
     port = free_ports(1)[0]
-    Path("acme.toml").write_text(SERVICE + WORLD.format(port=port))
+    Path("acme.toml").write_text(SERVICE + WORLD.format(port=port) + 'scopes = ["orders:read", "more"]')
 
     assert main(["doctor", "--target", "acme.toml"]) == 3
 
     told, complaint = capsys.readouterr()
     assert f"GATEPROOF_AUTHORIZATION_SERVER=https://127.0.0.1:{port}/res_1" in told
+    # A shell may read it.
+    assert "GATEPROOF_SCOPES='orders:read more'" in told
     # The service may run in another folder.
     assert f"GATEPROOF_CA_FILE={tmp_path / 'acme-world' / 'ca.pem'}" in told
     assert "something-of-some-length" not in told + complaint
@@ -173,3 +176,35 @@ def test_operator_learns_what_would_make_more_rules_testable(
         ("address the service by https", "TLS-01"),
     ):
         assert any(text in part and f"tested then (1): {rule}" in part for part in advice), advice
+
+
+def test_operation_that_is_not_there_is_doubted_before_a_run_fails_for_it(
+    refusing: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PROXY_1_SECRET", "something-of-some-length")
+    text = SERVICE.replace("https://127.0.0.1:9", refusing).replace('"/orders"', '"/orders"\nmethod = "GET"')
+    (tmp_path / "acme.toml").write_text(text + WORLD.format(port=free_ports(1)[0]))
+
+    assert main(["doctor", "--target", str(tmp_path / "acme.toml")]) == 0
+
+    said = " ".join(capsys.readouterr().out.split())
+    assert "answers, but not as its target file says" in said
+    assert "GET /orders without a token: status 404, expected status 401" in said
+    assert "are method and path right under [operation] of acme.toml?" in said
+
+
+def test_service_that_ends_at_its_launch_is_quoted_with_its_secret_masked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = (
+        "import os; raise SystemExit(f\"no such key {os.environ['GATEPROOF_PROXY_CLIENT_SECRET']} of mine\")"
+    )
+    launched = f"[launch]\ncommand = {json.dumps([sys.executable, '-c', program])}"
+    service = SERVICE.replace("127.0.0.1:9", f"127.0.0.1:{free_ports(1)[0]}")
+    (tmp_path / "acme.toml").write_text(service + launched)
+
+    assert main(["doctor", "--target", str(tmp_path / "acme.toml")]) == 3
+
+    said = capsys.readouterr().err
+    assert "the target ended before it was ready: exit code 1; it printed:" in said
+    assert "no such key ⟨proxy_client_secret#1⟩ of mine" in said

@@ -1,0 +1,30 @@
+"""The claim that the backend's credentials are in none of the answers to an agent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from conformance.claims import expect
+from conformance.run.service_received import (
+    MERCHANT_TOKEN,
+    PROXY_ID,
+    PROXY_SECRET,
+    PROXY_TOKEN,
+    ServiceReceived,
+)
+from conformance.wire.exchange import Exchange
+from reports.verdicts import many
+
+EVERY = (MERCHANT_TOKEN, PROXY_TOKEN, PROXY_SECRET, PROXY_ID)
+
+
+def hidden(received: ServiceReceived, answers: Sequence[Exchange], *kinds: str) -> None:
+    """None of these answers has a credential of these kinds in it."""
+    found = received.leaks_of(answers, *kinds)
+
+    expect.that(
+        not found,
+        f"{many(len(answers), 'answer')} to the agent",
+        expected="no credential of the backend's",
+        got="; ".join(dict.fromkeys(leak.said() for leak in found[:4])),
+    )

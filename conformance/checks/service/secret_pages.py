@@ -1,0 +1,70 @@
+"""Credentials are on no page that is there for whoever asks: nobody needs a token to look at it."""
+
+from __future__ import annotations
+
+from conformance.check import check
+from conformance.checks.service._secrecy import hidden
+from conformance.run.service_received import (
+    MERCHANT_TOKEN,
+    PROXY_ID,
+    PROXY_SECRET,
+    PROXY_TOKEN,
+    ServiceReceived,
+)
+from conformance.run.service_world import USERS, ServiceWorld
+from conformance.service import Service, served
+from conformance.wire.exchange import Exchange
+
+# Where frameworks, their debugging aids and people put what is to be seen of a running program.
+PAGES = (
+    "/",
+    "/debug",
+    "/debug/vars",
+    "/health",
+    "/healthz",
+    "/status",
+    "/info",
+    "/metrics",
+    "/env",
+    "/config",
+    "/actuator/env",
+    "/actuator/httpexchanges",
+    "/cache",
+    "/logs",
+    "/trace",
+    "/tokens",
+    "/sessions",
+)
+
+
+@check("SECRET-02")
+def merchant_token_is_on_no_open_page(
+    service: Service, world: ServiceWorld, received: ServiceReceived
+) -> None:
+    """What a service shows of itself to whoever asks has no merchant token in it."""
+    hidden(received, _open_pages(service, world), MERCHANT_TOKEN)
+
+
+@check("SECRET-03")
+def proxy_token_is_on_no_open_page(service: Service, world: ServiceWorld, received: ServiceReceived) -> None:
+    """Nor has it a Proxy token."""
+    hidden(received, _open_pages(service, world), PROXY_TOKEN)
+
+
+@check("SECRET-04")
+def proxy_client_is_on_no_open_page(service: Service, world: ServiceWorld, received: ServiceReceived) -> None:
+    """Nor the Proxy client's secret, or its ID."""
+    hidden(received, _open_pages(service, world), PROXY_SECRET, PROXY_ID)
+
+
+def _open_pages(service: Service, world: ServiceWorld) -> list[Exchange]:
+    """What the usual addresses answer without a token, just after one was served; after silence, no more."""
+    served(service.serve(world.gateway.access_token(USERS[0])), world.gateway.orders_of(USERS[0]))
+    answers = list[Exchange]()
+    for path in PAGES:
+        if path == service.operation.path:
+            continue
+        answers.append(service.fetch(f"{service.service_url}{path}", f"page {path}"))
+        if answers[-1].answer is None:
+            break
+    return answers

@@ -1,0 +1,55 @@
+"""Services with a page for whoever develops them, which shows whoever asks what is at hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from reference.defects.meddling import Answered, Asked, meddling
+from reference.defects.service_defect import ServiceDefect, defect
+from reference.defects.service_secrets import merchant_token, proxy_secret, proxy_token
+from reference.service.backend import Backend
+from reference.service.policy import redemption
+from reference.service.policy.redemption import CallFacts
+from reference.service.wire import Outgoing
+
+_JSON = (("content-type", "application/json"),)
+
+
+def showing(path: str, credential: Callable[[CallFacts], str]) -> dict[str, Any]:
+    """The page shows a credential of the call to the merchant that came last."""
+    last: list[str] = []
+
+    def merchant_request(facts: CallFacts) -> Outgoing:
+        last[:] = [credential(facts)]
+        return redemption.merchant_request(facts)
+
+    def change(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
+        if (asked.method, asked.path) != ("GET", path):
+            return answered
+        return Answered(status=200, headers=_JSON, body=json.dumps({"last": last}).encode())
+
+    return {"merchant_request": merchant_request, "around": meddling(change)}
+
+
+PAGES: tuple[ServiceDefect, ...] = (
+    defect(
+        "merchant-token-on-a-debugging-page",
+        "A page that needs no token shows the merchant token of the last call.",
+        "SECRET-02",
+        **showing("/debug", merchant_token),
+    ),
+    defect(
+        "proxy-token-among-the-metrics",
+        "The metrics, which need no token, show the Proxy token of the last call.",
+        "SECRET-03",
+        **showing("/metrics", proxy_token),
+    ),
+    defect(
+        "proxy-secret-on-a-page-of-settings",
+        "A page that needs no token shows the settings with the Proxy client's secret.",
+        "SECRET-04",
+        **showing("/actuator/env", proxy_secret),
+    ),
+)
