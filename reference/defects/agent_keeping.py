@@ -98,7 +98,7 @@ KEEPING: tuple[AgentDefect, ...] = (
     defect(
         "expiry-by-another-word-is-the-end",
         "A kept token is replaced where the challenge says invalid_token, and nowhere else.",
-        "AGENT-09",
+        "AGENT-09 ROBUST-02",
         metadata_url=only_where_it_is_said_why,
     ),
     defect(
