@@ -8,7 +8,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 
 from reports.escaping import one_line, shortened
 from reports.exchanges import curl
-from reports.repeats import selection
+from reports.repeats import selection, without_selection
 from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict, deciding_levels, many
 
 # What a run generates for each rule, unless it is told otherwise.
@@ -63,7 +63,7 @@ def tried(result: RunResult) -> dict[str, str]:
 
 def again(result: RunResult, rule: RuleResult) -> str:
     """The command that repeats this rule's checks with the choices of this run."""
-    command = str(result.run.get("command") or f"gateproof run {result.role}")
+    command = without_selection(str(result.run.get("command") or f"gateproof run {result.role}"))
     seed = result.run.get("seed")
     if seed is not None and "--seed" not in command:
         command += f" --seed {seed}"

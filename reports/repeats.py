@@ -16,6 +16,9 @@ FOLDER: Final = "replay"
 RUN: Final = "run"
 # A check that kept nothing of its own is repeated by its name and the seed of its run.
 _BY_NAME: Final[Mapping[str, str]] = {"kind": "check"}
+# What says how much of the catalogue a run asks, for how long, and what decides.
+_WITH_A_VALUE = {"--only", "--skip", "--shard", "--baseline", "--profile", "--minutes", "--database"}
+_FLAGS = {"--certify", "--strict"}
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
@@ -49,7 +52,7 @@ def paths(result: RunResult) -> dict[str, str]:
     """By the identifier of each failed check that can be repeated alone, its file below the report."""
     found: dict[str, str] = {}
     for check in _failed(result):
-        if _is_of_a_run(check):
+        if is_of_a_run(check):
             continue
         name = _NOT_IN_A_NAME.sub("-", check.id).strip("-.")
         path, number = f"{FOLDER}/{name}.json", 2
@@ -62,12 +65,31 @@ def paths(result: RunResult) -> dict[str, str]:
 def selection(rule: RuleResult) -> str:
     """What the command of the run has to select so that the rule fails again: that, and little else."""
     failed = [check for check in rule.checks if check.verdict is Verdict.FAILED]
-    beside: list[str] = []
-    if failed and all(map(_is_of_a_run, failed)):
-        beside = [str(each) for each in (failed[0].replay or {}).get("rules") or ()]
-        if not beside:
-            return ""
-    return "".join(f" --only {shlex.quote(each)}" for each in dict.fromkeys([rule.id, *beside]))
+    if failed and all(map(is_of_a_run, failed)):
+        return selected(rule.id, (failed[0].replay or {}).get("rules"))
+    return selected(rule.id, [rule.id])
+
+
+def selected(rule: str, beside: object) -> str:
+    """The same for a rule and those that brought its failure up; without any, it is all of the run."""
+    if not isinstance(beside, list | tuple) or not beside:
+        return ""
+    return "".join(f" --only {shlex.quote(each)}" for each in dict.fromkeys([rule, *map(str, beside)]))
+
+
+def without_selection(command: str) -> str:
+    """The command of a run, for whoever selects anew."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return command
+    kept, rest = list[str](), iter(words)
+    for word in rest:
+        if word in _WITH_A_VALUE:
+            next(rest, None)
+        elif word not in _FLAGS:
+            kept.append(word)
+    return shlex.join(kept)
 
 
 def story(check: CheckResult) -> list[str]:
@@ -77,7 +99,8 @@ def story(check: CheckResult) -> list[str]:
     return [str(sentence) for sentence in told] if isinstance(told, list | tuple) else []
 
 
-def _is_of_a_run(check: CheckResult) -> bool:
+def is_of_a_run(check: CheckResult) -> bool:
+    """True where no request and no check by itself shows the failure again."""
     return (check.replay or {}).get("kind") == RUN
 
 

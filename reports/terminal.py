@@ -20,7 +20,7 @@ from reports.escaping import visible
 from reports.exchanges import Shown, answer_text, curl, outcome, request_text
 from reports.fault_matrix import faults_in_a_line
 from reports.headline import decides, has_own_ca, is_partial
-from reports.repeats import selection, story
+from reports.repeats import is_of_a_run, selection, story
 from reports.signs import SIGNS
 from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict, deciding_levels, many
 
@@ -144,7 +144,8 @@ def failures(
     """
     for verdict in (Verdict.FAILED, Verdict.ERROR):
         for rule in result.rules:
-            broken = [check for check in rule.checks if check.verdict is verdict]
+            # What can be repeated alone comes first, and is the one that is shown in full.
+            broken = sorted((check for check in rule.checks if check.verdict is verdict), key=is_of_a_run)
             for check in broken[:1]:
                 _claim(screen, check)
                 _field(screen, "rule", f"{rule.title} [{rule.level}]")

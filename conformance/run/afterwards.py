@@ -8,19 +8,15 @@ from dataclasses import dataclass
 
 from conformance.check import Check, check_of
 from conformance.checks import index, modules
-from conformance.claims import repeat_with
 from conformance.run.contexts import Context
 from conformance.run.judge import harness_error, judge
-from conformance.run.received import Survey
+from conformance.run.received import Survey, brought_up
 from conformance.wire.exchange import Exchange
 from conformance.wire.keyring import Keyring
 from reports.exchanges import Shown
 from reports.redaction import Redactor
-from reports.repeats import RUN
 from reports.verdicts import CheckResult
 
-# Where more rules than these brought something to light, all of the run is repeated.
-_FEW = 3
 Question = Callable[[Survey], None]
 
 
@@ -67,13 +63,10 @@ def conclude(
 
 
 def _asking(question: Question, survey: Survey) -> Callable[[], None]:
-    """The question, and what is needed to ask it again: the rules whose checks brought a leak to light."""
-    checks = {leak.check for leak in survey.leaks}
-    rules = sorted({check.partition("/")[0] for check in checks})
-    few = rules if len(rules) <= _FEW and all("/" in check for check in checks) else []
+    """The question, which another run is asked again; by which rules alone, it may know better."""
 
     def ask() -> None:
-        repeat_with({"kind": RUN, "rules": few})
+        brought_up(())
         question(survey)
 
     return ask

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
@@ -36,6 +38,9 @@ from conformance.wire.secret import Secret
 from fakes.merchant import users as merchant_users
 
 _LAUNCH_TRIES = 3
+# What whoever runs gateproof has in the environment, and a target that was launched may print.
+_SECRET_NAME = re.compile(r"PASS(WORD|WD|PHRASE)|SECRET|TOKEN|CREDENTIAL|_KEY$|_PW$", re.IGNORECASE)
+_IN_AN_ADDRESS = re.compile(r"://[^/\s:@]*:([^/\s@]+)@")
 # Of what a target printed that did not get ready: lines, and characters of them.
 _LINES_SHOWN, _MOST_SHOWN = 20, 8 * 1024
 
@@ -294,8 +299,10 @@ def said_at_launch(
     failure: LaunchFailed, target: GatewayTarget | ServiceTarget, secrets: Sequence[Secret]
 ) -> str:
     """What the launch says, and the target's last lines with all masked that looks like a secret."""
-    given = {**target.reach.headers, **(target.launch.env if target.launch is not None else {})}
+    inherited = {name: value for name, value in os.environ.items() if _SECRET_NAME.search(name)}
+    given = {**inherited, **target.reach.headers, **(target.launch.env if target.launch is not None else {})}
     known = [*secrets, *(Secret("setting", value) for value in given.values())]
+    known += [Secret("password", value) for value in _IN_AN_ADDRESS.findall(failure.last_lines)]
     printed = Keyring(secrets=known).redactor().text(failure.last_lines).strip()
     lines = "\n".join(printed.splitlines()[-_LINES_SHOWN:])[-_MOST_SHOWN:]
     return f"{failure}; it printed:\n{lines}" if lines else str(failure)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import base64
 import binascii
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import chain
 from typing import Any, Protocol
 from urllib.parse import unquote_plus
 
+from conformance.claims import repeat_with
 from conformance.run.newest import MOST, Newest
 from conformance.target.model import GatewayTarget
 from conformance.wire import leaks
@@ -18,6 +19,7 @@ from conformance.wire.exchange import Answer, Exchange, Request
 from conformance.wire.place import origin
 from conformance.wire.shared_runs import apart
 from fakes.merchant.records import Kind, MintedToken
+from reports.repeats import RUN
 
 MERCHANT_KINDS = {"refresh_token": "merchant_refresh_token", "access_token": "merchant_access_token"}
 # How many characters of a log there were to be searched.
@@ -29,6 +31,8 @@ _MOST_LEAKS = 20
 _MOST_OTHERS = 20_000
 # The merchant forgets its oldest secrets one day: after so many answers it is asked for those of meanwhile.
 _ANSWERS_BETWEEN = 1000
+# Where more rules than these brought something to light, all of the run is repeated.
+_FEW = 3
 
 
 class Mint(Protocol):
@@ -56,6 +60,17 @@ class Leak:
         written = "" if self.how == "as it is" else f", {self.how}"
         kind = self.kind.replace("_", " ")
         return f"{kind} in the {self.part} of an answer to the {self.party} ({self.step}{written})"
+
+
+def brought_up(found: Sequence[Leak]) -> None:
+    """Keeps the rules whose checks brought these to light: a run with them sees the failure again.
+
+    Where that is not known, or they are many, all of the run does.
+    """
+    checks = {leak.check for leak in found}
+    rules = sorted({check.partition("/")[0] for check in checks})
+    known = len(rules) <= _FEW and all("/" in check for check in checks)
+    repeat_with({"kind": RUN, "rules": rules if known else []})
 
 
 @dataclass(kw_only=True, slots=True)

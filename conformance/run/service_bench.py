@@ -46,7 +46,6 @@ class ServiceBench:
 
     def begin(self, check_id: str) -> None:
         """A new check: the world is honest again, the service over its trouble, and nothing written down."""
-        self.received.begin(check_id)
         self.world.gateway.script.clear()
         # A check that failed half-way leaves the service with a Proxy token that it took away.
         self.world.gateway.revive_proxy_tokens()
@@ -55,6 +54,8 @@ class ServiceBench:
         self._patient.begin()
         self.service = self._fresh()
         calm(self.service, self.world)
+        # What an answer until here has in it is the last check's doing.
+        self.received.begin(check_id)
         self.seen.clear()
 
     def close(self) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from conformance.run.service_world import USERS, ServiceWorld
+from conformance.run.service_world import ServiceWorld
 from conformance.wire import jose, mcp
 from conformance.wire.exchange import Exchange, Request
 from conformance.wire.keyring import Keyring
@@ -35,24 +35,28 @@ class OpenSessions:
         endings = self._endings.copy()
         self._endings.clear()
         for ending in endings:
-            if self._unended < _MOST_UNENDED:
-                ended = self._ended(ending, send, keyring)
-                self._unended = self._unended + 1 if ended.answer is None else 0
+            for request in self._ways(ending, keyring):
+                if self._unended == _MOST_UNENDED:
+                    return
+                answer = send(_STEP, request)
+                self._unended = self._unended + 1 if answer.answer is None else 0
+                if answer.status != 401:
+                    break
 
-    def _ended(self, ending: Request, send: SendOnce, keyring: Keyring) -> Exchange:
-        """The answer to this, or to the same with a good token where the session's own is good no more."""
-        token = jose.read(next((value for _, value in ending.headers), "").rpartition(" ")[2])
-        # A key that is gone would be looked for.
-        if token is not None and token.header.get("kid") in {
-            key.kid for key in self._world.gateway.core_keys
-        }:
-            answer = send(_STEP, ending)
-            if answer.status != 401:
-                return answer
-        subject = token.claims.get("sub") if token is not None else None
-        changes = {"sub": subject} if isinstance(subject, str) else {}
-        good = self._world.gateway.access_token(USERS[0], **changes)
-        keyring.add(Secret("access_token", good))
-        rest = [pair for pair in ending.headers if pair[0].lower() != "authorization"]
-        bearer = ("Authorization", f"Bearer {good}")
-        return send(_STEP, replace(ending, headers=(bearer, *rest)))
+    def _ways(self, ending: Request, keyring: Keyring) -> Iterator[Request]:
+        """The request itself, and the same with another token of its user, whose first may be good no more.
+
+        Under a key that is gone nothing is sent: it would be looked for. Whose token never was a user's began
+        its session with a server that asks nobody, and is not told of a better one.
+        """
+        gateway = self._world.gateway
+        own = next((value for _, value in ending.headers), "").rpartition(" ")[2]
+        token, user = jose.read(own), gateway.user_of(own)
+        if token is not None and token.header.get("kid") in {key.kid for key in gateway.core_keys}:
+            yield ending
+        if token is not None and user is not None:
+            subject = token.claims.get("sub")
+            good = gateway.access_token(user, **({"sub": subject} if isinstance(subject, str) else {}))
+            keyring.add(Secret("access_token", good))
+            rest = [pair for pair in ending.headers if pair[0].lower() != "authorization"]
+            yield replace(ending, headers=(("Authorization", f"Bearer {good}"), *rest))

@@ -22,6 +22,7 @@ from conformance.run.faces import OF_THE_AUTHORITY, faces
 from conformance.run.ports import kept_port
 from conformance.run.service_doors import ServiceDoors
 from conformance.target.model import Address, ServiceTarget, World
+from conformance.wire.exchange import Exchange
 from conformance.wire.secret import Secret
 from fakes.door import Door
 from fakes.gateway.application import application, base_routes, core_routes, merchant_routes
@@ -75,6 +76,8 @@ class Standing:
     # It was given the time of rule SERVE-02 to find a key that was added, and did not.
     finds_no_keys: bool = False
     discovers_again: bool = True
+    # What its open pages answered, once they were asked for.
+    open_pages: list[Exchange] = field(default_factory=list)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,7 @@ from conformance.run.options import RunOptions
 from conformance.run.stored_race import KIND as RACE
 from conformance.run.stored_race import NoRace, stored_race
 from reports import record
-from reports.repeats import SCHEMA, failures
+from reports.repeats import SCHEMA, failures, selected, without_selection
 
 _BY_NAME = "check"
 _LARGEST = 16 * 1024 * 1024
@@ -130,9 +130,9 @@ def _known(failure: Stored, where: str) -> None:
     if failure.check not in checks:
         raise NotAFailure(f"{where}: this gateproof has no check {failure.check} for the role {failure.role}")
     if checks[failure.check].whole_run:
-        rules = failure.repeat.get("rules") or ()
-        beside = "".join(f" --only {rule}" for rule in [failure.check.partition("/")[0], *rules] if rules)
-        said = f"is about everything that a run has received: repeat the run{beside and ' with'}{beside}"
+        beside = selected(failure.check.partition("/")[0], failure.repeat.get("rules"))
+        command = f"{without_selection(shlex.join(failure.command))}{beside}"
+        said = f"is about everything that a run has received: repeat the run by {command}"
         raise NotAFailure(f"{where}: the check {failure.check} {said}")
     kind = failure.repeat.get("kind")
     if not isinstance(kind, str):

@@ -198,6 +198,10 @@ class ScriptedGateway:
         """Redemption takes this for a token of the user's: who else looks at it is the service's business."""
         self._redeemable[token] = user
 
+    def user_of(self, token: str) -> str | None:
+        """Whose token redemption takes this for."""
+        return self._redeemable.get(token)
+
     def orders_of(self, user: str) -> list[dict[str, str]]:
         """The user's orders, with identifiers that stand nowhere else."""
         if user not in self._orders:
@@ -260,7 +264,7 @@ class ScriptedGateway:
         if not authorization or not proxy:
             return Replied(status=400, document={"error": "invalid_request"})
         scheme, _, bearer = authorization.partition(" ")
-        user = self._redeemable.get(bearer.strip()) if scheme.lower() == "bearer" else None
+        user = self.user_of(bearer.strip()) if scheme.lower() == "bearer" else None
         if user is None or not self._is_alive(proxy):
             return Replied(status=401, document={"error": "invalid_token"})
         if not isinstance(body, dict) or body.get("resource") != self.setup.indicator:

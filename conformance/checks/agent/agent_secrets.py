@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from conformance.agent import Agents, all_in_time, ended
 from conformance.check import check
 from conformance.checks.agent._scenes import HELPLESS, without_help
-from conformance.claims import LeftOut, expect, observe, require
+from conformance.claims import LeftOut, expect, require
 from conformance.run.agent_launch import Run
 from conformance.run.agent_output import (
     ADDRESSES,
@@ -19,7 +19,7 @@ from conformance.run.agent_output import (
     printed_in,
 )
 from conformance.run.agent_world import METADATA, SERVICE, Heard
-from conformance.run.received import Leak, Survey
+from conformance.run.received import Leak, Survey, brought_up
 from conformance.wire import leaks
 from fakes.gateway.script import Endpoint
 
@@ -258,9 +258,7 @@ def _clean(
         if not parties or leak.party in parties
     ]
     found = [f"{Printed(kind=leak.kind, how=leak.how).said()} in the {_place(leak)}" for leak in told]
-    if rules := sorted({leak.check.partition("/")[0] for leak in told if leak.part != "log"}):
-        # A rule by itself makes its own runs only, and the leak may be in another one's.
-        observe(in_runs_of=f"{', '.join(rules)}: to see it again, ask for these with --only, too")
+    brought_up(told)
     expect.that(
         not found,
         f"{' and '.join(parts)} of {survey.answers} runs",

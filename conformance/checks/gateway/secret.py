@@ -12,7 +12,7 @@ from conformance.faults import oracle
 from conformance.gateway import Gateway
 from conformance.parties import Project
 from conformance.redeemable import redeemable
-from conformance.run.received import Received, Survey
+from conformance.run.received import Received, Survey, brought_up
 from conformance.seclusion import let_expire, secluded
 from conformance.wire.secret import Secret
 from conformance.world import World
@@ -179,6 +179,7 @@ def _clean(survey: Survey, *kinds: str) -> None:
     what = kinds[0].replace("_", " ")
     require.that(known > 0, "the run", expected=f"a {what} that is no word, to look for", got="none")
     found = [leak for leak in survey.leaks if leak.kind in kinds]
+    brought_up(found)
     places = "; ".join(dict.fromkeys(f"{leak.check}: {leak.said()}" for leak in found[:4]))
 
     expect.that(

@@ -8,7 +8,7 @@ from conformance.check import check
 from conformance.checks.service._secrecy import EVERY, hidden
 from conformance.checks.service._trouble import failing, failing_token_endpoint, works
 from conformance.claims import LeftOut, expect, require
-from conformance.run.received import LOGGED, Survey
+from conformance.run.received import LOGGED, Survey, brought_up
 from conformance.run.service_received import (
     LOGGED_TOKEN,
     MERCHANT_TOKEN,
@@ -173,6 +173,7 @@ def _clean(survey: Survey, *kinds: str) -> None:
     require.that(survey.redeemed > 0, "the run", expected="a redemption that succeeded", got="none")
     known = sum(survey.known.get(kind, 0) for kind in kinds)
     found = [leak for leak in survey.leaks if leak.kind in kinds]
+    brought_up(found)
     places = "; ".join(dict.fromkeys(f"{leak.check}: {leak.said()}" for leak in found[:4]))
 
     expect.that(

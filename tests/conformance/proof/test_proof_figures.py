@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -10,7 +11,8 @@ from conformance.checks import index
 from conformance.run.proof import Proof
 from conformance.run.scope import Effort
 from conformance.run.subjects import Subject
-from conformance.run.trials import Trial
+from conformance.run.trials import Trial, trial_of
+from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
 
 
 def trial(
@@ -126,3 +128,31 @@ def test_check_that_saw_a_defect_alone_stays_first_where_it_saw_it_again() -> No
     for before, first in ((["DISC-01/b[x]", "DISC-01/a"], "DISC-01/b[x]"), (["DISC-01/z"], "DISC-01/a")):
         shipped = {"defects": {"old": {**entry, "checks": before}}, "later": {}}
         assert proof(tried).to_ship(shipped)["defects"]["old"]["checks"][0] == first
+
+
+def test_trial_says_what_the_first_check_said_that_failed_or_else_was_left_out() -> None:
+    def rule(name: str, verdict: Verdict, *checks: CheckResult) -> RuleResult:
+        return RuleResult(id=name, level="spec", title="", section="", verdict=verdict, checks=checks)
+
+    def check(name: str, verdict: Verdict, **texts: str) -> CheckResult:
+        return CheckResult(id=name, rule=name.partition("/")[0], verdict=verdict, **texts)  # type: ignore[arg-type]
+
+    left_out = check("REG-01/a", Verdict.NOT_TESTABLE, message="needs users")
+    failed = check("REG-01/b", Verdict.FAILED, message="registration: expected status 201", got="status 500")
+    result = RunResult(
+        role="gateway",
+        verdict=RunVerdict.NOT_CONFORMANT,
+        reason="",
+        rules=(
+            rule("REG-01", Verdict.FAILED, check("REG-01/0", Verdict.PASSED), left_out, failed),
+            rule("REG-02", Verdict.NOT_TESTABLE, replace(left_out, id="REG-02/a")),
+            rule("REG-03", Verdict.PASSED, check("REG-03/a", Verdict.PASSED)),
+        ),
+        target={},
+        run={"duration_s": 1.0},
+    )
+
+    assert trial_of(trial("a", "REG-01").subject, result).said == {
+        "REG-01": "REG-01/b: registration: expected status 201, got status 500",
+        "REG-02": "REG-02/a: needs users",
+    }

@@ -13,7 +13,7 @@ from conformance.wire import jose, mcp
 from conformance.wire.exchange import Answer, Exchange, Request
 from conformance.wire.keyring import Keyring
 from fakes.gateway.gateway import Addresses, ScriptedGateway, Setup
-from fakes.gateway.keys import new_key
+from fakes.gateway.keys import new_key, signed
 
 URL = "https://service.example/mcp"
 SETUP = Setup(
@@ -81,13 +81,14 @@ def test_session_is_ended_once_with_its_own_token() -> None:
 def test_session_of_a_key_that_is_gone_is_ended_with_a_token_of_the_same_user() -> None:
     """Nobody is made to look for the old key, and the session is not left behind."""
     server = Server()
-    server.begins("one", server.gateway.access_token(USERS[0], sub="sub_1"))
+    server.begins("one", server.gateway.access_token(USERS[1], sub="sub_1"))
     server.gateway.core_keys[:] = [server.new]
 
     (ending,) = server.end()
 
     said = told(ending)
     assert (said.header["kid"], said.claims["sub"]) == (server.new.kid, "sub_1")
+    assert server.gateway.user_of(Server.token(ending)) == USERS[1]
     assert dict(ending.headers)["Mcp-Session-Id"] == "one"
 
 
@@ -101,6 +102,15 @@ def test_session_whose_token_is_refused_by_now_is_ended_with_another() -> None:
 
     assert Server.token(first) == token != Server.token(second)
     assert told(second).claims["sub"] == "sub_1"
+
+
+def test_session_that_was_begun_with_no_users_token_is_not_ended_with_a_good_one() -> None:
+    """The server would learn of a user whom the next check takes for new to it."""
+    server = Server()
+    server.begins("one", "no-token-at-all")
+    server.begins("two", signed(server.gateway.claims(USERS[0]), server.new))
+
+    assert server.end() == []
 
 
 @pytest.mark.parametrize("silent", [True, False])
