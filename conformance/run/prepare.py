@@ -26,7 +26,7 @@ from conformance.target.connect import connect_control
 from conformance.target.control import ControlFailed, Described
 from conformance.target.doubts import unreachable
 from conformance.target.launch import LaunchFailed, Running, launch
-from conformance.target.model import GatewayTarget, Launch, ServiceTarget
+from conformance.target.model import GatewayTarget, Launch
 from conformance.target.readiness import any_answers
 from conformance.wire import agent as agent_wire
 from conformance.wire.client import RateLimited, Wire
@@ -180,7 +180,7 @@ def started(
             # Another program took a port between our look and the reference's: the reference moves on.
             last = failure.exit_code != PORT_TAKEN or attempt + 1 == _LAUNCH_TRIES
             if last or not isinstance(given, Embedded):
-                raise CannotRun(said_at_launch(failure, target, _secrets(target, users))) from failure
+                raise CannotRun(_said(failure, target, users)) from failure
             target = embedded_gateway(given, authority, folder, stack)
     return Started(target=target, merchant=merchant, running=running, users=users)
 
@@ -288,21 +288,15 @@ def _address(url: str) -> tuple[str, int]:
     return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
 
 
-def _secrets(target: GatewayTarget, users: Sequence[User]) -> list[Secret]:
-    """What the target file and the run have told a gateway in confidence."""
+def _said(failure: LaunchFailed, target: GatewayTarget, users: Sequence[User]) -> str:
+    """What the launch says, and the target's last lines with all masked that looks like a secret."""
     secrets = [user.password for user in users]
     secrets += [client.secret for project in target.projects for client in project.proxy_clients]
-    return secrets + ([target.control.token] if target.control is not None and target.control.token else [])
-
-
-def said_at_launch(
-    failure: LaunchFailed, target: GatewayTarget | ServiceTarget, secrets: Sequence[Secret]
-) -> str:
-    """What the launch says, and the target's last lines with all masked that looks like a secret."""
+    secrets += [target.control.token] if target.control is not None and target.control.token else []
     inherited = {name: value for name, value in os.environ.items() if _SECRET_NAME.search(name)}
     given = {**inherited, **target.reach.headers, **(target.launch.env if target.launch is not None else {})}
-    known = [*secrets, *(Secret("setting", value) for value in given.values())]
-    known += [Secret("password", value) for value in _IN_AN_ADDRESS.findall(failure.last_lines)]
-    printed = Keyring(secrets=known).redactor().text(failure.last_lines).strip()
+    secrets += [Secret("setting", value) for value in given.values()]
+    secrets += [Secret("password", value) for value in _IN_AN_ADDRESS.findall(failure.last_lines)]
+    printed = Keyring(secrets=secrets).redactor().text(failure.last_lines).strip()
     lines = "\n".join(printed.splitlines()[-_LINES_SHOWN:])[-_MOST_SHOWN:]
     return f"{failure}; it printed:\n{lines}" if lines else str(failure)

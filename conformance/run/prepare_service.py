@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from conformance.run.authority import Authority
 from conformance.run.embedded import Embedded, embedded_service
 from conformance.run.introduction import Introduction, introduced
-from conformance.run.prepare import CannotRun, Distrusted, Prepared, launched, said_at_launch
+from conformance.run.prepare import CannotRun, Distrusted, Prepared, launched
 from conformance.run.service_context import ServiceContext
 from conformance.run.service_world import ServiceWorld, environment, kept_folder, set_up, settings
 from conformance.service import Service
@@ -26,9 +26,10 @@ from conformance.wire.client import RateLimited, Wire
 from conformance.wire.connections import DISTRUSTED
 from conformance.wire.keyring import Keyring
 from conformance.wire.place import Place, origin
-from conformance.wire.secret import Secret
 
 METADATA_PATH = "/.well-known/oauth-protected-resource"
+# An operator's service has credentials of its own in hand, which nobody here could know and mask.
+_UNSHOWN = "what it printed may hold credentials and is not shown: let its command write it to a file"
 # What a service could offer that it does not, and how.
 REMEDIES = {
     "https": "address the service by https",
@@ -142,8 +143,7 @@ def _started(
             told=environment(world, target, authority),
         )
     except LaunchFailed as failure:
-        told = Secret("proxy_client_secret", world.gateway.setup.proxy_client_secret)
-        raise CannotRun(said_at_launch(failure, target, [told])) from failure
+        raise CannotRun(f"{failure}; {_UNSHOWN}" if failure.last_lines else str(failure)) from failure
 
 
 def unrecorded(target: ServiceTarget) -> Service:

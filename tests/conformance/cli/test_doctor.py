@@ -193,16 +193,10 @@ def test_operation_that_is_not_there_is_doubted_before_a_run_fails_for_it(
     assert "are method and path right under [operation] of acme.toml?" in said
 
 
-def test_service_that_ends_at_its_launch_is_quoted_with_what_is_secret_masked(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_what_a_service_printed_that_ended_at_its_launch_can_be_read_elsewhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The world's secret, one that the service has from whoever called, and one in an address."""
-    monkeypatch.setenv("ORDERS_DB_PASSWORD", "Summer-2024-x")
-    program = (
-        "import os; own = os.environ;"
-        'raise SystemExit(f\'no key {own["GATEPROOF_PROXY_CLIENT_SECRET"]} nor {own["ORDERS_DB_PASSWORD"]}\''
-        " ' at postgres://app:Winter-1999@db/orders')"
-    )
+    program = "raise SystemExit('no such key')"
     launched = f"[launch]\ncommand = {json.dumps([sys.executable, '-c', program])}"
     service = SERVICE.replace("127.0.0.1:9", f"127.0.0.1:{free_ports(1)[0]}")
     (tmp_path / "acme.toml").write_text(service + launched)
@@ -210,7 +204,6 @@ def test_service_that_ends_at_its_launch_is_quoted_with_what_is_secret_masked(
     assert main(["doctor", "--target", str(tmp_path / "acme.toml")]) == 3
 
     said = capsys.readouterr().err
-    assert "the target ended before it was ready: exit code 1; it printed:" in said
-    assert "no key ⟨proxy_client_secret#1⟩ nor ⟨setting#" in said
-    assert "Summer-2024-x" not in said
-    assert "postgres://app:⟨password#1⟩@db/orders" in said
+    assert "the target ended before it was ready: exit code 1; what it printed may hold credentials" in said
+    assert "let its command write it to a file" in said
+    assert "no such key" not in said

@@ -16,6 +16,8 @@ SECRETS = {
     "CONTROL_TOKEN": 'correct"horse&battery/staple',
     "ALICE_PASSWORD": "Tr\\oub'a<dor",
     "PROXY_1_SECRET": "open sesame, now",
+    # What whoever runs gateproof has in the environment, and the target finds there, too.
+    "ORDERS_DB_PASSWORD": "Summer-2024-x",
 }
 TARGET = """
 [target]
@@ -46,9 +48,11 @@ secret_env = "PROXY_1_SECRET"
 """
 # A line of a key, of which no part looks like a credential by itself.
 KEY = "Kx7aQp2/"
+# A secret that nothing else has told.
+IN_AN_ADDRESS = "Winter-1999"
 BEGIN = f"""
 import html, json, os
-secrets = {{name: os.environ[name] for name in ("CONTROL_TOKEN", "ALICE_PASSWORD", "PROXY_1_SECRET")}}
+secrets = {{name: os.environ[name] for name in {tuple(SECRETS)!r}}}
 key = "-----BEGIN PRIVATE KEY-----\\n" + "{KEY * 8}\\n" * 30 + "-----END PRIVATE KEY-----"
 """
 END = """
@@ -60,6 +64,7 @@ PRINTS = {
     "in Python's way": "print(secrets)",
     "as a log in JSON": "print(json.dumps({'msg': json.dumps(secrets), 'environment': secrets}))",
     "as a page": "print(html.escape(str(secrets)), *map(html.escape, secrets.values()))",
+    "in an address": f"print('postgres://app:{IN_AN_ADDRESS}@db/orders')",
     "as a key of many lines": "print(key)",
     "in lines that are cut": "for name in secrets: print(secrets[name], 'and so on ' * 700, sep='')",
     "in one line that is cut": "print(secrets['CONTROL_TOKEN'] + 'x ' * ((8192 - 12 - 10) // 2), end='')",
@@ -79,7 +84,9 @@ def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def pieces() -> set[str]:
     """What nobody may read: of a secret not even a part of eight characters."""
-    return {KEY} | {value[at : at + 8] for value in SECRETS.values() for at in range(len(value) - 7)}
+    return {KEY, IN_AN_ADDRESS} | {
+        value[at : at + 8] for value in SECRETS.values() for at in range(len(value) - 7)
+    }
 
 
 def everything(capsys: pytest.CaptureFixture[str]) -> str:
