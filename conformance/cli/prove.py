@@ -229,7 +229,6 @@ def _print(shown: Screen, proof: Proof, *, whole: bool) -> None:
     from reports.verdicts import Verdict  # noqa: PLC0415
 
     width = max((len(each.subject.name) for each in proof.trials if "+" not in each.subject.name), default=0)
-
     # Those that are in order first: a log of CI shows its end, and what has to be looked at stands there.
     for trial in sorted(proof.trials, key=lambda trial: bool(trial.fault())):
         fault = trial.fault()
