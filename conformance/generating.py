@@ -51,14 +51,14 @@ class Draw:
     def toward(self, label: str, reached: float) -> None:
         """What is drawn leads on from values that reached more of this; said within `holds`."""
         if self.replay is None:
-            _hypothesis().target(float(reached), label=label)
+            steady_hypothesis().target(float(reached), label=label)
 
     def turns(self) -> Iterable[int]:
         """The numbers of the turns that this check takes at drawing."""
         return (0,) if self.campaign is None else self.campaign.turns()
 
     def _each(self, strategy: SearchStrategy[Value], holds: Callable[[Value], None], turn: int) -> None:
-        hypothesis = _hypothesis()
+        hypothesis = steady_hypothesis()
         broken: list[tuple[Violated, Value]] = []
         ended: list[Exception] = []
 
@@ -139,7 +139,7 @@ def _inside(value: object) -> list[object]:
 
 
 @cache
-def _hypothesis() -> Any:
+def steady_hypothesis() -> Any:
     """The library, which takes half a second to load, with its caches where nobody has to clear them away.
 
     In a checkout it would draw texts and numbers from the source of whatever is loaded besides, too: a check
