@@ -12,8 +12,26 @@ from typing import Any
 
 import pytest
 
+from fakes.gateway.gateway import Addresses, ScriptedGateway, Setup
+from fakes.gateway.keys import new_key
+
 # A target file, and rules; without rules, all of them.
 Judged = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def scripted_gateway() -> ScriptedGateway:
+    """A gateway that nobody serves: its script, its journal and its tokens."""
+    setup = Setup(
+        project_id="prj",
+        resource_id="res",
+        indicator="https://api.merchant.example",
+        scopes=(),
+        proxy_client_id="proxy",
+        proxy_client_secret="secret",
+    )
+    addresses = Addresses(base_url="http://b", core_url="http://c", merchant_api_url="http://m")
+    return ScriptedGateway(addresses, setup, core_key=new_key("ES256"))
 
 
 @pytest.fixture(scope="session")

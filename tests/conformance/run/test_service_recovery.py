@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,21 +11,13 @@ import pytest
 from conformance.run import recovery
 from conformance.wire.client import RateLimited
 from conformance.wire.exchange import Answer, Exchange, Request
-from fakes.gateway.gateway import Addresses, ScriptedGateway, Setup
+from fakes.gateway.gateway import ScriptedGateway
 from fakes.gateway.journal import Call
-from fakes.gateway.keys import new_key
 from fakes.gateway.script import Endpoint
 
+# What a service has around it, after calls that were answered so.
+World = Callable[..., Any]
 ASKED = Request(method="POST", url="http://s/orders")
-ADDRESSES = Addresses(base_url="http://b", core_url="http://c", merchant_api_url="http://m")
-SETUP = Setup(
-    project_id="prj",
-    resource_id="res",
-    indicator="https://api.merchant.example",
-    scopes=(),
-    proxy_client_id="proxy",
-    proxy_client_secret="secret",
-)
 
 
 class Service:
@@ -65,23 +58,27 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return clock
 
 
-def world(*calls: tuple[Endpoint, int]) -> Any:
-    gateway = ScriptedGateway(ADDRESSES, SETUP, core_key=new_key("ES256"))
-    for ordinal, (endpoint, status) in enumerate(calls, 1):
-        gateway.journal.note(
-            Call(
-                ordinal=ordinal,
-                endpoint=endpoint,
-                method="GET",
-                target="/",
-                headers=(),
-                body=b"",
-                at_s=0,
-                status=status,
+@pytest.fixture
+def world(scripted_gateway: ScriptedGateway) -> World:
+    def around(*calls: tuple[Endpoint, int]) -> Any:
+        for ordinal, (endpoint, status) in enumerate(calls, 1):
+            scripted_gateway.journal.note(
+                Call(
+                    ordinal=ordinal,
+                    endpoint=endpoint,
+                    method="GET",
+                    target="/",
+                    headers=(),
+                    body=b"",
+                    at_s=0,
+                    status=status,
+                )
             )
-        )
-    standing = SimpleNamespace(given_up=False)
-    return SimpleNamespace(gateway=gateway, standing=standing, unseen_token=gateway.access_token)
+        standing = SimpleNamespace(given_up=False)
+        token = scripted_gateway.access_token
+        return SimpleNamespace(gateway=scripted_gateway, standing=standing, unseen_token=token)
+
+    return around
 
 
 SERVED = (Endpoint.MERCHANT_API, 200)
@@ -89,7 +86,7 @@ FAILED = (Endpoint.REDEMPTION, 500)
 CUT = (Endpoint.REDEMPTION, 0)
 
 
-def test_a_minute_of_an_open_circuit_is_waited_out(clock: Clock) -> None:
+def test_a_minute_of_an_open_circuit_is_waited_out(clock: Clock, world: World) -> None:
     around = world()
 
     recovery.waited_for(Service(lost=30), around)  # type: ignore[arg-type]
@@ -98,7 +95,7 @@ def test_a_minute_of_an_open_circuit_is_waited_out(clock: Clock) -> None:
     assert not around.standing.given_up
 
 
-def test_who_did_not_get_over_one_trouble_is_given_less_for_the_next(clock: Clock) -> None:
+def test_who_did_not_get_over_one_trouble_is_given_less_for_the_next(clock: Clock, world: World) -> None:
     around = world()
 
     recovery.waited_for(Service(lost=float("inf")), around)  # type: ignore[arg-type]
@@ -110,7 +107,7 @@ def test_who_did_not_get_over_one_trouble_is_given_less_for_the_next(clock: Cloc
 
 
 @pytest.mark.usefixtures("clock")
-def test_a_short_wait_gives_nobody_up() -> None:
+def test_a_short_wait_gives_nobody_up(world: World) -> None:
     around = world()
 
     recovery.waited_for(Service(lost=float("inf")), around, 10)  # type: ignore[arg-type]
@@ -119,7 +116,7 @@ def test_a_short_wait_gives_nobody_up() -> None:
 
 
 @pytest.mark.usefixtures("clock")
-def test_each_try_has_a_token_of_its_own() -> None:
+def test_each_try_has_a_token_of_its_own(world: World) -> None:
     around, service = world(), Service(lost=5)
 
     recovery.waited_for(service, around, token=lambda: around.gateway.access_token("alice"))  # type: ignore[arg-type]
@@ -127,14 +124,14 @@ def test_each_try_has_a_token_of_its_own() -> None:
     assert len(service.tokens) == service.asked == 6
 
 
-def test_a_wait_for_which_there_is_no_time_is_not_taken_at_its_word(clock: Clock) -> None:
+def test_a_wait_for_which_there_is_no_time_is_not_taken_at_its_word(clock: Clock, world: World) -> None:
     answer = recovery.waited_for(Service(lost=30, asks_to_wait_s=120), world())  # type: ignore[arg-type]
 
     assert answer.status == 200
     assert clock.now < recovery.RECOVERS_WITHIN_S
 
 
-def test_a_wait_for_which_there_is_time_is_kept_also_beyond_a_short_wait(clock: Clock) -> None:
+def test_a_wait_for_which_there_is_time_is_kept_also_beyond_a_short_wait(clock: Clock, world: World) -> None:
     service = Service(lost=1, asks_to_wait_s=40)
 
     answer = recovery.waited_for(service, world(), 10)  # type: ignore[arg-type]
@@ -145,7 +142,7 @@ def test_a_wait_for_which_there_is_time_is_kept_also_beyond_a_short_wait(clock: 
 
 
 @pytest.mark.usefixtures("clock")
-def test_who_asks_to_wait_to_the_end_is_not_held_to_it() -> None:
+def test_who_asks_to_wait_to_the_end_is_not_held_to_it(world: World) -> None:
     around = world()
 
     with pytest.raises(RateLimited):
@@ -166,7 +163,9 @@ def test_who_asks_to_wait_to_the_end_is_not_held_to_it() -> None:
         ((SERVED, CUT), 3),
     ],
 )
-def test_between_two_checks_trouble_is_waited_for_where_there_was_some(calls: Any, asked: int) -> None:
+def test_between_two_checks_trouble_is_waited_for_where_there_was_some(
+    calls: Any, asked: int, world: World
+) -> None:
     service = Service(lost=2)
 
     recovery.calm(service, world(*calls))  # type: ignore[arg-type]

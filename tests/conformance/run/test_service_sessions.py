@@ -12,28 +12,18 @@ from conformance.run.service_world import USERS
 from conformance.wire import jose, mcp
 from conformance.wire.exchange import Answer, Exchange, Request
 from conformance.wire.keyring import Keyring
-from fakes.gateway.gateway import Addresses, ScriptedGateway, Setup
+from fakes.gateway.gateway import ScriptedGateway
 from fakes.gateway.keys import new_key, signed
 
 URL = "https://service.example/mcp"
-SETUP = Setup(
-    project_id="prj",
-    resource_id="res",
-    indicator="https://api.merchant.example",
-    scopes=(),
-    proxy_client_id="proxy",
-    proxy_client_secret="secret",
-)
 
 
 class Server:
     """Takes the tokens of one key, and answers everybody or nobody."""
 
-    def __init__(self, *, silent: bool = False) -> None:
-        self.old, self.new = new_key("ES256"), new_key("ES256")
-        addresses = Addresses(base_url="http://b", core_url="http://c", merchant_api_url="http://m")
-        self.gateway = ScriptedGateway(addresses, SETUP, core_key=self.old)
-        self.silent = silent
+    def __init__(self, gateway: ScriptedGateway) -> None:
+        self.gateway, self.new = gateway, new_key("ES256")
+        self.silent = False
         self.refused: set[str] = set()
         self.asked: list[Request] = []
         self.sessions = OpenSessions(SimpleNamespace(gateway=self.gateway))  # type: ignore[arg-type]
@@ -60,14 +50,18 @@ class Server:
         return dict(request.headers)["Authorization"].removeprefix("Bearer ")
 
 
+@pytest.fixture
+def server(scripted_gateway: ScriptedGateway) -> Server:
+    return Server(scripted_gateway)
+
+
 def told(request: Request) -> jose.Jwt:
     token = jose.read(Server.token(request))
     assert token is not None
     return token
 
 
-def test_session_is_ended_once_with_its_own_token() -> None:
-    server = Server()
+def test_session_is_ended_once_with_its_own_token(server: Server) -> None:
     token = server.gateway.access_token(USERS[0])
     server.begins("one", token)
 
@@ -78,9 +72,8 @@ def test_session_is_ended_once_with_its_own_token() -> None:
     assert server.end() == []
 
 
-def test_session_of_a_key_that_is_gone_is_ended_with_a_token_of_the_same_user() -> None:
+def test_session_of_a_key_that_is_gone_is_ended_with_a_token_of_the_same_user(server: Server) -> None:
     """Nobody is made to look for the old key, and the session is not left behind."""
-    server = Server()
     server.begins("one", server.gateway.access_token(USERS[1], sub="sub_1"))
     server.gateway.core_keys[:] = [server.new]
 
@@ -92,8 +85,7 @@ def test_session_of_a_key_that_is_gone_is_ended_with_a_token_of_the_same_user() 
     assert dict(ending.headers)["Mcp-Session-Id"] == "one"
 
 
-def test_session_whose_token_is_refused_by_now_is_ended_with_another() -> None:
-    server = Server()
+def test_session_whose_token_is_refused_by_now_is_ended_with_another(server: Server) -> None:
     token = server.gateway.access_token(USERS[0], sub="sub_1")
     server.begins("one", token)
     server.refused.add(token)
@@ -104,9 +96,8 @@ def test_session_whose_token_is_refused_by_now_is_ended_with_another() -> None:
     assert told(second).claims["sub"] == "sub_1"
 
 
-def test_session_that_was_begun_with_no_users_token_is_not_ended_with_a_good_one() -> None:
+def test_session_that_was_begun_with_no_users_token_is_not_ended_with_a_good_one(server: Server) -> None:
     """The server would learn of a user whom the next check takes for new to it."""
-    server = Server()
     server.begins("one", "no-token-at-all")
     server.begins("two", signed(server.gateway.claims(USERS[0]), server.new))
 
@@ -114,8 +105,8 @@ def test_session_that_was_begun_with_no_users_token_is_not_ended_with_a_good_one
 
 
 @pytest.mark.parametrize("silent", [True, False])
-def test_server_that_never_answers_is_not_told_of_each(silent: bool) -> None:
-    server = Server(silent=silent)
+def test_server_that_never_answers_is_not_told_of_each(server: Server, silent: bool) -> None:
+    server.silent = silent
     for name in range(9):
         server.begins(f"session-{name}", server.gateway.access_token(USERS[0]))
 

@@ -11,20 +11,9 @@ import pytest
 from conformance.checks.service.back_refusals import _served_until
 from conformance.claims import tallying
 from conformance.wire.exchange import Answer, Exchange, Request
-from fakes.gateway.gateway import Addresses, ScriptedGateway, Setup
-from fakes.gateway.keys import new_key
+from fakes.gateway.gateway import ScriptedGateway
 from fakes.gateway.script import OK, Endpoint
 from fakes.gateway.script import Answer as Scripted
-
-ADDRESSES = Addresses(base_url="http://b", core_url="http://c", merchant_api_url="http://m")
-SETUP = Setup(
-    project_id="prj",
-    resource_id="res",
-    indicator="https://api.merchant.example",
-    scopes=(),
-    proxy_client_id="proxy",
-    proxy_client_secret="secret",
-)
 
 
 class Redeeming:
@@ -42,13 +31,14 @@ class Redeeming:
 
 
 @pytest.mark.parametrize("times", [1, 3])
-def test_every_redemption_of_a_call_says_when_its_token_ends(times: int) -> None:
-    gateway = ScriptedGateway(ADDRESSES, SETUP, core_key=new_key("ES256"))
-    service, world = Redeeming(gateway, times), SimpleNamespace(gateway=gateway)
+def test_every_redemption_of_a_call_says_when_its_token_ends(
+    scripted_gateway: ScriptedGateway, times: int
+) -> None:
+    service, world = Redeeming(scripted_gateway, times), SimpleNamespace(gateway=scripted_gateway)
 
     with tallying():
         _served_until(service, world, "sub_1", 0.0)  # type: ignore[arg-type]
 
     said: list[Any] = [each.members.get("expires_at") for each in service.told]
     assert said == ["1970-01-01T00:00:00Z"] * times
-    assert gateway.script.next(Endpoint.REDEMPTION) is OK
+    assert scripted_gateway.script.next(Endpoint.REDEMPTION) is OK
