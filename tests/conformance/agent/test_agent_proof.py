@@ -77,15 +77,15 @@ def test_defect_is_named_for_what_it_is(
 
 
 @pytest.mark.parametrize(
-    ("name", "more"),
-    # The others are the proof's: these two look least like the reference.
-    [("over-mcp", ()), ("address-printed", ("AGENT-03",))],
+    ("name", "asked"),
+    # The others, and the other rules, are the proof's: these two look least like the reference.
+    [("over-mcp", ("AGENT-01", "AGENT-09")), ("address-printed", ("AGENT-01",))],
 )
 def test_legal_choice_is_left_alone(
-    name: str, more: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, asked: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(agent_visits, "_OPENS_ITSELF_WITHIN_S", 0.3)
-    result = judged(subject("variant", name), tmp_path, "AGENT-01", "AGENT-09", "AGENT-11", *more)
+    result = judged(subject("variant", name), tmp_path, *asked)
 
     assert {verdict for verdict, _ in verdicts(result).values()} == {"passed"}, verdicts(result)
 

@@ -15,9 +15,9 @@ from services import HTTP, MCP, written
 PROGRAM = str(Path(__file__).with_name("small_service.py"))
 RPC = 'kind = "http"\npath = "/rpc"\njson = { jsonrpc = "2.0", id = 7, method = "orders" }'
 CALLS = {"streaming": HTTP, "slow": HTTP, "rpc": RPC, "session": MCP}
-# Every rule that looks at answers; an operation of three seconds is asked what it takes to see that it works.
+# Every rule that looks at answers; an operation of three seconds is asked what shows that it is served.
 RULES = ("META-01", "CHAL-0[1268]", "SERVE-01", "BACK-0[4578]", "BACK-10", "SECRET-0[26]")
-FEW = ("CHAL-01", "SERVE-01")
+FEW = ("CHAL-01",)
 # What is wrong, in which form, the rule that says so, and how.
 WRONG = {
     "refusal-as-an-event": ("streaming", "CHAL-01", "status 200"),
