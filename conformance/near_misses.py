@@ -39,6 +39,12 @@ def twice(text: str) -> str:
     return text.rstrip("=") + text
 
 
+def wildcarded(text: str, wildcard: str) -> str:
+    """A character that stands for any in place of the last letter or digit."""
+    at = next((found for found in range(len(text) - 1, -1, -1) if text[found].isalnum()), len(text) - 1)
+    return text[:at] + wildcard + text[at + 1 :]
+
+
 def in_other_case(text: str) -> str | None:
     """Small letters for capitals and the other way round; None where case may well mean nothing."""
     carries = any(map(str.islower, text)) and any(map(str.isupper, text))

@@ -200,7 +200,11 @@ class World:
     ) -> Grant:
         """An agent with its tokens."""
         resource, user = resource or self.home().resource, user or self.users[0]
-        authorization = self.authorization(agent=agent, resource=resource, user=user)
+        attempt = self.attempt(agent, resource=resource, user=user)
+        return self.grant_of(self.approved(attempt), attempt)
+
+    def grant_of(self, authorization: Authorization, attempt: Attempt) -> Grant:
+        """The tokens that the code of this attempt is exchanged for."""
         answer = require(self.gateway.exchange(authorization)).status(200)
         keyring = self.gateway.keyring
         tokens = {
@@ -208,7 +212,9 @@ class World:
             for name in ("access_token", "id_token", "refresh_token")
         }
         self.standing.note_life(self.clock.life_s(tokens["access_token"], answer))
-        return Grant(agent=authorization.agent, resource=resource, user=user, answer=answer, **tokens)
+        return Grant(
+            agent=authorization.agent, resource=attempt.resource, user=attempt.user, answer=answer, **tokens
+        )
 
     def token_life_s(self) -> float:
         """How long a gateway access token lives here at least, as far as this worker has seen."""

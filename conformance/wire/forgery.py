@@ -42,6 +42,7 @@ class Original:
 
     header: Mapping[str, Any]
     claims: Mapping[str, Any]
+    head: str
     payload: str
     signature: bytes
     key: Mapping[str, Any]
@@ -49,9 +50,13 @@ class Original:
     bait_url: str = "http://127.0.0.1:9"
 
     def headed(self, payload: str | None = None, /, **changes: Any) -> str:
-        """Header and payload, with these header members changed; None takes one away."""
+        """Header and payload, with these header members changed; None takes one away.
+
+        A header in which nothing changes is kept to the letter: written anew, it may be another.
+        """
         header = {name: value for name, value in {**self.header, **changes}.items() if value is not None}
-        return f"{_segment(header)}.{self.payload if payload is None else payload}"
+        head = _segment(header) if changes else self.head
+        return f"{head}.{self.payload if payload is None else payload}"
 
     @property
     def signed_part(self) -> str:
@@ -67,10 +72,11 @@ Forgery = Callable[[Original], str | None]
 
 def original(token: str, key: Mapping[str, Any], **more: Any) -> Original:
     """A good token, taken apart."""
-    first, payload, signature = token.split(".")
+    head, payload, signature = token.split(".")
     return Original(
-        header=json.loads(_octets(first)),
+        header=json.loads(_octets(head)),
         claims=json.loads(_octets(payload)),
+        head=head,
         payload=payload,
         signature=_octets(signature),
         key=key,
@@ -169,6 +175,10 @@ def _compact(good: Original) -> bytes:
     return json.dumps(dict(good.key), separators=(",", ":")).encode()
 
 
+def _spaced(good: Original) -> bytes:
+    return json.dumps(dict(good.key)).encode()
+
+
 def _kid(good: Original) -> bytes | None:
     kid = good.header.get("kid")
     return kid.encode() if isinstance(kid, str) and kid else None
@@ -221,6 +231,7 @@ FORGERIES: Mapping[str, Forgery] = {
     "hs256-by-pkcs1-pem": keyed("HS256", lambda good: _PKCS1(good) if good.key["kty"] == "RSA" else None),
     "hs256-by-der": keyed("HS256", _DER),
     "hs256-by-jwk": keyed("HS256", _compact),
+    "hs256-by-jwk-with-spaces": keyed("HS256", _spaced),
     "hs256-by-coordinate": keyed("HS256", _coordinate),
     "hs256-by-coordinate-as-text": keyed("HS256", lambda good: _text(_coordinate(good)).encode()),
     "hs256-by-kid": keyed("HS256", _kid),

@@ -12,12 +12,14 @@ from reference.defects.gateway_claims import CLAIMS
 from reference.defects.gateway_claims_kept import KEPT
 from reference.defects.gateway_clients import AGENTS
 from reference.defects.gateway_codes import EXCHANGES
+from reference.defects.gateway_credentials_elsewhere import CREDENTIALS_ELSEWHERE
 from reference.defects.gateway_elsewhere import ELSEWHERE
 from reference.defects.gateway_empty import EMPTY
 from reference.defects.gateway_faults import FAULTS
 from reference.defects.gateway_faults_vault import VAULT_FAULTS
 from reference.defects.gateway_hiding import HIDING
 from reference.defects.gateway_histories import HISTORIES
+from reference.defects.gateway_in_between import IN_BETWEEN
 from reference.defects.gateway_later_credentials import LATER_CREDENTIALS
 from reference.defects.gateway_later_keys import LATER_KEYS
 from reference.defects.gateway_limits import LIMITS
@@ -106,5 +108,7 @@ FAMILIES = (
     LIMITS,
     HIDING,
     ONE_AT_A_TIME,
+    IN_BETWEEN,
+    CREDENTIALS_ELSEWHERE,
 )
 DEFECTS: dict[str, Defect] = {defect.name: defect for family in FAMILIES for defect in family}

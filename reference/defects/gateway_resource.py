@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -127,6 +128,12 @@ RESOURCE: tuple[Defect, ...] = (
     loosely("without-fragment", "A fragment does not count.", lambda text: text.partition("#")[0]),
     loosely("without-scheme", "The scheme does not count.", lambda text: text.partition("://")[2] or text),
     loosely("without-user", "User information in an indicator does not count.", host_without_user),
+    loosely("up-to-a-null", "An indicator ends at a null character.", lambda text: text.partition("\0")[0]),
+    loosely(
+        "with-escapes-in-capitals",
+        "Percent-encoded octets of an indicator are compared without regard to case.",
+        lambda text: re.sub("%[0-9a-fA-F]{2}", lambda found: found[0].upper(), text),
+    ),
     loosely("cut-at-255", "Indicators are compared in their first 255 characters.", lambda text: text[:255]),
     defect(
         "indicator-by-its-beginning",

@@ -141,6 +141,16 @@ def pending_agent_gets_no_code(world: World) -> None:
         no_code(visit, f"{which} sign-in for a Pending agent")
 
 
+@check("AUTHZ-07", needs=["users:2"])
+def pending_agent_gets_no_code_of_another_user(world: World) -> None:
+    """An agent that is Pending is so for every user, and not for the one alone who met it first."""
+    world.authorization(user=world.users[1])
+    resource, agent = world.holding_resource(), world.agent()
+    for which, user in zip(("first", "second"), world.users[:2], strict=True):
+        visit = world.gateway.visit(world.attempt(agent, resource=resource, user=user), wherever=True)
+        no_code(visit, f"sign-in of the {which} user for a Pending agent")
+
+
 @check("AUTHZ-07", needs=["control:approve_agent"])
 def approval_of_one_agent_lets_in_no_other(gateway: Gateway, world: World) -> None:
     """Of two Pending agents the operator approves one; the other and one that comes later get no code."""

@@ -50,6 +50,8 @@ RESPONSE_TYPES = {
     "code-id_token": "code id_token",
     "code-id_token-token": "code id_token token",
     "token-code": "token code",
+    "code-and-a-comma": "code,token",
+    "code-and-a-plus": "code+token",
     "none": "none",
     "invented": "gateproof",
     "longer": "codes",

@@ -34,6 +34,8 @@ ODD_INDICATORS = {
     "double-slash": "https://api.merchant.example/v1//{unique}",
     "query": "https://api.merchant.example/v1/{unique}?b=2&a=1",
     "urn": "urn:merchant:{unique}:API",
+    "decomposed-letters": "https://api.merchant.example/v1/{unique}/cafe\u0301",
+    "three-hundred-characters": "https://api.merchant.example/v1/{unique}/" + "a" * 260,
 }
 
 # Where an agent may be that is not on the host of all others.

@@ -28,6 +28,19 @@ def id_token_is_another_jwt(world: World) -> None:
 @check("CLAIM-10")
 def id_token_is_not_meant_for_the_resource(world: World) -> None:
     """The ID token's audience does not hold the indicator, so it cannot pass for an access token."""
+    _not_for_the_resource(world)
+
+
+@check("CLAIM-10", needs=["control:rotate_keys"])
+def id_token_is_not_meant_for_the_resource_after_a_rotation(world: World) -> None:
+    """So it is when the core has another signing key."""
+    _not_for_the_resource(world)
+    world.rotate_keys()
+
+    _not_for_the_resource(world)
+
+
+def _not_for_the_resource(world: World) -> None:
     grant = world.grant()
     audience = world.jwt(grant.id_token, "ID token").claims.get("aud")
     held = audience if isinstance(audience, list) else [audience]
@@ -49,6 +62,19 @@ def id_token_is_not_meant_for_the_resource(world: World) -> None:
 @check("CLAIM-11")
 def id_token_verifies_and_names_the_agent(world: World) -> None:
     """The ID token is signed by the core and meant for the agent."""
+    _verifies_and_names_the_agent(world)
+
+
+@check("CLAIM-11", needs=["control:rotate_keys"])
+def id_token_verifies_and_names_the_agent_after_a_rotation(world: World) -> None:
+    """So it is when the core has another signing key."""
+    _verifies_and_names_the_agent(world)
+    world.rotate_keys()
+
+    _verifies_and_names_the_agent(world)
+
+
+def _verifies_and_names_the_agent(world: World) -> None:
     grant = world.grant()
     audience = world.jwt(grant.id_token, "ID token").claims.get("aud")
 

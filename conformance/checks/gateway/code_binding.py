@@ -7,6 +7,8 @@ from string import ascii_letters, digits
 
 from conformance.check import check
 from conformance.checks.gateway._exchanges import NESTED, invalid_grant, no_tokens, proven, works
+from conformance.checks.gateway._visits import visit_with
+from conformance.claims import require
 from conformance.gateway import CALLBACK
 from conformance.regular import regular
 from conformance.respellings import in_the_spare_bits
@@ -56,6 +58,15 @@ MISSHAPEN_VERIFIERS: Mapping[str, Callable[[str], str]] = {
     "line-end-behind": lambda verifier: verifier + "\n",
 }
 
+# Challenges beside the right one: what a comparison takes for it that looks at less than all of it. The last
+# character stays, for it cannot be any.
+NEAR_CHALLENGES: Mapping[str, Callable[[str], str]] = {
+    "other-case": lambda challenge: challenge[:-1].swapcase() + challenge[-1],
+    "first-character-changed": lambda challenge: _changed(challenge, 0),
+    "middle-character-changed": lambda challenge: _changed(challenge, 21),
+    "last-character-but-one-changed": lambda challenge: _changed(challenge, 41),
+}
+
 # Redirect URIs at the exchange of a code that went to CALLBACK; the first is registered as well.
 OTHER_URI = "https://agent.example/other"
 OTHER_URIS = {
@@ -66,6 +77,9 @@ OTHER_URIS = {
     "extra-query": "https://agent.example/callback?next=1",
     "extra-segment": "https://agent.example/callback/next",
     "beginning": "https://agent.example/",
+    "host-case": "https://AGENT.example/callback",
+    "scheme-case": "HTTPS://agent.example/callback",
+    "default-port": "https://agent.example:443/callback",
     "sub-domain": "https://evil.agent.example/callback",
     "port": "https://agent.example:8443/callback",
     "http": "http://agent.example/callback",
@@ -101,6 +115,19 @@ def misshapen_verifier_is_refused(world: World, case: Callable[[str], str]) -> N
     wrong = case(authorization.verifier.reveal())
 
     no_tokens(world.gateway.exchange(authorization, code_verifier=wrong), "a misshapen code_verifier")
+
+
+@check("CODE-04", cases=NEAR_CHALLENGES)
+def verifier_of_nearly_the_challenge_is_refused(world: World, case: Callable[[str], str]) -> None:
+    """A verifier whose challenge is not to the letter the one of the authorization gets invalid_grant."""
+    world, twin = proven(world)
+    attempt = world.attempt(twin.agent)
+    near = case(attempt.parameters["code_challenge"])
+    visit = visit_with(world, attempt, code_challenge=near)
+    code = require.text(visit.parameter("code"), f"code of an authorization; {visit.outcome()}")
+
+    answer = world.gateway.exchange(world.authorized(attempt, code))
+    invalid_grant(answer, "a code_verifier whose challenge is nearly that of the authorization")
 
 
 @check("CODE-05", cases=OTHER_URIS)

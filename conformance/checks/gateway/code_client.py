@@ -9,7 +9,7 @@ from conformance.check import check
 from conformance.checks.gateway._exchanges import NESTED, TOKENS, no_tokens, proven, works
 from conformance.claims import LeftOut, expect, require
 from conformance.gateway import Gateway
-from conformance.near_misses import changed, changed_at_the_end, cut_short, in_other_case, longer
+from conformance.near_misses import changed, changed_at_the_end, cut_short, in_other_case, longer, wildcarded
 from conformance.parties import Authorization
 from conformance.wire.agent import fresh_verifier, get, token_endpoint
 from conformance.wire.backend import basic
@@ -35,6 +35,9 @@ UNKNOWN_CLIENTS: Mapping[str, Callable[[str], str]] = {
     "invented": lambda _: "gateproof-nobody",
     "changed-at-the-end": changed_at_the_end,
     "longer": longer,
+    "underscore-for-a-character": lambda own: wildcarded(own, "_"),
+    "percent-for-a-character": lambda own: wildcarded(own, "%"),
+    "full-stop-for-a-character": lambda own: wildcarded(own, "."),
 }
 
 # Nobody says who it is; with the code and its verifier alone, anybody could come who found them.

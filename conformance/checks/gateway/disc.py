@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from dataclasses import replace
 
 from conformance.check import check
 from conformance.claims import expect, observe, require
@@ -12,10 +13,19 @@ from conformance.parties import Resource
 from conformance.wire.agent import (
     authorization_endpoint,
     discovery_url,
+    get,
     registration_endpoint,
     token_endpoint,
 )
 from conformance.world import World
+
+# By these a proxy tells a server what its clients call it, and a client can say the same.
+HOST_HEADERS = {
+    "x-forwarded-host": ("X-Forwarded-Host", "evil.example"),
+    "x-forwarded-proto": ("X-Forwarded-Proto", "http"),
+    "x-forwarded-prefix": ("X-Forwarded-Prefix", "/evil"),
+    "forwarded": ("Forwarded", "host=evil.example;proto=http"),
+}
 
 
 @check("DISC-01")
@@ -89,6 +99,29 @@ def authorization_endpoint_differs_with_the_resource(gateway: Gateway, world: Wo
             "authorization_endpoint",
             authorization_endpoint(gateway.base_url, resource.id),
         )
+
+
+@check("DISC-03", cases=HOST_HEADERS)
+def one_clients_idea_of_the_host_stays_its_own(gateway: Gateway, world: World, case: tuple[str, str]) -> None:
+    """After a client that named another host, the document is what it was to everybody else.
+
+    What that client itself is told is its own affair: a gateway may have been told to believe such a header.
+    """
+    resource = world.home().resource
+    before = world.discovery(resource)
+    url = discovery_url(gateway.base_url, resource.id)
+    for _ in range(2):
+        gateway.wire.send(f"discovery with {case[0]}", replace(get(url), headers=(*get(url).headers, case)))
+
+    after = world.discovery(resource)
+
+    _names(
+        after.get("authorization_endpoint"),
+        "authorization_endpoint",
+        authorization_endpoint(gateway.base_url, resource.id),
+    )
+    for name in ("issuer", "token_endpoint", "jwks_uri"):
+        expect.equal(after.get(name), before.get(name), name)
 
 
 @check("DISC-04")

@@ -65,6 +65,19 @@ def renewed_access_token_verifies_too(world: World) -> None:
 @check("KEYS-02")
 def access_token_does_not_verify_with_the_resources_own_keys(world: World) -> None:
     """The Resource's own key set signs assertions for the merchant, and no access token."""
+    _does_not_verify_with_the_resources_own_keys(world)
+
+
+@check("KEYS-02", needs=["control:rotate_keys"])
+def access_token_of_a_new_key_does_not_verify_with_the_resources_own_keys(world: World) -> None:
+    """So it is when the core has another signing key, which is not the Resource's either."""
+    _does_not_verify_with_the_resources_own_keys(world)
+    world.rotate_keys()
+
+    _does_not_verify_with_the_resources_own_keys(world)
+
+
+def _does_not_verify_with_the_resources_own_keys(world: World) -> None:
     grant = world.grant()
     token = grant.access_token.reveal()
     require.that(

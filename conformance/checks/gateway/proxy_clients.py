@@ -11,7 +11,7 @@ from conformance import console
 from conformance.check import check
 from conformance.claims import LeftOut, Unavailable, expect, observe, owed, require
 from conformance.gateway import Gateway
-from conformance.near_misses import changed, changed_at_the_end, cut_short, in_other_case, longer
+from conformance.near_misses import changed, changed_at_the_end, cut_short, in_other_case, longer, wildcarded
 from conformance.parties import ProxyClient
 from conformance.target.control import ControlFailed
 from conformance.wire import agent as agent_wire
@@ -31,6 +31,10 @@ WRONG_CREDENTIALS: dict[str, Callable[[str, str], tuple[str, str | None]]] = {
     "made-up-id": lambda own, secret: (f"{own[:3]}{secrets.token_hex(12)}", secret),
     "id-cut-short": lambda own, secret: (cut_short(own), secret),
     "id-and-more": lambda own, secret: (longer(own), secret),
+    # One character for any, as databases and patterns have it.
+    "underscore-in-the-id": lambda own, secret: (wildcarded(own, "_"), secret),
+    "full-stop-in-the-id": lambda own, secret: (wildcarded(own, "."), secret),
+    "star-in-the-id": lambda own, secret: (wildcarded(own, "*"), secret),
 }
 
 

@@ -16,6 +16,7 @@ from conformance.parties import Grant
 from conformance.seclusion import let_expire, newcomer, redeem_past, secluded
 from conformance.signin.landing import SignInFailed
 from conformance.wire.exchange import Exchange
+from conformance.wire.place import origin
 from conformance.wire.secret import Secret
 from conformance.world import World
 
@@ -39,6 +40,29 @@ def each_user_gets_their_own(world: World, case: str) -> None:
         world.redeemed(grant, proxy_token)
 
     _are_their_own(world, [(grant, proxy_token) for grant in (alice, bob, bob, alice)])
+
+
+@check("REDEEM-12", needs=["merchant", "users:2", "sign-in:browser"])
+def second_user_of_a_browser_gets_their_own(world: World) -> None:
+    """Whoever signs in in a browser that another user has signed in with redeems their own merchant token.
+
+    A gateway that knows the browser still may ask nobody who it is: what comes of that is the first user's,
+    and proves nothing here.
+    """
+    first, second = world.users[:2]
+    proxy_token, browser = world.proxy_token(), world.gateway.browser()
+    for user in (first, second):
+        agent = world.agent()
+        attempt = world.attempt(agent, user=user)
+        url = world.gateway.authorization_url(attempt)
+        visit = world.gateway.noted(browser.visit(url, agent.redirect_uri, user, approve=True))
+        if not any(origin(page) == origin(world.merchant_api or "") for page in visit.acted_on):
+            raise LeftOut("the gateway did not have this user sign in with the merchant")
+        code = require.text(visit.parameter("code"), f"code; {visit.outcome()}")
+        grant = world.grant_of(world.authorized(attempt, code), attempt)
+        answer = world.redeemed(grant, proxy_token)
+
+        belongs(world, answer, user, grant.resource)
 
 
 @check("REDEEM-12", needs=["merchant"], cases=ALIKE)

@@ -61,11 +61,32 @@ def indicator_of_another_project_answers_404(gateway: Gateway, world: World) -> 
     _not_found(gateway, good, abroad.resource.indicator)
 
 
-@check("REDEEM-09", needs=["control:create_resource"], cases=("composed", "decomposed"))
-def other_unicode_form_answers_404(gateway: Gateway, world: World, case: str) -> None:
+# How a letter is spelled, and how it might be as well.
+UNICODE_FORMS = {
+    "composed": (normalize("NFC", "café"), normalize("NFD", "café")),
+    "decomposed": (normalize("NFD", "café"), normalize("NFC", "café")),
+}
+PERCENT_ENCODINGS = {
+    "small-letters": ("caf%c3%a9", "caf%C3%A9"),
+    "capitals": ("caf%C3%A9", "caf%c3%a9"),
+    "decoded": ("caf%c3%a9", normalize("NFC", "café")),
+}
+
+
+@check("REDEEM-09", needs=["control:create_resource"], cases=UNICODE_FORMS)
+def other_unicode_form_answers_404(gateway: Gateway, world: World, case: tuple[str, str]) -> None:
     """Two spellings of one letter look alike, and are two indicators."""
-    spellings = [normalize("NFC", "café"), normalize("NFD", "café")]
-    own, other = spellings if case == "composed" else reversed(spellings)
+    _spelled(gateway, world, case)
+
+
+@check("REDEEM-09", needs=["control:create_resource"], cases=PERCENT_ENCODINGS)
+def other_percent_encoding_answers_404(gateway: Gateway, world: World, case: tuple[str, str]) -> None:
+    """What decodes to the same is not the same indicator."""
+    _spelled(gateway, world, case)
+
+
+def _spelled(gateway: Gateway, world: World, case: tuple[str, str]) -> None:
+    own, other = case
     resource = world.resource(indicator=f"https://api.merchant.example/{own}/{world.unique()}")
     good = Redeemable(grant=world.grant(resource=resource), proxy_token=world.proxy_token())
     world.redeemed(good.grant, good.proxy_token)
@@ -114,9 +135,19 @@ def long_indicator_counts_to_its_end(gateway: Gateway, world: World) -> None:
 @check("REDEEM-09")
 def empty_indicator_is_refused(gateway: Gateway, world: World) -> None:
     """The empty string names no Resource: 404, or what an input that says nothing is answered with."""
+    _no_name(gateway, redeemable(world), "")
+
+
+@check("REDEEM-09", cases=("at-its-end", "and-more"))
+def indicator_and_a_null_is_refused(gateway: Gateway, world: World, case: str) -> None:
+    """An indicator does not end at a null: 404, or what bad input is answered with."""
     good = redeemable(world)
 
-    answer = gateway.redeem(good.grant.access_token, good.proxy_token, "")
+    _no_name(gateway, good, f"{good.indicator}\0{'/orders' if case == 'and-more' else ''}")
+
+
+def _no_name(gateway: Gateway, good: Redeemable, resource: str) -> None:
+    answer = gateway.redeem(good.grant.access_token, good.proxy_token, resource)
 
     expect(answer).not_granted("the merchant token", "access_token")
 

@@ -1,0 +1,42 @@
+"""A code that was used stays used, whatever comes between its uses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from conformance.check import check
+from conformance.checks.gateway._exchanges import no_tokens, proven
+from conformance.claims import require
+from conformance.world import World
+
+# What is wrong with the try in between.
+FAILED_TRIES: Mapping[str, Mapping[str, str | None]] = {
+    "wrong-verifier": {"code_verifier": "gateproof-wrong-verifier-of-enough-characters"},
+    "no-verifier": {"code_verifier": None},
+    "other-redirect-uri": {"redirect_uri": "https://agent.example/another"},
+    "wrong-secret": {"client_secret": "gateproof-wrong"},
+}
+
+
+@check("CODE-02", cases=FAILED_TRIES)
+def used_code_stays_used_after_a_failed_try(world: World, case: Mapping[str, str | None]) -> None:
+    """A code that was exchanged gets nothing after somebody has tried it with something wrong.
+
+    Whoever puts a code back when a try fails has to know whether it was there to be put back.
+    """
+    world, authorization = proven(world)
+    require(world.gateway.exchange(authorization)).status(200)
+    require(world.gateway.exchange(authorization, **case)).refused()
+
+    wrong = ", ".join(case)
+    no_tokens(world.gateway.exchange(authorization), f"a used code, after a try with a wrong {wrong}")
+
+
+@check("CODE-02", needs=["control:rotate_keys"])
+def used_code_stays_used_across_a_rotation(world: World) -> None:
+    """A code that was exchanged gets nothing when the core has another signing key."""
+    world, authorization = proven(world)
+    require(world.gateway.exchange(authorization)).status(200)
+    world.rotate_keys()
+
+    no_tokens(world.gateway.exchange(authorization), "a code used before a rotation")
