@@ -72,6 +72,17 @@ def https_if(good: Callable[[str], bool]) -> tuple[RegistrationCheck, ...]:
     return instead(REGISTRATION_CHECKS, registration.redirect_uris_are_https, check)
 
 
+def first_five_are_https(facts: RegistrationFacts) -> Refusal | None:
+    few = facts.value("redirect_uris")[:5]
+    return registration.redirect_uris_are_https(replace(facts, metadata={"redirect_uris": few}))
+
+
+def named_by_the_registration(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent:
+    """Whoever says which client it is has said so."""
+    new, named = new_agent(facts, ids, now), facts.value("client_id")
+    return replace(new, agent=replace(new.agent, id=named)) if isinstance(named, str) and named else new
+
+
 def first_is_https(facts: RegistrationFacts) -> Refusal | None:
     return None if facts.value("redirect_uris")[0].startswith("https://") else UNSAFE
 
@@ -237,6 +248,14 @@ REGISTRATION: tuple[Defect, ...] = (
         ),
     ),
     defect(
+        "only-five-redirect-uris-are-looked-at",
+        "Redirect URIs after the fifth are not checked.",
+        "REG-06",
+        registration_checks=instead(
+            REGISTRATION_CHECKS, registration.redirect_uris_are_https, first_five_are_https
+        ),
+    ),
+    defect(
         "anything-that-begins-with-https",
         "A redirect URI counts as HTTPS when it begins with these letters.",
         "REG-06",
@@ -273,6 +292,12 @@ REGISTRATION: tuple[Defect, ...] = (
         "CODE-09",
         new_agent=plus_in_the_secret,
         agent_credentials=agent_by_basic_or_form,
+    ),
+    defect(
+        "client-named-by-its-registration",
+        "A registration that says client_id is for that client, whoever had it before.",
+        "REG-09",
+        new_agent=named_by_the_registration,
     ),
     defect(
         "same-metadata-same-client",

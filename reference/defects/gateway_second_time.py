@@ -94,6 +94,22 @@ def dated_after_a_refresh(form: Callable[[float], object]) -> dict[str, Any]:
     return {"refreshed_entry": entry, "redemption_answer": answer}
 
 
+def dated_by_the_first_refresh() -> dict[str, Any]:
+    """expires_at is right until the second refresh, and from then on that of the first."""
+    first: dict[str, float | None] = {}
+
+    def entry(old: VaultEntry, answer: MerchantAnswer, now: float) -> VaultEntry:
+        new = vault.refreshed_entry(old, answer, now)
+        first[new.access_token] = first.get(old.access_token, new.expires_at)
+        return new
+
+    def answer(entry: VaultEntry) -> JsonObject:
+        kept = first.get(entry.access_token, entry.expires_at)
+        return redemption.redemption_answer(replace(entry, expires_at=kept))
+
+    return {"refreshed_entry": entry, "redemption_answer": answer}
+
+
 def storable(status: int) -> Callable[[ASGIApp, Gateway], ASGIApp]:
     """Answers with this status have lost their Cache-Control."""
 
@@ -118,6 +134,12 @@ SECOND_TIME: tuple[Defect, ...] = (
         "The first 410 says reauthentication_required, and those after it say gone.",
         "VAULT-02 VAULT-03",
         **next_410_is(replace(redemption.reauthentication_required(), error="gone")),
+    ),
+    defect(
+        "expires-at-of-the-first-refresh",
+        "After the second refresh, expires_at is that of the merchant token that the first one brought.",
+        "REDEEM-16",
+        **dated_by_the_first_refresh(),
     ),
     defect(
         "404-after-the-410",

@@ -12,7 +12,7 @@ from conformance.check import check
 from conformance.claims import LeftOut, beside, expect, require
 from conformance.clock import LEEWAY_S
 from conformance.gateway import Gateway
-from conformance.near_misses import changed, cut_short, in_other_case, longer, twice
+from conformance.near_misses import changed, changed_at_the_end, cut_short, in_other_case, longer, twice
 from conformance.parties import ProxyClient
 from conformance.redeemable import redeemable
 from conformance.standing import Redeemable
@@ -41,7 +41,9 @@ NO_PROXY_TOKENS: Mapping[str, Callable[[str, ProxyClient], str | None]] = {
     "made-up": lambda token, _: secrets.token_urlsafe(len(token) * 3 // 4)[: len(token)],
     "first-character": lambda token, _: changed(token, 0),
     "a-character-inside": lambda token, _: changed(token, len(token) // 2),
+    "changed-at-the-end": lambda token, _: changed_at_the_end(token),
     "last-character-missing": lambda token, _: cut_short(token),
+    "a-part-more": lambda token, _: f"{token}.AAAA",
     "first-half": lambda token, _: token[: len(token) // 2],
     "two-characters-more": lambda token, _: longer(token),
     "other-case": lambda token, _: in_other_case(token),
