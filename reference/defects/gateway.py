@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reference.defects.defect import Defect
+from reference.defects.gateway_after_a_rotation import AFTER_A_ROTATION
 from reference.defects.gateway_agents_as_proxies import AGENTS_AS_PROXIES
 from reference.defects.gateway_answers import ANSWERS
 from reference.defects.gateway_authorization import AUTHORIZATION
@@ -39,6 +40,7 @@ from reference.defects.gateway_redemption import REDEMPTION
 from reference.defects.gateway_redirect_lines import REDIRECT_LINES
 from reference.defects.gateway_redirects import REDIRECTS
 from reference.defects.gateway_refreshed_claims import REFRESHED_CLAIMS
+from reference.defects.gateway_refreshing import REFRESHING
 from reference.defects.gateway_refusals import REFUSALS
 from reference.defects.gateway_registration import REGISTRATION
 from reference.defects.gateway_requests import REQUESTS
@@ -65,6 +67,7 @@ FAMILIES = (
     CLAIMS,
     KEPT,
     REFRESHED_CLAIMS,
+    REFRESHING,
     WIDENED,
     ANSWERS,
     REDEMPTION,
@@ -109,6 +112,7 @@ FAMILIES = (
     HIDING,
     ONE_AT_A_TIME,
     IN_BETWEEN,
+    AFTER_A_ROTATION,
     CREDENTIALS_ELSEWHERE,
 )
 DEFECTS: dict[str, Defect] = {defect.name: defect for family in FAMILIES for defect in family}

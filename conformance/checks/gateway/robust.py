@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -22,6 +23,7 @@ from conformance.standing import Redeemable
 from conformance.wire import agent as agent_wire
 from conformance.wire import backend as backend_wire
 from conformance.wire.exchange import Request
+from conformance.wire.jose import read
 from conformance.wire.place import origin
 from conformance.world import World
 
@@ -286,6 +288,7 @@ def _odd_credentials(good: Request, header: str) -> Mapping[str, str]:
         "an alg that is an object": f"{before}eyJhbGciOnt9fQ.e30.e30",
         "a kid that is an array": f"{before}eyJhbGciOiJFUzI1NiIsImtpZCI6W119.e30.e30",
         "a kid that is an object": f"{before}eyJhbGciOiJFUzI1NiIsImtpZCI6e319.e30.e30",
+        **{f"{what} in the token's own header": f"{before}{other}" for what, other in _with_odd_kids(token)},
         "no base64": f"{before}%%%.%%%.%%%",
         "padding": f"{before}====.====.====",
         "claims that are no JSON": f"{before}{jwt}.AAAA.AAAA",
@@ -324,3 +327,14 @@ def _all_sound(gateway: Gateway, world: World, what: str) -> None:
         expected="an answer in time and below 500 at every step",
         got="; ".join(f"{each.step}: {each.outcome()}" for each in bad[:3]),
     )
+
+
+def _with_odd_kids(token: str) -> Iterator[tuple[str, str]]:
+    """The token with a `kid` that is no string, if it is a JWT: everything else about its header is right."""
+    parsed = read(token)
+    if parsed is None:
+        return
+    rest = token.partition(".")[2]
+    for what, kid in (("an array as kid", []), ("an object as kid", {}), ("a number as kid", 7)):
+        header = json.dumps({**parsed.header, "kid": kid}).encode()
+        yield what, f"{base64.urlsafe_b64encode(header).rstrip(b'=').decode()}.{rest}"

@@ -1,0 +1,128 @@
+"""Gateways that lose more than a key when the core is given another one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from reference.defects.defect import Defect, defect, instead
+from reference.defects.gateway_in_between import Rotations
+from reference.gateway.ids import Ids, fingerprint
+from reference.gateway.keys import SigningKey
+from reference.gateway.policy import authorization, code_exchange, proxy, redemption, registration
+from reference.gateway.policy.authorization import AuthorizationFacts
+from reference.gateway.policy.code_exchange import AgentFacts
+from reference.gateway.policy.outcomes import Refusal
+from reference.gateway.policy.proxy import ProxyClientFacts
+from reference.gateway.policy.registration import NewAgent, RegistrationFacts
+
+LOST = Refusal(status=401, error="invalid_client", description="unknown client", challenge='Basic realm="g"')
+
+
+def nobody_signs_in() -> dict[str, Any]:
+    rotations = Rotations()
+
+    def ready(_facts: AuthorizationFacts) -> Refusal | None:
+        unready = Refusal(status=400, error="invalid_request", description="This Resource is not ready.")
+        return unready if rotations.began else None
+
+    return {
+        "new_core_key": rotations.new_core_key,
+        "page_checks": (*authorization.PAGE_CHECKS, ready),
+    }
+
+
+def agents_are_of_their_key() -> dict[str, Any]:
+    rotations, made = Rotations(), dict[str, int]()
+
+    def new(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent:
+        agent = registration.new_agent(facts, ids, now)
+        made[agent.agent.id] = rotations.keys
+        return agent
+
+    def still_known(facts: AgentFacts) -> Refusal | None:
+        return None if made.get(facts.credentials.client_id) == rotations.keys else LOST
+
+    return {
+        "new_core_key": rotations.new_core_key,
+        "new_agent": new,
+        "agent_checks": (*code_exchange.AGENT_CHECKS, still_known),
+    }
+
+
+def proxy_clients_are_of_their_key() -> dict[str, Any]:
+    rotations, made = Rotations(), dict[str, int]()
+
+    def kept(secret: str) -> str:
+        made[fingerprint(secret)] = rotations.keys
+        return fingerprint(secret)
+
+    def still_known(facts: ProxyClientFacts) -> Refusal | None:
+        known = facts.client is not None and made.get(facts.client.secret) == rotations.keys
+        return None if known else LOST
+
+    return {
+        "new_core_key": rotations.new_core_key,
+        "kept_proxy_secret": kept,
+        "proxy_client_checks": (*proxy.PROXY_CLIENT_CHECKS, still_known),
+    }
+
+
+def revocations_are_of_their_key() -> dict[str, Any]:
+    rotations, refused = Rotations(), dict[str, int]()
+
+    def stands(facts: ProxyClientFacts) -> Refusal | None:
+        refusal = proxy.proxy_client_is_not_revoked(facts)
+        if refusal is None or facts.client is None:
+            return refusal
+        return refusal if refused.setdefault(facts.client.id, rotations.keys) == rotations.keys else None
+
+    return {
+        "new_core_key": rotations.new_core_key,
+        "proxy_client_checks": instead(proxy.PROXY_CLIENT_CHECKS, proxy.proxy_client_is_not_revoked, stands),
+    }
+
+
+def verified_by_the_first_key() -> dict[str, Any]:
+    first: list[SigningKey] = []
+
+    def claims(token: str, keys: Iterable[SigningKey], issuer: str, now: float) -> Mapping[str, Any] | None:
+        if not first:
+            first.extend(keys)
+        return redemption.verified_claims(token, first, issuer, now)
+
+    return {"verified_claims": claims}
+
+
+AFTER_A_ROTATION: tuple[Defect, ...] = (
+    defect(
+        "nobody-signs-in-after-a-rotation",
+        "Once the core has another signing key, no authorization gets past its first page.",
+        "AUTHZ-01",
+        **nobody_signs_in(),
+    ),
+    defect(
+        "agents-forgotten-at-a-rotation",
+        "Secrets of agents end when the core is given another signing key.",
+        "CODE-01 REG-14",
+        **agents_are_of_their_key(),
+    ),
+    defect(
+        "proxy-clients-forgotten-at-a-rotation",
+        "Secrets of Proxy clients end when the core is given another signing key.",
+        "PROXY-01",
+        **proxy_clients_are_of_their_key(),
+    ),
+    defect(
+        "revocations-forgotten-at-a-rotation",
+        "A Proxy client that was revoked works again when the core is given another signing key.",
+        "PROXY-04 REDEEM-06 ROBUST-04",
+        **revocations_are_of_their_key(),
+    ),
+    defect(
+        "redeemed-by-the-first-key-alone",
+        "Redemption knows the key alone that the core began with.",
+        "REDEEM-01 KEYS-04",
+        **verified_by_the_first_key(),
+    ),
+)
