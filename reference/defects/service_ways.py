@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
+
+import jwt
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reference.defects.meddling import Answered, Asked, meddling
 from reference.defects.service_defect import ServiceDefect, defect, mcp_defect
 from reference.defects.service_mcp import method_of
 from reference.service.backend import Backend
+from reference.service.policy import validation
+
+# Whether the request at hand came on a way on which signatures are not looked at.
+_BELIEVED: ContextVar[bool] = ContextVar("believed", default=False)
 
 
 def of_the_orders(asked: Asked) -> bool:
@@ -36,6 +44,27 @@ def unguarded(way: Callable[[Asked], bool], operation: Callable[[Asked], bool] =
     return meddling(change)
 
 
+def unverified(way: Callable[[Scope], bool]) -> dict[str, Any]:
+    """This way leads to the operation as well, and signatures are not looked at on it."""
+
+    def around(app: ASGIApp, _backend: Backend) -> ASGIApp:
+        async def routed(scope: Scope, receive: Receive, send: Send) -> None:
+            if scope["type"] != "http" or not way(scope):
+                await app(scope, receive, send)
+                return
+            _BELIEVED.set(True)
+            await app({**scope, "method": "POST", "path": "/orders", "raw_path": b"/orders"}, receive, send)
+
+        return routed
+
+    def claims(token: str, known: Sequence[validation.Jwk]) -> dict[str, Any] | None:
+        if not _BELIEVED.get():
+            return validation.signed_claims(token, known)
+        return jwt.decode(token, options={"verify_signature": False})
+
+    return {"around": around, "signed_claims": claims}
+
+
 def resource_for_everybody() -> Any:
     """The orders that were shown last are a resource as well, for which nobody asks who reads it."""
     shown: list[str] = []
@@ -58,6 +87,18 @@ def resource_for_everybody() -> Any:
 
 
 WAYS: tuple[ServiceDefect, ...] = (
+    defect(
+        "signature-looked-at-on-post-alone",
+        "GET does the same as POST, with any token that reads well.",
+        "CHAL-04",
+        **unverified(lambda scope: scope["method"] == "GET" and scope["path"] == "/orders"),
+    ),
+    defect(
+        "signature-looked-at-without-a-slash-alone",
+        "A slash behind the path changes nothing but that any token does that reads well.",
+        "CHAL-04",
+        **unverified(lambda scope: scope["path"] == "/orders/"),
+    ),
     defect(
         "get-unguarded",
         "The guard stands before POST alone, and GET shows the last orders to anybody.",

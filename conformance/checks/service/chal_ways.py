@@ -14,6 +14,7 @@ from conformance.run.service_world import ServiceWorld
 from conformance.service import Service, served
 from conformance.service_session import LISTS, ServiceSession, session_of
 from conformance.wire.exchange import Exchange, Request
+from fakes.gateway.keys import new_key, signed
 
 # None of them takes anything away, whoever answers them.
 _METHODS = ("GET", "POST", "PUT", "PATCH")
@@ -62,6 +63,30 @@ def no_way_around_the_challenge_brings_orders(
     _bring_no_orders(world, (service.wire.send(_ANOTHER_WAY, request) for request in others))
 
 
+@check("CHAL-04", cases=WAYS)
+def no_way_around_takes_a_forged_token(
+    service: Service, world: ServiceWorld, case: Callable[[Request], Iterator[Request]]
+) -> None:
+    """A token under a key that is not the core's shows no orders by any method and spelling of the path.
+
+    Redemption would take it: who looks at a token on one way alone is seen here.
+    """
+    if service.operation.kind == "mcp":
+        raise LeftOut("the operation is an MCP tool: it has one method, and its ways are others")
+    good_token(service, world)
+    gateway = world.gateway
+    forged = signed(gateway.claims(USER), new_key(gateway.core_key.algorithm), kid=gateway.core_key.kid)
+    gateway.let_redeem(forged, USER)
+    own = service.request((("Authorization", f"Bearer {forged}"),))
+
+    # The way that is guarded comes first; it is one of them.
+    _bring_no_orders(
+        world,
+        (service.wire.send(_ANOTHER_WAY, request) for request in (own, *case(own))),
+        with_what="with a forged token",
+    )
+
+
 @check("CHAL-01")
 def no_way_into_a_session_brings_orders(service: Service, world: ServiceWorld) -> None:
     """Without a token a tool call shows no user's orders in any spelling of its path, whatever the answer is.
@@ -108,14 +133,16 @@ def _begun(service: Service, world: ServiceWorld, token: str) -> ServiceSession:
     return session
 
 
-def _bring_no_orders(world: ServiceWorld, answers: Iterable[Exchange]) -> None:
-    """None of these answers to somebody without a token shows the user's orders, and some came."""
+def _bring_no_orders(
+    world: ServiceWorld, answers: Iterable[Exchange], *, with_what: str = "without a token"
+) -> None:
+    """None of these answers to somebody without a good token shows the user's orders, and some came."""
     statuses: list[int | None] = []
     for answer in answers:
         request = answer.request
         expect.that(
             not shows_orders(answer, world, USER),
-            f"{answer.step}: {request.method} {urlsplit(request.url).path} without a token",
+            f"{answer.step}: {request.method} {urlsplit(request.url).path} {with_what}",
             expected="an answer without a user's orders",
             got=f"{answer.outcome()} with orders",
             exchange=answer,
