@@ -14,6 +14,7 @@ from conformance.run.service_world import ServiceWorld
 from conformance.service import Service, served
 from conformance.service_session import LISTS, ServiceSession, session_of
 from conformance.wire.exchange import Exchange, Request
+from conformance.wire.secret import Secret
 from fakes.gateway.keys import new_key, signed
 
 # None of them takes anything away, whoever answers them.
@@ -69,20 +70,22 @@ def no_way_around_takes_a_forged_token(
 ) -> None:
     """A token under a key that is not the core's shows no orders by any method and spelling of the path.
 
-    Redemption would take it: who looks at a token on one way alone is seen here.
+    Redemption would take it: who looks at a token on one way alone is seen here. Who has enough of bad tokens
+    may ask their bearer to wait.
     """
     if service.operation.kind == "mcp":
         raise LeftOut("the operation is an MCP tool: it has one method, and its ways are others")
     good_token(service, world)
     gateway = world.gateway
     forged = signed(gateway.claims(USER), new_key(gateway.core_key.algorithm), kid=gateway.core_key.kid)
+    service.keyring.add(Secret("access_token", forged))
     gateway.let_redeem(forged, USER)
     own = service.request((("Authorization", f"Bearer {forged}"),))
 
     # The way that is guarded comes first; it is one of them.
     _bring_no_orders(
         world,
-        (service.wire.send(_ANOTHER_WAY, request) for request in (own, *case(own))),
+        (service.wire.send_once(_ANOTHER_WAY, request) for request in (own, *case(own))),
         with_what="with a forged token",
     )
 
