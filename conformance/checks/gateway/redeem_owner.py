@@ -58,6 +58,8 @@ def second_user_of_a_browser_gets_their_own(world: World) -> None:
         visit = world.gateway.noted(browser.visit(url, agent.redirect_uri, user, approve=True))
         if not any(origin(page) == origin(world.merchant_api or "") for page in visit.acted_on):
             raise LeftOut("the gateway did not have this user sign in with the merchant")
+        if user is second and not visit.codes():
+            raise LeftOut("the gateway signs nobody in in a browser that it knows for another user")
         code = require.text(visit.parameter("code"), f"code; {visit.outcome()}")
         grant = world.grant_of(world.authorized(attempt, code), attempt)
         answer = world.redeemed(grant, proxy_token)
