@@ -1,0 +1,19 @@
+"""Users sign in as before when the core has another signing key."""
+
+from __future__ import annotations
+
+from conformance.check import check
+from conformance.checks.gateway._visits import code_came
+from conformance.gateway import Gateway
+from conformance.world import World
+
+
+@check("AUTHZ-01", needs=["control:rotate_keys"])
+def code_comes_after_a_rotation(gateway: Gateway, world: World) -> None:
+    """Users sign in and approve agents as before, those that were there and those that come now."""
+    agent = world.agent()
+    world.authorization(agent=agent)
+    world.rotate_keys()
+
+    code_came(gateway.visit(world.attempt(agent)), "authorization after a rotation")
+    code_came(gateway.visit(world.attempt(world.agent())), "authorization of an agent from after a rotation")

@@ -1,0 +1,21 @@
+"""New tokens redeem like the old ones when the core has another signing key."""
+
+from __future__ import annotations
+
+from conformance.check import check
+from conformance.claims import expect
+from conformance.world import World
+
+
+@check("REDEEM-01", needs=["control:rotate_keys"])
+def merchant_token_comes_after_a_rotation(world: World) -> None:
+    """Tokens from after the rotation redeem like those from before."""
+    agent = world.agent()
+    world.redeemed(world.grant(agent=agent), world.proxy_token())
+    world.rotate_keys()
+    grant, proxy_token = world.grant(agent=agent), world.proxy_token()
+
+    answer = world.settled(grant, proxy_token)
+
+    expect(answer).status(200)
+    expect.text(answer.member("access_token"), "access_token")
