@@ -9,7 +9,6 @@ from urllib.parse import urlencode
 from conformance.check import check
 from conformance.claims import expect
 from conformance.gateway import Gateway
-from conformance.redeemable import redeemable
 from conformance.wire import backend as backend_wire
 from conformance.wire.exchange import Exchange, Request
 from conformance.wire.secret import Secret
@@ -21,24 +20,26 @@ PLACES = ("query", "body")
 @check("REDEEM-03", cases=PLACES)
 def access_token_elsewhere_is_none(gateway: Gateway, world: World, case: str) -> None:
     """An access token beside the header Authorization, where others would look for it, is a missing one."""
-    good = redeemable(world)
+    grant, proxy_token = world.grant(), world.proxy_token()
+    world.redeemed(grant, proxy_token)
     request = backend_wire.redemption(
-        gateway.base_url, bearer=None, proxy_token=good.proxy_token, resource=good.indicator
+        gateway.base_url, bearer=None, proxy_token=proxy_token, resource=grant.resource.indicator
     )
 
-    _refused(_with(gateway, request, case, "access_token", good.grant.access_token))
+    _refused(_with(gateway, request, case, "access_token", grant.access_token))
 
 
 @check("REDEEM-04", cases=PLACES)
 def proxy_token_elsewhere_is_none(gateway: Gateway, world: World, case: str) -> None:
     """A Proxy token beside the header X-Proxy-Token is a missing one."""
-    good = redeemable(world)
+    grant, proxy_token = world.grant(), world.proxy_token()
+    world.redeemed(grant, proxy_token)
     request = backend_wire.redemption(
-        gateway.base_url, bearer=good.grant.access_token, proxy_token=None, resource=good.indicator
+        gateway.base_url, bearer=grant.access_token, proxy_token=None, resource=grant.resource.indicator
     )
 
-    _refused(_with(gateway, request, case, "proxy_token", good.proxy_token))
-    _refused(_with(gateway, request, case, "X-Proxy-Token", good.proxy_token))
+    _refused(_with(gateway, request, case, "proxy_token", proxy_token))
+    _refused(_with(gateway, request, case, "X-Proxy-Token", proxy_token))
 
 
 def _with(gateway: Gateway, request: Request, where: str, name: str, credential: Secret) -> Exchange:
