@@ -71,8 +71,8 @@ def _quick(subject: Subject, role: str, every: list[Check], chance: random.Rando
         walk = [chance.choice(checks) for checks in chance.sample(smoke, _STEPS)]
         sample = chance.sample(every, _SAMPLE)
         if any(check.whole_run for check in sample):
-            # What is looked for in all of a run has to have been on its way: it is at the end of the walk.
-            walk.append(chance.choice(smoke[-1]))
+            # What is looked for in all of a run has to have been on its way: at the end of the whole walk.
+            walk = [chance.choice(checks) for checks in smoke]
         return frozenset(_one_case_each([*walk, *sample], chance))
     mapped = set(proven(role).closest(subject.name))
     right = [check for check in every if check.rule == subject.rules[0]]
