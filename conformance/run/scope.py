@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
@@ -19,7 +20,7 @@ SMOKE = {
     "agent": ("AGENT-01", "AGENT-03", "AGENT-06", "AGENT-07"),
 }
 # In these cases a party lets others wait until their patience ends: nobody is put under them by chance.
-_LONG = "hang"
+_LONG = re.compile(r"(?<!exc)hang")
 # So many steps of the smoke set, and so many other checks, does a variant meet in a quick proof.
 _STEPS, _SAMPLE = 2, 1
 # And of so many defects one meets a step of it, drawn anew for every seed.
@@ -121,7 +122,7 @@ def _with_faults(role: str) -> list[Check]:
 
 
 def _one_case_each(checks: Iterable[Check], chance: random.Random) -> list[str]:
-    drawn = ([case for case in check.ids() if _LONG not in case] for check in checks)
+    drawn = ([case for case in check.ids() if not _LONG.search(case)] for check in checks)
     return [chance.choice(cases) for cases in drawn if cases]
 
 
