@@ -1,90 +1,176 @@
-"""How often gateways that let others in between are seen to: one run a seed.
+"""How often one round of a race catches a gateway or a service that loses it, and how many rounds follow.
 
-Each shipped defect of concurrency is put under the races of its right rule, once for every seed. Beside them
-stands the honest gateway, which has to get through every race.
+Each shipped defect of concurrency meets the races of its right rule again and again, one round that counts at
+a time. Of its checks the one that catches it most often is the one that it is for. Of that one, as many rounds
+are needed as make a miss rarer than one in ten thousand. What is reckoned with is the lower end of the rates
+that so many tries allow, with 95 % confidence, and not the rate that was seen.
+
+A run that waits most of its time is tried several at once.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import math
+import multiprocessing
 import statistics
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
-from conformance.checks import homes
+from conformance import checks, racing
+from conformance.proven import proven
 from conformance.run.embedded import Embedded
 from conformance.run.options import RunOptions
 from conformance.run.scope import rules_of
 from conformance.run.session import carry_out
+from conformance.run.subjects import Subject, subjects
 from conformance.run.trials import own_place
-from reference.defects.defect import Defect
-from reference.defects.gateway_races import RACES
-from reference.defects.gateway_races_vault import VAULT_RACES
-from reports.verdicts import Verdict
+from reference.defects import gateway_races, gateway_races_vault
+from reports.verdicts import Reason, Verdict
 
-# Of twenty seeds, so many have to see it.
-BOUND = 19 / 20
-
-
-def races(rule: str | None = None) -> frozenset[str]:
-    """The identifiers of the races of a rule, or of all rules."""
-    return frozenset(
-        case
-        for module, checks in homes("gateway").items()
-        if module.endswith("_races")
-        for check in checks
-        for case in check.ids()
-        if rule is None or check.rule == rule
-    )
+RATES = Path(__file__).with_name("race_rates.json")
+# How rare a miss has to be, and how sure the rate has to be that this is reckoned with.
+MISS, CONFIDENCE = 1e-4, 0.95
+ROLES = ("gateway", "service")
+JUDGED = frozenset({Verdict.PASSED, Verdict.FAILED})
+RACES = frozenset(defect.name for defect in (*gateway_races.RACES, *gateway_races_vault.VAULT_RACES))
+# A run that takes so long waits: there are more tries, and so many at once.
+LONG_S, LONG_TRIES, AT_ONCE = 1.5, 120, 6
+LINE = "{seen:3} of {tries:3}  {rounds:3} rounds  {run_s:5.2f} s  {defect}  {check}"
 
 
-def failed(program: Sequence[str], chosen: frozenset[str], seed: int, examples: int) -> set[str]:
-    """The rules that fail in one run of these checks."""
-    place = own_place(seed)
-    options = RunOptions(seed=seed, chosen=chosen, examples=examples, exchanges=False)
-    target = Embedded(name=program[-1], program=(*place.runner(), *program))
-    with TemporaryDirectory(prefix="gateproof-races-") as folder:
-        result = carry_out(
-            target, rules_of(chosen, "gateway"), options, lambda _: None, Path(folder), place.stage()
+def lower_bound(seen: int, tries: int) -> float:
+    """The lowest rate that makes it no surprise to be seen so often, by Clopper and Pearson."""
+    low, high = 0.0, seen / tries
+    for _ in range(60):
+        middle = (low + high) / 2
+        at_least = sum(
+            math.comb(tries, k) * middle**k * (1 - middle) ** (tries - k) for k in range(seen, tries + 1)
         )
-    odd = [rule for rule in result.rules if rule.verdict not in {Verdict.PASSED, Verdict.FAILED}]
-    for rule in odd:
-        print(f"  seed {seed}: {rule.id} {rule.verdict.value}: {rule.reason}", flush=True)
-    return {rule.id for rule in result.rules if rule.verdict is Verdict.FAILED}
+        low, high = (middle, high) if at_least < 1 - CONFIDENCE else (low, middle)
+    return low
 
 
-def measure(defect: Defect, seeds: range, examples: int) -> int:
-    """In how many runs the defect is seen by its right rule."""
-    chosen, spent = races(defect.rules[0]), []
-    seen = 0
-    for seed in seeds:
-        begun = time.monotonic()
-        found = failed(("reference.defects", "gateway", defect.name), chosen, seed, examples)
-        spent.append(time.monotonic() - begun)
-        seen += defect.rules[0] in found
-    median = statistics.median(spent)
-    print(f"{defect.rules[0]:10} {seen:3} of {len(seeds)}  {median:5.1f} s a run  {defect.name}", flush=True)
-    return seen
+def rounds_for(seen: int, tries: int) -> int:
+    """How many rounds make a miss rare enough."""
+    rate = lower_bound(seen, tries)
+    return math.ceil(math.log(MISS) / math.log(1 - rate)) if rate > 0 else sys.maxsize
+
+
+def losers(role: str) -> Iterator[tuple[Subject, list[str]]]:
+    """Defects that fail a race of their right rule and nothing else of it, each with the cases of those races."""
+    shipped = proven(role).defects
+    raced = {f"{check.rule}/{check.name}": check for check in checks.races(role)}
+    for subject in subjects(role):
+        known = shipped[subject.name].checks if subject.name in shipped else ()
+        functions = {check_id.partition("[")[0] for check_id in known}
+        if subject.kind == "defect" and (subject.name in RACES or (functions and functions <= raced.keys())):
+            own = [check for check in raced.values() if check.rule == subject.rules[0]]
+            yield subject, [case for check in own for case in check.ids()]
+
+
+def one_round(role: str, subject: Subject, case: str, seed: int) -> tuple[Verdict, float]:
+    """What one round that counts came to, and how long the run took."""
+    # One round that counts a run; a process of a pool knows nothing of what others were told.
+    racing.USUAL_ROUNDS = sys.maxsize
+    chosen, place = frozenset({case}), own_place(seed=1)
+    options = RunOptions(role=role, seed=seed, chosen=chosen, exchanges=False)
+    target = Embedded(
+        name=subject.name, program=subject.program(role, place.runner()), operation=subject.operation
+    )
+    stage = place.stage() if role == "gateway" else None
+    begun = time.monotonic()
+    with TemporaryDirectory(prefix="gateproof-races-") as folder:
+        result = carry_out(target, rules_of(chosen, role), options, lambda _: None, Path(folder), stage)
+    took_s = time.monotonic() - begun
+    (found,) = [check for rule in result.rules for check in rule.checks if check.id == case]
+    if found.verdict not in JUDGED:
+        why = "no overlap" if found.reason is Reason.NO_OVERLAP else found.message
+        print(f"  seed {seed}: {case} {found.verdict.value}: {why}", flush=True)
+    return found.verdict, took_s
+
+
+def measured(
+    role: str, subject: Subject, case: str, tries: int, pool: ProcessPoolExecutor
+) -> dict[str, Any] | None:
+    """How often one round of a case caught the defect; None for a case that is not for it."""
+    ask = partial(one_round, role, subject, case)
+    found = [ask(seed) for seed in range(3)]
+    if all(verdict is not Verdict.FAILED for verdict, _ in found):
+        return None
+    if statistics.median(took_s for _, took_s in found) < LONG_S:
+        found += [ask(seed) for seed in range(3, tries)]
+    else:
+        found += pool.map(ask, range(3, LONG_TRIES))
+    counted = [verdict for verdict, _ in found if verdict in JUDGED]
+    seen = counted.count(Verdict.FAILED)
+    return {
+        "role": role,
+        "defect": subject.name,
+        "check": case,
+        "seen": seen,
+        "tries": len(counted),
+        "rounds": rounds_for(seen, len(counted)),
+        "run_s": round(statistics.median(took_s for _, took_s in found), 2),
+    }
+
+
+@contextmanager
+def busy(processes: int) -> Iterator[None]:
+    """So many processes turn in circles meanwhile."""
+    running = [multiprocessing.Process(target=_turn, daemon=True) for _ in range(processes)]
+    for each in running:
+        each.start()
+    try:
+        yield
+    finally:
+        for each in running:
+            each.kill()
+            each.join()
+
+
+def _turn() -> None:
+    until = time.monotonic() + 3 * 3600
+    while time.monotonic() < until:
+        pass
 
 
 def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--only", default="*", help="defects whose names match this pattern")
-    parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument("--examples", type=int, default=20, help="the budget that races grow with")
-    parser.add_argument("--check", action="store_true", help="exit 1 below 19 of 20, or on a false alarm")
+    parser.add_argument("--role", choices=ROLES, action="append", help="default: both")
+    parser.add_argument("--tries", type=int, default=40, help="rounds for each defect and check")
+    parser.add_argument("--busy", type=int, default=0, metavar="N", help="beside so many busy processes")
+    parser.add_argument(
+        "--keep", metavar="NAME", help=f"keep what was measured in {RATES.name} under this name"
+    )
     arguments = parser.parse_args(argv)
-    seeds, bad = range(arguments.seeds), 0
-    for defect in (*RACES, *VAULT_RACES):
-        if fnmatchcase(defect.name, arguments.only):
-            bad += measure(defect, seeds, arguments.examples) < BOUND * len(seeds)
-    alarms = [failed(("reference.gateway",), races(), seed, arguments.examples) for seed in seeds]
-    print(f"honest gateway: {sum(map(bool, alarms))} of {len(alarms)} runs with a false alarm")
-    return 1 if arguments.check and (bad or any(alarms)) else 0
+    rows: list[dict[str, Any]] = []
+    fresh = multiprocessing.get_context("spawn")
+    with busy(arguments.busy), ProcessPoolExecutor(AT_ONCE, mp_context=fresh) as pool:
+        for role in arguments.role or ROLES:
+            for subject, cases in losers(role):
+                if not fnmatchcase(subject.name, arguments.only):
+                    continue
+                for case in cases:
+                    row = measured(role, subject, case, arguments.tries, pool)
+                    if row is None:
+                        continue
+                    rows.append(row)
+                    print(LINE.format(**row), flush=True)
+    if arguments.keep:
+        kept = json.loads(RATES.read_text(encoding="utf-8")) if RATES.exists() else {}
+        RATES.write_text(json.dumps({**kept, arguments.keep: rows}, indent=1) + "\n", encoding="utf-8")
+    return 0
 
 
 if __name__ == "__main__":

@@ -20,7 +20,8 @@ class Check:
 
     A need named here leaves out this check alone: the rule can still pass on its other checks. A check that
     changes how others' users or Resources behave, on a target whose few are shared by all, runs `alone`. A
-    check about the `whole_run` is asked once it is over, and given what was received in it.
+    check about the `whole_run` is asked once it is over, and given what was received in it. A check that runs
+    races says how many `rounds` have to count, for the usual budget of examples.
     """
 
     rule: str
@@ -30,6 +31,7 @@ class Check:
     doc: str
     alone: bool = False
     whole_run: bool = False
+    rounds: int = 0
 
     @property
     def family(self) -> str:
@@ -50,6 +52,7 @@ def check(
     cases: Mapping[str, Any] | Sequence[str] = (),
     alone: bool = False,
     whole_run: bool = False,
+    rounds: int = 0,
 ) -> Callable[[Function], Function]:
     """Makes a function a check of one rule; with cases, it runs once for each, as the argument `case`."""
 
@@ -66,6 +69,7 @@ def check(
                 doc=function.__doc__ or "",
                 alone=alone,
                 whole_run=whole_run,
+                rounds=rounds,
             ),
         )
         return pytest.mark.parametrize("case", values, ids=list(cases))(function) if cases else function

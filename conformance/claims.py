@@ -54,18 +54,23 @@ class NeverFired(Exception):
         super().__init__(f"the fault {fault.name} never fired between {fault.hop.value}")
 
 
+class NoOverlap(Exception):
+    """A race was run as often as there was time for, and its requests were too seldom under way together."""
+
+
 @dataclass(slots=True)
 class Tally:
     """How often a check claimed or observed something: one that did neither has shown nothing.
 
-    What is `beside` a claim is for whoever reads that it does not hold. `fired` counts faults, and `replay`
-    is what repeats a failure.
+    What is `beside` a claim is for whoever reads that it does not hold. `fired` counts faults, `overlaps`
+    says of each race whether its requests overlapped, and `replay` is what repeats a failure.
     """
 
     expected: int = 0
     observed: dict[str, Any] = field(default_factory=dict)
     beside: dict[str, Any] = field(default_factory=dict)
     fired: dict[Fault, int] = field(default_factory=dict)
+    overlaps: list[bool] = field(default_factory=list)
     replay: dict[str, Any] | None = None
 
 
@@ -191,6 +196,16 @@ def fired(fault: Fault, times: int) -> None:
     tally.fired[fault] = tally.fired.get(fault, 0) + times
     if tally.fired[fault] < 1:
         raise NeverFired(fault)
+
+
+def overlapped(holds: bool) -> None:
+    """Notes of a race whether its requests were all under way before the first answer to one of them came."""
+    _TALLY.get().overlaps.append(holds)
+
+
+def overlaps() -> list[bool]:
+    """What was noted of the races that this check has run so far."""
+    return _TALLY.get().overlaps
 
 
 def repeat_with(replay: dict[str, Any]) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from conformance.claims import overlapped
 from conformance.gateway import Gateway
-from conformance.parties import Authorization, Grant, ProxyClient
+from conformance.parties import Authorization, Grant
 from conformance.wire import agent as agent_wire
 from conformance.wire import backend as backend_wire
-from conformance.wire.exchange import Exchange
+from conformance.wire.exchange import Exchange, Request
 from conformance.wire.secret import Secret
 
 _TOKENS = ("access_token", "id_token", "refresh_token")
@@ -32,7 +33,7 @@ def exchanges(
         fields = gateway.exchange_fields(authorization).items()
         given = [(name, value) for name, value in fields if value is not None]
         requests.append(agent_wire.form_post(endpoint, given))
-    answers = gateway.wire.race("code exchange", requests, kept=kept)
+    answers = _raced(gateway, "code exchange", requests, kept=kept)
     return _noted(gateway, answers, {name: name for name in _TOKENS})
 
 
@@ -47,32 +48,30 @@ def redemptions(gateway: Gateway, asked: Iterable[tuple[Grant, Secret]]) -> tupl
         )
         for grant, proxy_token in asked
     ]
-    answers = gateway.wire.race("redemption", requests)
+    answers = _raced(gateway, "redemption", requests)
     return _noted(gateway, answers, {"access_token": "merchant_access_token"})
-
-
-def proxy_tokens(gateway: Gateway, client: ProxyClient, number: int) -> tuple[Exchange, ...]:
-    """One Proxy client asks for so many Proxy tokens."""
-    request = agent_wire.form_post(
-        agent_wire.token_endpoint(gateway.core_url),
-        [("grant_type", "client_credentials")],
-        gateway.basic(client),
-    )
-    answers = gateway.wire.race("Proxy token request", [request] * number)
-    return _noted(gateway, answers, {"access_token": "proxy_token"})
 
 
 def registrations(gateway: Gateway, metadata: Sequence[dict[str, Any]]) -> tuple[Exchange, ...]:
     """An agent registers with each of these."""
     endpoint = agent_wire.registration_endpoint(gateway.base_url)
     requests = [agent_wire.registration(endpoint, each) for each in metadata]
-    answers = gateway.wire.race("registration", requests)
+    answers = _raced(gateway, "registration", requests)
     for answer in answers:
         client_id = answer.member("client_id")
         if isinstance(client_id, str):
             gateway.keyring.public(client_id)
     named = {name: name for name in ("client_secret", "registration_access_token")}
     return _noted(gateway, answers, named)
+
+
+def _raced(
+    gateway: Gateway, step: str, requests: Sequence[Request], *, kept: bool = False
+) -> tuple[Exchange, ...]:
+    """The answers of a race, of which it is noted whether its requests overlapped."""
+    raced = gateway.wire.race(step, requests, kept=kept)
+    overlapped(raced.overlapped)
+    return raced.answers
 
 
 def _noted(gateway: Gateway, answers: tuple[Exchange, ...], kinds: dict[str, str]) -> tuple[Exchange, ...]:

@@ -22,7 +22,7 @@ from conformance.check import Check, check_of
 from conformance.faults.intercept.kept import Kept
 from conformance.gateway import Gateway
 from conformance.generating import Draw
-from conformance.racing import Races, racers_for, rounds_for
+from conformance.racing import Races, racers_for, rounds_for, wanted_for
 from conformance.run.afterwards import asks_afterwards
 from conformance.run.agent_bench import AgentBench
 from conformance.run.bench import Bench
@@ -181,16 +181,16 @@ def anew(bench: Bench) -> Callable[[], World]:
 
 
 @pytest.fixture
-def races(bench: Bench, request: pytest.FixtureRequest) -> Races:
+def races(bench: Bench | ServiceBench, request: pytest.FixtureRequest) -> Races:
     """The races of one check, as large as the budget of examples lets them be."""
     context = bench.context
     examples = _budget(context, _id(request.node))
-    racers, rounds = racers_for(examples), rounds_for(examples)
     return Races(
         check=_id(request.node),
         seed=context.seed,
-        racers=racers,
-        rounds=rounds,
+        racers=racers_for(examples),
+        rounds=rounds_for(examples),
+        wanted=wanted_for(_check(request.node).rounds, examples),
         campaign=_campaign(bench),
         first=(context.replay or {}).get("first", 0),
     )

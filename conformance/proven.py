@@ -16,12 +16,16 @@ _FOLDER = Path(__file__).parent / "catalogue" / "proven"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Caught:
-    """A defect, the rules that it may be reported under, the right one first, and checks that saw it."""
+    """A defect, the rules that it may be reported under, the right one first, and checks that saw it.
+
+    How long its trial took is for whoever wants to begin with the long ones.
+    """
 
     name: str
     what: str
     rules: tuple[str, ...]
     checks: tuple[str, ...]
+    took_s: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +77,11 @@ def proven(role: str) -> Proven:
         figures=said["figures"],
         defects={
             name: Caught(
-                name=name, what=each["what"], rules=tuple(each["rules"]), checks=tuple(each["checks"])
+                name=name,
+                what=each["what"],
+                rules=tuple(each["rules"]),
+                checks=tuple(each["checks"]),
+                took_s=each.get("took_s", 0.0),
             )
             for name, each in (said["defects"] | said["later"]).items()
         },

@@ -1,4 +1,9 @@
-"""How many take part in a race, how often it is run, and what runs it again."""
+"""How many take part in a race, how often it is run, and what runs it again.
+
+A round counts when its requests overlapped: the target may have answered one after the other all the same,
+which nobody sees from outside. So each check runs as many rounds as make a miss rarer than one in ten
+thousand, by the rate at which one round catches the shipped defects (`benchmarks/races.py` measures it).
+"""
 
 from __future__ import annotations
 
@@ -11,17 +16,22 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from math import inf
 from typing import Any, Generic, TypeVar
 
 from conformance.campaign import Campaign
-from conformance.claims import expect, repeat_with, require
+from conformance.claims import NoOverlap, expect, overlapped, overlaps, repeat_with, require
 from conformance.wire.exchange import Exchange
 
 Result = TypeVar("Result")
 
 FEWEST_RACERS, MOST_RACERS, EXAMPLES_A_RACER = 8, 32, 5
 FEWEST_ROUNDS, MOST_ROUNDS, EXAMPLES_A_ROUND = 2, 20, 7
+# How many rounds the usual budget of examples makes: what the number of a check's rounds is stated for.
+USUAL_ROUNDS = 3
+# Rounds that do not count may take so long in one check, all together.
+LOST_S = 60.0
 # Beyond this budget of examples, races grow no more.
 LARGEST_BUDGET = MOST_ROUNDS * EXAMPLES_A_ROUND
 # Enough to be more than one at a time, and no crowd.
@@ -38,22 +48,28 @@ _START_S = 10.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Races:
-    """The races of one check, the same for the same seed; they begin with round number `first`."""
+    """The races of one check, the same for the same seed; they begin with round number `first`.
+
+    `rounds` stands for the budget of examples, and `wanted` is how many have to count.
+    """
 
     check: str
     seed: int
     racers: int
     rounds: int
+    wanted: int
     campaign: Campaign | None = None
     first: int = 0
 
-    def each(self, *, fewer: int = 1, more: int = 1) -> Iterator[random.Random]:
-        """One source of choices a round; what is said of a failure in it repeats the whole check.
+    def each(self, *, at_most: int | None = None) -> Iterator[random.Random]:
+        """One source of choices a round, until enough rounds have counted; raises NoOverlap if they do not.
 
-        Where a race lasts long enough for everybody to meet, rounds are `fewer` by this factor; where a round
-        is cheap and its moment short, there are `more`.
+        `at_most` is for where a round takes too long to be repeated. What is said of a failure in a round
+        repeats the whole check. A campaign goes on for as long as it has time.
         """
-        for number in self._numbers(max(1, self.rounds * more // fewer)):
+        wanted = self.wanted if at_most is None else min(self.wanted, at_most)
+        counted, lost_s = 0, 0.0
+        for number in self._numbers():
             repeat_with(
                 {
                     "kind": "race",
@@ -64,10 +80,25 @@ class Races:
                     "first": self.first if self.campaign is None else number,
                 }
             )
+            begun, before = time.monotonic(), len(overlaps())
             yield random.Random(f"{self.seed}/{self.check}/{number}")  # noqa: S311 - a choice, not a secret
+            noted = overlaps()[before:]
+            if not noted:
+                raise AssertionError("a round in which nobody noted whether requests overlapped")
+            if all(noted):
+                counted += 1
+            else:
+                lost_s += time.monotonic() - begun
+            if self.campaign is None and (counted >= wanted or lost_s > LOST_S):
+                break
+        if counted < (wanted if self.campaign is None else 1):
+            raise NoOverlap(
+                f"{counted} of {wanted} rounds had their requests under way before the first answer; "
+                "a quieter machine, or fewer workers, may help"
+            )
 
-    def _numbers(self, rounds: int) -> Iterable[int]:
-        return range(self.first, self.first + rounds) if self.campaign is None else self.campaign.turns()
+    def _numbers(self) -> Iterable[int]:
+        return count(self.first) if self.campaign is None else self.campaign.turns()
 
 
 def racers_for(examples: int) -> int:
@@ -78,6 +109,11 @@ def racers_for(examples: int) -> int:
 def rounds_for(examples: int) -> int:
     """How often each race is run, for this budget of examples."""
     return max(FEWEST_ROUNDS, min(MOST_ROUNDS, round(examples / EXAMPLES_A_ROUND)))
+
+
+def wanted_for(rounds: int, examples: int) -> int:
+    """How many rounds have to count in a check that states so many, for this budget of examples."""
+    return max(1, round(rounds * rounds_for(examples) / USUAL_ROUNDS))
 
 
 def examples_for(racers: int, rounds: int) -> int | None:
@@ -128,10 +164,10 @@ def amid(
     """All of them ask all the time, and in the midst of it something changes.
 
     When it does is drawn as a number of answers, because a moment on the clock would be too early for a slow
-    target and too late for a quick one.
+    target and too late for a quick one. It is noted whether one of them was under way while it changed.
     """
-    asked: list[tuple[float, Result]] = []
-    changed_at = [inf]
+    asked: list[tuple[float, float, Result]] = []
+    change_begun_at, changed_at = [inf], [inf]
     deadline = time.monotonic() + _LONGEST_S
     change_at = choice.randrange(len(asks), 4 * len(asks))
 
@@ -139,7 +175,8 @@ def amid(
         late = 0
         while time.monotonic() < deadline:
             begun = time.monotonic()
-            asked.append((begun, ask()))
+            result = ask()
+            asked.append((begun, time.monotonic(), result))
             late += begun > changed_at[0]
             if late >= _AFTERWARDS:
                 return
@@ -148,21 +185,39 @@ def amid(
         begin_by = time.monotonic() + _START_S
         while len(asked) < change_at and time.monotonic() < begin_by:
             time.sleep(_GLANCE_S)
+        change_begun_at[0] = time.monotonic()
         try:
             change()
         finally:
             changed_at[0] = time.monotonic()
 
     acts: list[Callable[[], None]] = [changer, *(partial(asker, ask) for ask in asks)]
-    together(acts)
+    _carried_out(acts)
+    beside = sum(begun < changed_at[0] and ended > change_begun_at[0] for begun, ended, _ in asked)
+    overlapped(beside > 0)
     return History(
-        before=tuple(answer for begun, answer in asked if begun <= changed_at[0]),
-        after=tuple(answer for begun, answer in asked if begun > changed_at[0]),
+        before=tuple(result for begun, _, result in asked if begun <= changed_at[0]),
+        after=tuple(result for begun, _, result in asked if begun > changed_at[0]),
     )
 
 
 def together(acts: Sequence[Callable[[], Result]]) -> list[Result]:
-    """Carries out all acts at once, each in a thread of its own; the first that raises is heard of."""
+    """Carries out all acts at once, and notes whether each began before the first had ended."""
+    times: list[tuple[float, float]] = []
+
+    def timed(act: Callable[[], Result]) -> Result:
+        begun = time.monotonic()
+        result = act()
+        times.append((begun, time.monotonic()))
+        return result
+
+    results = _carried_out([partial(timed, act) for act in acts])
+    overlapped(max(begun for begun, _ in times) < min(ended for _, ended in times))
+    return results
+
+
+def _carried_out(acts: Sequence[Callable[[], Result]]) -> list[Result]:
+    """Carries out each act in a thread of its own; the first that raises is heard of."""
     start = threading.Barrier(len(acts))
 
     def begin(context: contextvars.Context, act: Callable[[], Result]) -> Result:

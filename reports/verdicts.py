@@ -31,6 +31,7 @@ class Reason(StrEnum):
     PRECONDITION_BROKEN = "precondition-broken"
     NEED_MISSING = "need-missing"
     LEFT_OUT = "left-out"
+    NO_OVERLAP = "race-did-not-overlap"
     CONTROL_UNSUPPORTED = "control-unsupported"
     RATE_LIMITED = "rate-limited"
     TARGET_SILENT = "target-silent"

@@ -75,7 +75,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def handle(arguments: argparse.Namespace) -> int:
-    """Exit codes: 0 the proof holds, 1 it does not, 2 wrong usage, 3 it was interrupted, or broke."""
+    """Exit codes: 0 it holds, 1 it does not, 2 wrong usage, 3 interrupted, broken, or a race in vain."""
     from conformance.run.scope import Effort  # noqa: PLC0415 - these load pytest and HTTP
     from conformance.run.subjects import NoRegistry  # noqa: PLC0415
     from conformance.run.unfinished import trials_of  # noqa: PLC0415
@@ -105,7 +105,7 @@ def _proven(
     before_s: float,
 ) -> int:
     """Tries what has not been tried, and says what came of all of it."""
-    from conformance.run.proof import Proof, ProofBroke, prove  # noqa: PLC0415 - these load pytest and HTTP
+    from conformance.run.proof import Outcome, Proof, ProofBroke, prove  # noqa: PLC0415 - loads pytest, HTTP
     from reports.terminal import Counting, screen  # noqa: PLC0415
 
     shown = screen(no_color=arguments.no_color)
@@ -160,8 +160,9 @@ def _proven(
         tried = f"{len(proof.trials)} of {len(found)} {arguments.role}s were tried"
         shown.say(f"{stopped}: {tried}; --resume goes on with the others")
         return INTERRUPTED
-    if not proof.holds(whole=whole):
-        return 1
+    outcome = proof.outcome(whole=whole)
+    if outcome is not Outcome.HOLDS:
+        return outcome
     if arguments.ship:
         _ship(proof, add=arguments.new)
     return 0

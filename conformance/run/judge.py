@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from conformance import rules
 from conformance.check import Check
-from conformance.claims import Broken, LeftOut, NeverFired, Tally, Unavailable, Unmet, tallying
+from conformance.claims import Broken, LeftOut, NeverFired, NoOverlap, Tally, Unavailable, Unmet, tallying
 from conformance.generating import KIND as EXAMPLE
 from conformance.needs import first_missing, is_a_part
 from conformance.run.contexts import Context
@@ -152,8 +152,9 @@ def _meaning(
                 "got": error.got,
             }
             return Verdict.FAILED, Reason.EXPECTATION_BROKEN, texts, True
-        case LeftOut() | Unsendable() | TooManyAtOnce():
-            return untested, Reason.LEFT_OUT, {"message": str(error)}, False
+        case LeftOut() | Unsendable() | TooManyAtOnce() | NoOverlap():
+            raced = isinstance(error, NoOverlap)
+            return untested, Reason.NO_OVERLAP if raced else Reason.LEFT_OUT, {"message": str(error)}, raced
         case Unavailable():
             blocking = not is_a_part(error.need, check)
             return untested, Reason.NEED_MISSING, {"message": error.reason}, blocking

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from enum import IntEnum
 from multiprocessing.connection import Connection, wait
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -24,13 +25,21 @@ from conformance.run import sources
 from conformance.run.garbage import collect_seldom
 from conformance.run.scope import Effort, longest_first
 from conformance.run.subjects import Subject
-from conformance.run.trials import Trial, attempt
+from conformance.run.trials import NO_OVERLAP, Trial, attempt
 
 SCHEMA = "gateproof/proof/1"
 # Of what saw a defect, so many checks of its right rule are kept for a quick proof.
 _KEPT = 2
 # Of a proof that is stopped, its workers are told by their pipe.
 _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Outcome(IntEnum):
+    """What a proof came to, as the exit code that says so."""
+
+    HOLDS = 0
+    FAILS = 1
+    OPEN = 3
 
 
 class ProofBroke(Exception):
@@ -59,10 +68,17 @@ class Proof:
             seen |= proven(self.role).seen()
         return tuple(name for name in _judged_checks(self.role) if name not in seen)
 
-    def holds(self, *, whole: bool) -> bool:
-        """True when no trial is at fault and, of a proof of everything, when no check was left unseen."""
-        faultless = self.complete and not any(trial.fault() for trial in self.trials)
-        return faultless and not (whole and self.unseen)
+    def outcome(self, *, whole: bool) -> Outcome:
+        """It holds when no trial is at fault and, of a proof of everything, when no check was left unseen.
+
+        A race that did not overlap says nothing: where nothing else is at fault, the proof is open.
+        """
+        faults = [fault for trial in self.trials if (fault := trial.fault())]
+        if not self.complete:
+            return Outcome.OPEN
+        if (whole and self.unseen) or any(not fault.startswith(NO_OVERLAP) for fault in faults):
+            return Outcome.FAILS
+        return Outcome.OPEN if faults else Outcome.HOLDS
 
     def figures(self) -> dict[str, int]:
         defects = self._defects()
@@ -127,6 +143,7 @@ class Proof:
                     "what": trial.subject.what,
                     "rules": list(trial.subject.rules),
                     "checks": kept[trial.subject.name],
+                    "took_s": round(trial.duration_s, 1),
                 }
                 for trial in self._defects()
             },

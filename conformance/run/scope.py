@@ -21,6 +21,8 @@ SMOKE = {
 }
 # In these cases a party lets others wait until their patience ends: nobody is put under them by chance.
 _LONG = re.compile(r"(?<!exc)hang")
+# A trial that takes so long waits for something most of the time.
+_LONG_S = 10.0
 # So many steps of the smoke set, and so many other checks, does a variant meet in a quick proof.
 _STEPS, _SAMPLE = 2, 1
 # And of so many defects one meets a step of it, drawn anew for every seed.
@@ -101,18 +103,23 @@ def _quick(subject: Subject, role: str, every: list[Check], chance: random.Rando
 
 
 def longest_first(subjects: Sequence[Subject], role: str, effort: Effort, seed: int) -> list[Subject]:
-    """In front those of whom many ask at one moment, then those with whom parties fail: there somebody waits.
+    """In front those that took longest when the proof that ships was made.
 
-    One of them that began last would keep all of a proof waiting.
+    One of them that began last would keep all of a proof waiting. Of those that were quick, or are new, those
+    of whom many ask at one moment come first, and then those with whom parties fail: there somebody waits.
     """
     waited_for = [
         {case for check in checks for case in check.ids()} for checks in (races(role), _with_faults(role))
     ]
 
-    def place(subject: Subject) -> int:
+    known = proven(role).defects
+
+    def place(subject: Subject) -> tuple[float, int]:
         chosen = checks_for(subject, role, effort, seed)
         found = (number for number, cases in enumerate(waited_for) if chosen is None or cases & chosen)
-        return next(found, len(waited_for))
+        took_s = known[subject.name].took_s if subject.name in known else 0.0
+        # What took a few seconds may have taken them for any reason.
+        return -(took_s // _LONG_S), next(found, len(waited_for))
 
     return sorted(subjects, key=place)
 

@@ -20,13 +20,15 @@ from conformance.run.session import carry_out
 from conformance.run.standby import Standby
 from conformance.run.subjects import Subject
 from fakes.merchant.admin import MerchantAdminError
-from reports.verdicts import RuleResult, RunResult, Verdict
+from reports.verdicts import Reason, RuleResult, RunResult, Verdict
 
 # Far below what a merchant keeps in mind: what it forgot, checks ask it for in vain.
 _MOST_MINTED = 20_000
 _JUDGED = ("spec", "entailed", "rfc")
-# How the fault begins of a defect that failed a rule which it does not declare.
+# How the fault begins of a defect that failed a rule which it does not declare, and of a trial that says
+# nothing because a race in it did not overlap.
 UNDECLARED = "undeclared"
+NO_OVERLAP = "a race did not overlap"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,6 +45,8 @@ class Trial:
     duration_s: float
     # What the first check says that did not pass, for each rule in which one did not.
     said: Mapping[str, str] = field(default_factory=dict)
+    # Checks whose requests were too seldom under way together.
+    no_overlap: tuple[str, ...] = ()
 
     def fault(self) -> str:
         """Why the trial does not prove what it should; empty when it does."""
@@ -50,6 +54,8 @@ class Trial:
         undeclared = [rule for rule in self.failed if rule not in allowed]
         if self.broken:
             return f"the harness broke in {', '.join(self.broken)}; first: {next(iter(self.broken.values()))}"
+        if self.no_overlap:
+            return f"{NO_OVERLAP}: {', '.join(self.no_overlap)}"
         if self.subject.kind == "defect" and self.subject.rules[0] not in self.failed:
             seen = f"; failed instead: {', '.join(self.failed)}" if self.failed else ""
             right = self.subject.rules[0]
@@ -167,6 +173,9 @@ def trial_of(subject: Subject, result: RunResult, *, sampled: bool = False) -> T
         reason=result.reason,
         duration_s=float(result.run["duration_s"]),
         said={rule.id: said for rule in result.rules if (said := _first_of(rule))},
+        no_overlap=tuple(
+            check.id for rule in result.rules for check in rule.checks if check.reason is Reason.NO_OVERLAP
+        ),
     )
 
 

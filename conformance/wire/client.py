@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Protocol
 from urllib.parse import urlsplit
@@ -35,6 +35,14 @@ class Recorder(Protocol):
     """Receives every exchange in the order in which it ended."""
 
     def __call__(self, exchange: Exchange, /) -> None: ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Raced:
+    """The exchanges of a race, and whether all of its requests were on their way before the first answer."""
+
+    answers: tuple[Exchange, ...]
+    overlapped: bool
 
 
 class Wire:
@@ -209,7 +217,7 @@ class Wire:
         self._heard()
         return number
 
-    def race(self, step: str, requests: Sequence[Request], *, kept: bool = False) -> tuple[Exchange, ...]:
+    def race(self, step: str, requests: Sequence[Request], *, kept: bool = False) -> Raced:
         """Sends requests that become whole at one moment, each over a connection of its own.
 
         With `kept`, over connections that have served a request before, where the target keeps them. Who is
@@ -225,12 +233,18 @@ class Wire:
             entries.append((replace(place, pace=None), replace(request, alone=not kept)))
         if requests and (ahead := self._place(requests[0].url)) is not None:
             ahead.go_ahead(len(requests))
-        runs = self._track.run(entries)
+        ended = self._track.run(entries)
+        runs = ended.runs
         if any(run.answer is not None or not run.too_late for run in runs):
             self._heard()
         else:
             self._timeouts_in_a_row += 1
-        return tuple(self._raced(step, request, run) for request, run in zip(requests, runs, strict=True))
+        return Raced(
+            answers=tuple(
+                self._raced(step, request, run) for request, run in zip(requests, runs, strict=True)
+            ),
+            overlapped=ended.overlapped,
+        )
 
     def _raced(self, step: str, request: Request, run: Run) -> Exchange:
         """A racer's exchange, on the record."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import random
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from conformance import racing
 from conformance.campaign import Campaign
-from conformance.claims import Unmet, expect, tallying
+from conformance.claims import NoOverlap, Unmet, expect, overlapped, overlaps, tallying
 from conformance.racing import (
     LARGEST_BUDGET,
     Races,
@@ -20,10 +22,23 @@ from conformance.racing import (
     racers_for,
     rounds_for,
     together,
+    wanted_for,
 )
 from conformance.wire.exchange import Answer, Exchange, Request
 
-RACES = Races(check="CODE-10/one", seed=7, racers=12, rounds=3)
+RACES = Races(check="CODE-10/one", seed=7, racers=12, rounds=3, wanted=3)
+
+
+def raced(
+    races: Races, noted: Callable[[int], list[bool]] = lambda _: [True], *, at_most: int | None = None
+) -> list[float]:
+    """What each round draws first, in rounds of which this is noted."""
+    drawn = []
+    for number, choice in enumerate(races.each(at_most=at_most)):
+        drawn.append(choice.random())
+        for holds in noted(number):
+            overlapped(holds)
+    return drawn
 
 
 def exchange(status: int | None) -> Exchange:
@@ -56,10 +71,10 @@ def test_size_that_no_budget_makes_has_none() -> None:
 
 def test_choices_of_a_race_are_those_of_its_seed() -> None:
     with tallying() as tally:
-        first = [choice.random() for choice in RACES.each()]
-        assert first == [choice.random() for choice in RACES.each()]
+        first = raced(RACES)
+        assert first == raced(RACES)
         assert len(set(first)) == 3
-        assert [choice.random() for choice in RACES.each(fewer=2)] == first[:1]
+        assert raced(RACES, at_most=1) == first[:1]
     assert tally.replay == {
         "kind": "race",
         "check": "CODE-10/one",
@@ -70,12 +85,46 @@ def test_choices_of_a_race_are_those_of_its_seed() -> None:
     }
 
 
+def test_a_round_counts_only_when_all_its_races_overlapped() -> None:
+    with tallying():
+        assert len(raced(RACES, lambda number: [number >= 2])) == 5
+        assert len(raced(RACES, lambda number: [True, number >= 2])) == 5
+        assert len(raced(RACES, lambda _: [True, True])) == 3
+
+
+def test_races_that_overlap_too_seldom_show_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(racing, "LOST_S", -1.0)
+    with tallying(), pytest.raises(NoOverlap, match="1 of 3 rounds"):
+        raced(RACES, lambda number: [number == 0])
+
+
+def test_a_round_without_a_race_is_a_mistake_of_the_check() -> None:
+    with tallying(), pytest.raises(AssertionError, match="nobody noted"):
+        raced(RACES, lambda _: [])
+
+
+@pytest.mark.parametrize(("examples", "wanted"), [(0, 4), (20, 6), (40, 12)])
+def test_the_budget_of_examples_says_how_many_rounds_have_to_count(examples: int, wanted: int) -> None:
+    assert wanted_for(6, examples) == wanted
+    assert wanted_for(1, 0) == 1
+
+
 def test_round_of_a_campaign_is_stored_and_comes_first_when_it_is_run_again(tmp_path: Path) -> None:
     with tallying() as tally:
         races = Races(
-            check="CODE-10/one", seed=7, racers=12, rounds=3, campaign=Campaign(share_s=60, folder=tmp_path)
+            check="CODE-10/one",
+            seed=7,
+            racers=12,
+            rounds=3,
+            wanted=3,
+            campaign=Campaign(share_s=60, folder=tmp_path),
         )
-        choices = dict(zip(range(6), races.each(), strict=False))
+        choices = {}
+        for number, choice in enumerate(races.each()):
+            choices[number] = choice
+            overlapped(True)
+            if number == 5:
+                break
     assert tally.replay is not None
     assert tally.replay["first"] == 5
     with tallying():
@@ -100,20 +149,29 @@ def test_acts_are_carried_out_at_once_and_claims_in_them_count() -> None:
 
     with tallying() as tally:
         assert together([lambda n=n: act(n) for n in range(4)]) == [0, 1, 2, 3]  # type: ignore[misc]
+        assert overlaps() == [True]
     assert tally.expected == 4
+
+
+def test_acts_one_after_the_other_did_not_overlap(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(racing, "_carried_out", lambda acts: [act() for act in acts])
+    with tallying():
+        together([lambda: None, lambda: None])
+        assert overlaps() == [False]
 
 
 def test_an_act_that_raises_is_heard_of() -> None:
     def broken() -> None:
         raise LookupError("broken")
 
-    with pytest.raises(LookupError, match="broken"):
+    with tallying(), pytest.raises(LookupError, match="broken"):
         together([lambda: None, broken])
 
 
 def test_a_history_tells_what_began_before_a_change_from_what_began_after() -> None:
     changed = threading.Event()
-    history = amid([changed.is_set] * 3, changed.set, random.Random(1))
+    with tallying():
+        history = amid([changed.is_set] * 3, changed.set, random.Random(1))
     assert all(history.after)
     assert len(history.after) == 6
     assert not history.before[0]
@@ -123,5 +181,22 @@ def test_a_change_that_fails_ends_the_asking() -> None:
     def fail() -> None:
         raise LookupError("no change")
 
-    with pytest.raises(LookupError, match="no change"):
+    with tallying(), pytest.raises(LookupError, match="no change"):
         amid([lambda: None] * 2, fail, random.Random(1))
+
+
+def test_it_is_noted_whether_anything_was_under_way_while_something_changed() -> None:
+    going, asked = threading.Event(), threading.Semaphore(0)
+
+    def ask() -> None:
+        asked.release()
+        going.wait(5)
+
+    def change() -> None:
+        for _ in range(3):
+            asked.acquire(timeout=5)
+        going.set()
+
+    with tallying():
+        amid([ask] * 3, change, random.Random(1))
+        assert overlaps() == [True]

@@ -15,7 +15,7 @@ from conformance.wire.exchange import Exchange
 from conformance.world import World
 
 
-@check("CODE-10", cases={"fresh-connections": False, "connections-that-served-before": True})
+@check("CODE-10", cases={"fresh-connections": False, "connections-that-served-before": True}, rounds=3)
 def one_code_gives_tokens_once(world: World, case: bool, races: Races) -> None:
     """Of many exchanges of one code that arrive at the same moment, at most one gives tokens.
 
@@ -38,7 +38,7 @@ def one_code_gives_tokens_once(world: World, case: bool, races: Races) -> None:
         authorization = world.approved(world.attempt(authorization.agent))
 
 
-@check("CODE-01")
+@check("CODE-01", rounds=2)
 def several_codes_give_tokens_at_once(world: World, races: Races) -> None:
     """Codes of one agent are exchanged at the same moment as they are one after the other.
 
@@ -47,7 +47,7 @@ def several_codes_give_tokens_at_once(world: World, races: Races) -> None:
     world = world.in_one_browser()
     agent = world.agent()
     good_for_s = _in_turn(world, agent, 0)
-    for _ in races.each(fewer=2):
+    for _ in races.each():
         begun = time.monotonic()
         answers = crowd.exchanges(world.gateway, _codes(world, agent))
         lasted_s = time.monotonic() - begun

@@ -13,10 +13,10 @@ from conformance.seclusion import still_good
 from conformance.world import World
 
 
-@check("PROXY-06")
+@check("PROXY-06", rounds=2)
 def one_token_redeems_for_several_at_once(world: World, races: Races) -> None:
     """One Proxy token serves the callers of a backend also while it serves another of them."""
-    for _ in races.each(fewer=2):
+    for _ in races.each():
         # New ones each time: a campaign goes on for longer than gateway access tokens may live.
         grant, token = world.grant(), world.proxy_token()
         world.redeemed(grant, token)
@@ -28,14 +28,14 @@ def one_token_redeems_for_several_at_once(world: World, races: Races) -> None:
         nobody_is_turned_down(arrived(answers), "a redemption beside others with the same Proxy token")
 
 
-@check("PROXY-04", needs=["control:create_proxy_client", "control:revoke_proxy_client"])
+@check("PROXY-04", needs=["control:create_proxy_client", "control:revoke_proxy_client"], rounds=9)
 def no_request_after_the_revocation_succeeds(gateway: Gateway, world: World, races: Races) -> None:
     """Whatever was under way before, a request that begins once the revocation is acknowledged gets 401.
 
     A request that began earlier may end either way.
     """
     project = world.project_apart()
-    for choice in races.each(more=3):
+    for choice in races.each():
         client = console.new_proxy_client(world, project)
         require(gateway.proxy_token(client)).status(200)
 

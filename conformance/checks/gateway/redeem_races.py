@@ -49,7 +49,7 @@ class Owners:
         belongs(self.world, answer, grant.user, grant.resource)
 
 
-@check("REDEEM-12")
+@check("REDEEM-12", rounds=3)
 def everybody_gets_their_own_under_load(world: World, races: Races) -> None:
     """Two users, at two Resources and in two Projects where there are such, redeem at the same moment.
 
@@ -64,14 +64,14 @@ def everybody_gets_their_own_under_load(world: World, races: Races) -> None:
         _redeemed_at_once(world, owners, owned, races.racers, choice)
 
 
-@check("REDEEM-12", needs=["sign-in:browser"])
+@check("REDEEM-12", needs=["sign-in:browser"], rounds=2)
 def everybody_gets_their_own_after_signing_in_at_once(world: World, races: Races) -> None:
     """Users whose sign-ins, and the merchant tokens that come of them, overlap each redeem their own."""
     project = world.project_apart()
     proxy_token = world.proxy_token(project)
     owners = Owners(world, {})
     times = 2 if side_by_side(world) else 1
-    for choice in races.each(fewer=2):
+    for choice in races.each():
         signing_in = [(world.agent(), user) for user in world.users[:2] * times]
         grants = together(
             [
@@ -85,13 +85,13 @@ def everybody_gets_their_own_after_signing_in_at_once(world: World, races: Races
         _redeemed_at_once(world, owners, owned, races.racers, choice)
 
 
-@check("REDEEM-12", needs=["merchant"], alone=True)
+@check("REDEEM-12", needs=["merchant"], alone=True, rounds=2)
 def everybody_gets_their_own_refreshed_at_once(world: World, races: Races) -> None:
     """Merchant tokens of several owners that expired together, and are refreshed together, are not mixed up.
 
     The merchant holds its answers until it has been asked for every owner.
     """
-    for choice in races.each(fewer=2 if world.moves_clock() else 10):
+    for choice in races.each(at_most=None if world.moves_clock() else 1):
         places = _places(world)
         for place in places:
             place.short_lived()
@@ -110,7 +110,7 @@ def everybody_gets_their_own_refreshed_at_once(world: World, races: Races) -> No
             owners.judge(each, world.redeem(*each))
 
 
-@check("REDEEM-06", needs=["control:create_proxy_client"])
+@check("REDEEM-06", needs=["control:create_proxy_client"], rounds=3)
 def no_redemption_after_the_revocation_succeeds(gateway: Gateway, world: World, races: Races) -> None:
     """Whatever was under way before, a redemption that begins once the revocation is acknowledged gets 401.
 

@@ -4,78 +4,59 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import partial
 
 from conformance.check import check
 from conformance.checks.service._expiring import TIMESTAMPS
 from conformance.checks.service._trouble import OTHER, USER, shows_orders
 from conformance.claims import LeftOut, expect, require
+from conformance.racing import Races, together
 from conformance.run.service_world import USERS, ServiceWorld
 from conformance.service import Service, holds_orders, served
 from conformance.wire.exchange import Exchange
 from fakes.gateway.gateway import MERCHANT_TOKEN_S
 from fakes.gateway.script import Answer, Endpoint
 
+# So many call at the same time, alternating between the users, and each so often.
+CALLERS, CALLS = 8, 4
+# How late redemption and the merchant may answer them.
+LATE_S = 0.06
 # So many calls wait together for a Proxy token, which takes longer than it takes all of them to come.
 WAITING = 8
 FETCHED_AFTER_S = 0.5
 
 
-@check("BACK-10")
-def two_users_calls_never_mix(service: Service, world: ServiceWorld) -> None:
+@check("BACK-10", rounds=4)
+def two_users_calls_never_mix(service: Service, world: ServiceWorld, races: Races) -> None:
     """Calls of two users at the same time each bring their own orders, and never the other's."""
     gateway = world.gateway
     for user in USERS:
         answer = service.serve(gateway.access_token(user))
         _is_their_own(world, answer, user, "one user after the other")
         served(answer, gateway.orders_of(user))
-    # Answers that come late meet each other.
-    gateway.script.always(Endpoint.REDEMPTION, Answer(delay_s=0.03))
-    gateway.script.always(Endpoint.MERCHANT_API, Answer(delay_s=0.03))
-    users = [user for _ in range(16) for user in USERS]
-    # Nobody has redeemed these before: a merchant token that is kept for a user meets no other.
-    answers = service.serve_all([world.unseen_token(user) for user in users], at_once=8)
-    gateway.script.clear()
-    own = sum(
-        holds_orders(answer, gateway.orders_of(user)) for user, answer in zip(users, answers, strict=True)
-    )
-
-    _never_mixed(world, users, answers, f"{len(users)} calls of two users at the same time")
-    require.that(
-        own > len(users) // 2,
-        f"{len(users)} calls of two users at the same time",
-        expected="most of them served, or nothing can get mixed up",
-        got=f"{own}",
-    )
+    for choice in races.each():
+        # Answers that come late meet others, in an order of their own.
+        for endpoint in (Endpoint.REDEMPTION, Endpoint.MERCHANT_API):
+            late = [Answer(delay_s=choice.uniform(0, LATE_S)) for _ in range(CALLERS * CALLS)]
+            gateway.script.tape(endpoint, late)
+        _called_in_waves(service, world)
 
 
-@check("BACK-10")
-def calls_that_wait_for_a_proxy_token_never_mix(service: Service, world: ServiceWorld) -> None:
+@check("BACK-10", rounds=1)
+def calls_that_wait_for_a_proxy_token_never_mix(service: Service, world: ServiceWorld, races: Races) -> None:
     """Two users whose calls wait together for another Proxy token are shown nothing of each other's orders.
 
     Their calls may fail over it. Who goes by the lifetime of a Proxy token alone asks for no other here: of
     such a service, what the first calls of the run were shown is all that is known.
     """
-    gateway = world.gateway
     expect.that(
         not world.standing.mixed_first_calls,
         "first calls of two users at the same time, which waited for the first Proxy token",
         expected="nobody's but their own orders",
         got="orders of the other",
     )
-    users = [user for _ in range(WAITING // len(USERS)) for user in USERS]
-    mark = gateway.journal.mark()
-    gateway.revoke_proxy_tokens()
-    gateway.script.always(Endpoint.TOKEN, Answer(delay_s=FETCHED_AFTER_S))
-    answers = service.serve_all_once([world.unseen_token(user) for user in users], at_once=WAITING)
-    gateway.script.clear()
-
-    _never_mixed(world, users, answers, f"{WAITING} calls of two users who waited for a Proxy token together")
-    if not gateway.journal.since(mark, Endpoint.TOKEN):
-        gateway.revive_proxy_tokens()
-        raise LeftOut("the service asks for no other Proxy token before the time of the old one is over")
-    own = [service.brings(each, gateway.orders_of(user)) for user, each in zip(users, answers, strict=True)]
-    if not any(own):
-        raise LeftOut("none of the calls that waited for another Proxy token was served")
+    for _ in races.each():
+        _waited_for_a_proxy_token(service, world)
 
 
 @check("BACK-10")
@@ -92,6 +73,54 @@ def tokens_without_an_identifier_bring_each_user_their_own(service: Service, wor
         _is_their_own(world, answer, user, "one user after the other, with tokens without jti")
         if not service.brings(answer, gateway.orders_of(user)):
             raise LeftOut("the service takes no token that has no jti, which the specification does not name")
+
+
+def _called_in_waves(service: Service, world: ServiceWorld) -> None:
+    """Callers who call at the same moment and then again, so that calls begin while answers of others come.
+
+    Nobody has redeemed their tokens before: a merchant token that is kept for a user meets no other.
+    """
+    gateway = world.gateway
+    users = [USERS[number % len(USERS)] for number in range(CALLERS)]
+    tokens = [[world.unseen_token(user) for _ in range(CALLS)] for user in users]
+    answered = together([partial(_called_in_a_row, service, own) for own in tokens])
+    answers = [answer for own in answered for answer in own]
+    called_by = [user for user in users for _ in range(CALLS)]
+
+    what = f"{len(answers)} calls of two users at the same time"
+    _never_mixed(world, called_by, answers, what)
+    own = sum(
+        holds_orders(answer, gateway.orders_of(user)) for user, answer in zip(called_by, answers, strict=True)
+    )
+    require.that(
+        own > len(answers) // 2,
+        what,
+        expected="most of them served, or nothing can get mixed up",
+        got=f"{own}",
+    )
+
+
+def _called_in_a_row(service: Service, tokens: Sequence[str]) -> list[Exchange]:
+    return [service.serve(token) for token in tokens]
+
+
+def _waited_for_a_proxy_token(service: Service, world: ServiceWorld) -> None:
+    """Calls of both users, while the service gets a Proxy token in place of one that was taken away."""
+    gateway = world.gateway
+    users = [user for _ in range(WAITING // len(USERS)) for user in USERS]
+    mark = gateway.journal.mark()
+    gateway.revoke_proxy_tokens()
+    gateway.script.always(Endpoint.TOKEN, Answer(delay_s=FETCHED_AFTER_S))
+    answers = together([partial(service.serve_once, world.unseen_token(user)) for user in users])
+    gateway.script.clear()
+
+    _never_mixed(world, users, answers, f"{WAITING} calls of two users who waited for a Proxy token together")
+    if not gateway.journal.since(mark, Endpoint.TOKEN):
+        gateway.revive_proxy_tokens()
+        raise LeftOut("the service asks for no other Proxy token before the time of the old one is over")
+    own = [service.brings(each, gateway.orders_of(user)) for user, each in zip(users, answers, strict=True)]
+    if not any(own):
+        raise LeftOut("none of the calls that waited for another Proxy token was served")
 
 
 def _is_their_own(world: ServiceWorld, answer: Exchange, user: str, when: str) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from conformance.checks import index
-from conformance.run.proof import Proof
+from conformance.run.proof import Outcome, Proof
 from conformance.run.scope import Effort
 from conformance.run.subjects import Subject
 from conformance.run.trials import Trial, trial_of
@@ -24,6 +24,7 @@ def trial(
     broken: Sequence[str] = (),
     untested: dict[str, str] | None = None,
     said: dict[str, str] | None = None,
+    no_overlap: Sequence[str] = (),
 ) -> Trial:
     return Trial(
         subject=Subject(kind=kind, name=name, what="what it does", rules=tuple(rules)),  # type: ignore[arg-type]
@@ -34,6 +35,7 @@ def trial(
         reason="",
         duration_s=0.1,
         said=said or {},
+        no_overlap=tuple(no_overlap),
     )
 
 
@@ -63,6 +65,11 @@ def proof(*trials: Trial, complete: bool = True) -> Proof:
             trial("a", "REG-01", failed=["REG-01"], broken=["TLS-01"]),
             "the harness broke in TLS-01; first: the harness broke: KeyError at wire/client.py:1",
         ),
+        (trial("a", "REG-01", no_overlap=["REG-01/x"]), "a race did not overlap: REG-01/x"),
+        (
+            trial("a", "REG-01", failed=["REG-01"], no_overlap=["REG-01/x"]),
+            "a race did not overlap: REG-01/x",
+        ),
         (trial("v", kind="variant"), ""),
         (trial("v", kind="variant", failed=["REG-03"]), "false alarm: REG-03"),
         (trial("v", "REG-03", kind="variant", failed=["REG-03"]), ""),
@@ -71,7 +78,8 @@ def proof(*trials: Trial, complete: bool = True) -> Proof:
 )
 def test_fault_of_a_trial(tried: Trial, fault: str) -> None:
     assert tried.fault() == fault
-    assert proof(tried).holds(whole=False) is (fault == "")
+    outcome = Outcome.OPEN if tried.no_overlap else Outcome.FAILS if fault else Outcome.HOLDS
+    assert proof(tried).outcome(whole=False) is outcome
 
 
 def test_check_that_no_defect_made_fail_is_named() -> None:
@@ -79,7 +87,7 @@ def test_check_that_no_defect_made_fail_is_named() -> None:
     seen = proof(trial("a", "REG-01", failed=["REG-01"], checks=one.ids()))
     assert f"REG-01/{one.name}" not in seen.unseen
     assert len(seen.unseen) == seen.figures()["checks"] - 1
-    assert not seen.holds(whole=True)
+    assert seen.outcome(whole=True) is Outcome.FAILS
 
 
 def test_variant_makes_no_check_seen() -> None:
@@ -90,7 +98,13 @@ def test_variant_makes_no_check_seen() -> None:
 
 def test_interrupted_proof_holds_nothing() -> None:
     good = trial("a", "REG-01", failed=["REG-01"])
-    assert not proof(good, complete=False).holds(whole=False)
+    assert proof(good, complete=False).outcome(whole=False) is Outcome.OPEN
+
+
+def test_fault_weighs_more_than_a_race_that_did_not_overlap() -> None:
+    vain, bad = trial("a", no_overlap=["REG-01/x"]), trial("v", kind="variant", failed=["REG-03"])
+    assert proof(vain, bad).outcome(whole=False) is Outcome.FAILS
+    assert Outcome.OPEN == 3
 
 
 def test_what_ships_covers_every_check_that_was_seen() -> None:

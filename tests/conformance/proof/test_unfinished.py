@@ -56,6 +56,13 @@ def test_what_is_another_by_now_is_tried_again(tmp_path: Path) -> None:
     assert resumed(stored(tmp_path, before, trial(second)))[0] == [second.name]
 
 
+def test_race_that_did_not_overlap_is_tried_again(tmp_path: Path) -> None:
+    first, second = SUBJECTS
+    in_vain = trial(first, fault="a race did not overlap: CODE-10/x")
+
+    assert resumed(stored(tmp_path, in_vain, trial(second)))[0] == [second.name]
+
+
 def test_subjects_are_made_of_their_own_files_and_those_that_these_take_from() -> None:
     """One of another file has other sources; what both stand on is in both."""
     exp, kid = SUBJECTS

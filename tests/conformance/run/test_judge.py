@@ -14,6 +14,7 @@ from conformance.check import Check
 from conformance.claims import (
     LeftOut,
     NeverFired,
+    NoOverlap,
     Unavailable,
     beside,
     expect,
@@ -135,6 +136,7 @@ def test_silent_rule_observes() -> None:
     [
         (LeftOut("refused there"), Reason.LEFT_OUT, False),
         (Unsendable(), Reason.LEFT_OUT, False),
+        (NoOverlap("1 of 3 rounds"), Reason.NO_OVERLAP, True),
         (Unavailable("users:2", "one user"), Reason.NEED_MISSING, True),
         (Unavailable("resources:2", "one Resource"), Reason.NEED_MISSING, False),
         (Unsupported("rotate_keys"), Reason.CONTROL_UNSUPPORTED, True),

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
-from typing import Any
+from itertools import count
 
-import httpcore
 import pytest
 
 from conformance.wire import race
 from conformance.wire.client import TargetSilent, Wire
 from conformance.wire.exchange import Exchange, Request
 from conformance.wire.place import Place, origin
+from conformance.wire.sealing import SealingStream
 
 RACERS = 8
 Handle = Callable[[BaseHTTPRequestHandler, bytes], tuple[int, dict[str, str]]]
@@ -81,25 +82,67 @@ def posts(url: str, number: int = RACERS) -> list[Request]:
 
 def test_all_last_bytes_go_out_after_all_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[int] = []
+    write, send = SealingStream.write, race._sent
 
-    class Noting(httpcore.SyncBackend):
-        def connect_tcp(self, *arguments: Any, **named: Any) -> httpcore.NetworkStream:
-            stream = super().connect_tcp(*arguments, **named)
-            write = stream.write
+    def written_first(stream: SealingStream, buffer: bytes, timeout: float | None = None) -> None:
+        written.append(len(buffer))
+        write(stream, buffer, timeout)
 
-            def noted(buffer: bytes, timeout: float | None = None) -> None:
-                written.append(len(buffer))
-                write(buffer, timeout)
+    def sent(line: socket.socket, octets: bytes) -> None:
+        written.append(len(octets))
+        send(line, octets)
 
-            monkeypatch.setattr(stream, "write", noted)
-            return stream
-
-    monkeypatch.setattr(httpcore, "SyncBackend", Noting)
+    monkeypatch.setattr(SealingStream, "write", written_first)
+    monkeypatch.setattr(race, "_sent", sent)
     with serving() as (url, _), wire(url) as (opened, _told):
-        answers = opened.race("race", posts(url))
-    assert [answer.status for answer in answers] == [200] * RACERS
-    assert min(written[:RACERS]) > 1
-    assert written[RACERS:] == [1] * RACERS
+        raced = opened.race("race", posts(url))
+    assert [answer.status for answer in raced.answers] == [200] * RACERS
+    assert min(written[:RACERS]) > race.HELD_BACK
+    assert written[RACERS:] == [1] * RACERS * race.HELD_BACK
+
+
+def test_requests_that_were_all_sent_before_an_answer_came_overlapped() -> None:
+    everybody = threading.Barrier(RACERS, timeout=10)
+
+    def together(*_: object) -> tuple[int, dict[str, str]]:
+        everybody.wait()
+        # The sockets are asked right after the last byte.
+        time.sleep(0.05)
+        return 200, {}
+
+    with serving(together) as (url, _), wire(url) as (opened, _told):
+        assert opened.race("race", posts(url)).overlapped
+
+
+def test_an_answer_that_comes_before_the_last_request_is_sent_is_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answered, send, calls = threading.Event(), race._sent, count(1)
+
+    def sent(line: socket.socket, octets: bytes) -> None:
+        send(line, octets)
+        # The first request is whole.
+        if next(calls) == (race.HELD_BACK - 1) * RACERS + 1:
+            assert answered.wait(5)
+            # It is on its way: nobody here has read it.
+            time.sleep(0.05)
+
+    def answer(*_: object) -> tuple[int, dict[str, str]]:
+        threading.Timer(0.02, answered.set).start()
+        return 200, {}
+
+    monkeypatch.setattr(race, "_sent", sent)
+    with serving(answer) as (url, _), wire(url) as (opened, _told):
+        raced = opened.race("race", posts(url))
+    assert not raced.overlapped
+    assert [answer.status for answer in raced.answers] == [200] * RACERS
+
+
+def test_a_racer_that_finds_nobody_leaves_a_race_without_overlap() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        nobody = f"http://127.0.0.1:{taken.getsockname()[1]}"
+    with serving() as (url, _), wire(url) as (opened, _told), opened.also(nobody, ca_file=""):
+        assert not opened.race("race", [*posts(url), *posts(nobody, 1)]).overlapped
 
 
 def test_every_racer_is_on_the_record_with_its_own_answer() -> None:
@@ -107,7 +150,7 @@ def test_every_racer_is_on_the_record_with_its_own_answer() -> None:
         return 200, {"X-Racer": body.decode()}
 
     with serving(echo) as (url, _), wire(url) as (opened, told):
-        answers = opened.race("race", posts(url))
+        answers = opened.race("race", posts(url)).answers
     assert [answer.header("X-Racer") for answer in answers] == [f"racer={n:02}" for n in range(RACERS)]
     assert list(answers) == told
     assert all(answer.at_s > 0 and answer.answer and answer.answer.elapsed_s >= 0 for answer in answers)
@@ -115,7 +158,7 @@ def test_every_racer_is_on_the_record_with_its_own_answer() -> None:
 
 def test_requests_without_a_body_race_too() -> None:
     with serving() as (url, _), wire(url) as (opened, _told):
-        answers = opened.race("race", [Request(method="GET", url=url)] * RACERS)
+        answers = opened.race("race", [Request(method="GET", url=url)] * RACERS).answers
     # The server knows no GET.
     assert [answer.status for answer in answers] == [501] * RACERS
 
@@ -134,7 +177,7 @@ def test_connections_are_fresh_unless_they_are_to_have_served_before(
 def test_a_server_without_keep_alive_is_raced_on_fresh_connections() -> None:
     with serving(protocol="HTTP/1.0") as (url, seen), wire(url) as (opened, _):
         opened.race("warming up", posts(url), kept=True)
-        answers = opened.race("race", posts(url), kept=True)
+        answers = opened.race("race", posts(url), kept=True).answers
     assert [answer.status for answer in answers] == [200] * RACERS
     assert len(set(seen.peers)) == 2 * RACERS
 
@@ -144,7 +187,7 @@ def test_a_server_that_takes_one_connection_at_a_time_answers_everybody(
 ) -> None:
     monkeypatch.setattr(race, "PATIENCE_S", 0.1)
     with serving(protocol="HTTP/1.0", one_by_one=True) as (url, _), wire(url) as (opened, _told):
-        answers = opened.race("race", posts(url))
+        answers = opened.race("race", posts(url)).answers
     assert [answer.status for answer in answers] == [200] * RACERS
 
 
@@ -152,7 +195,7 @@ def test_racers_that_find_nobody_say_so() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"
     with wire(url) as (opened, told):
-        answers = opened.race("race", posts(url))
+        answers = opened.race("race", posts(url)).answers
     assert {answer.failure for answer in answers} == {"the connection was refused"}
     assert len(told) == RACERS
 
@@ -172,7 +215,7 @@ def test_a_server_that_says_no_before_the_end_is_heard() -> None:
         thread.start()
         url = f"http://127.0.0.1:{running.server_address[1]}"
         with wire(url) as (opened, _):
-            answers = opened.race("race", posts(url))
+            answers = opened.race("race", posts(url)).answers
         running.shutdown()
         thread.join()
     # One that is reset before it is read is a dropped one, and told as that.
@@ -189,7 +232,7 @@ def test_whoever_meets_a_rate_limit_is_asked_again_alone() -> None:
         return 200, {}
 
     with serving(limited) as (url, _), wire(url) as (opened, told):
-        answers = opened.race("race", posts(url))
+        answers = opened.race("race", posts(url)).answers
     assert [answer.status for answer in answers] == [200] * RACERS
     assert sorted(exchange.status or 0 for exchange in told) == [200] * RACERS + [429]
 
@@ -198,7 +241,7 @@ def test_silence_to_all_racers_counts_as_one_silence() -> None:
     with socket.create_server(("127.0.0.1", 0), backlog=2 * RACERS) as mute:
         url = f"http://127.0.0.1:{mute.getsockname()[1]}"
         with wire(url, timeout_s=0.2, silent_after=2) as (opened, _):
-            answers = opened.race("race", posts(url))
+            answers = opened.race("race", posts(url)).answers
             assert all((answer.failure or "").startswith("no answer within") for answer in answers)
             opened.race("race", posts(url))
             with pytest.raises(TargetSilent):

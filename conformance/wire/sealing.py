@@ -1,0 +1,116 @@
+"""Connections whose octets can be made ready first and sent later, in one system call.
+
+Python's TLS socket encrypts and sends in one step. Where many connections are to send at one moment, what
+that step takes is too long: a quick server has dealt with the first request before it gets the second.
+"""
+
+from __future__ import annotations
+
+import select
+import socket
+import ssl
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import httpcore
+
+Result = TypeVar("Result")
+_RECORD = 16 * 1024
+
+
+class _Tls:
+    """TLS over a socket, kept apart from it: what is to be sent can be had instead."""
+
+    def __init__(self, line: socket.socket, context: ssl.SSLContext, name: str | None) -> None:
+        self._line = line
+        self._received, self._to_send = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self.session = context.wrap_bio(self._received, self._to_send, server_hostname=name)
+        self._in_turns(self.session.do_handshake)
+
+    def seal(self, octets: bytes) -> bytes:
+        self.session.write(octets)
+        return self._to_send.read()
+
+    def read(self, most: int) -> bytes:
+        try:
+            return self._in_turns(lambda: self.session.read(most))
+        except ssl.SSLZeroReturnError:
+            return b""
+
+    def _in_turns(self, step: Callable[[], Result]) -> Result:
+        while True:
+            try:
+                result = step()
+            except ssl.SSLWantReadError:
+                self._send()
+                if octets := self._line.recv(_RECORD):
+                    self._received.write(octets)
+                else:
+                    self._received.write_eof()
+            except ssl.SSLError:
+                # An alert may be what is left to say.
+                self._send()
+                raise
+            else:
+                self._send()
+                return result
+
+    def _send(self) -> None:
+        if octets := self._to_send.read():
+            self._line.sendall(octets)
+
+
+class SealingStream(httpcore.NetworkStream):
+    """A connection whose octets can be sealed now, and sent by whoever has the socket."""
+
+    def __init__(self, line: socket.socket, tls: _Tls | None = None) -> None:
+        self.line = line
+        self._tls = tls
+
+    def seal(self, octets: bytes) -> bytes:
+        """What has to go out on the socket for the other side to receive these octets next."""
+        return octets if self._tls is None else self._tls.seal(octets)
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        with _raising(httpcore.ReadTimeout, httpcore.ReadError):
+            self.line.settimeout(timeout)
+            return self.line.recv(max_bytes) if self._tls is None else self._tls.read(max_bytes)
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        with _raising(httpcore.WriteTimeout, httpcore.WriteError):
+            self.line.settimeout(timeout)
+            self.line.sendall(self.seal(buffer))
+
+    def close(self) -> None:
+        self.line.close()
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> SealingStream:
+        with _raising(httpcore.ConnectTimeout, httpcore.ConnectError):
+            self.line.settimeout(timeout)
+            try:
+                return SealingStream(self.line, _Tls(self.line, ssl_context, server_hostname))
+            except BaseException:
+                self.close()
+                raise
+
+    def get_extra_info(self, info: str) -> Any:
+        """What httpcore asks of a connection; see its own streams."""
+        if info == "ssl_object":
+            return None if self._tls is None else self._tls.session
+        if info == "is_readable":
+            return self.line.fileno() < 0 or bool(select.select([self.line], [], [], 0)[0])
+        return None
+
+
+@contextmanager
+def _raising(late: type[Exception], failed: type[Exception]) -> Iterator[None]:
+    """Exceptions of sockets as those that httpcore knows, with the one that they came from."""
+    try:
+        yield
+    except TimeoutError as error:
+        raise late(error) from error
+    except OSError as error:
+        raise failed(error) from error
