@@ -2,15 +2,19 @@
 # Every path here is relative, so that a folder with a space in its name is no trap.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run serve prove test lint types smoke matrix bench odd-targets lock intercept mcp-sdk mcp-agents services readers chromium browser clean
+.PHONY: help run serve prove test lint types smoke matrix bench odd-targets docs lock extras intercept mcp-sdk mcp-agents services readers chromium browser clean
 
 ARGS ?=
-WORKERS ?= 2
+# A good part of a test's time is waiting.
+WORKERS ?= $$(( 2 * $$(getconf _NPROCESSORS_ONLN) ))
 BENCH ?= cold_start
+AGENTS := tests/interop/mcp_agents
 PY := .venv/bin/python
-TYPED := conformance fakes reference reports benchmarks requirements
+TYPED := conformance fakes reference reports benchmarks docs requirements
 
 install = python=$$(sh requirements/find-python.sh) && "$$python" requirements/environment.py
+# A run goes without the intercepting proxy where it is told to.
+proxy = case " $(ARGS) " in *" --no-intercept "*) ;; *) $(install) .venv-intercept intercept ;; esac
 
 help: ## print this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
@@ -18,6 +22,7 @@ help: ## print this
 
 run: ## the suite against the embedded reference gateway; ARGS="service", "agent" or "--target FILE" for another
 	@$(install) .venv run
+	@$(proxy)
 	@.venv/bin/gateproof run $(ARGS)
 
 serve: ## the reference world, until Ctrl-C
@@ -26,9 +31,11 @@ serve: ## the reference world, until Ctrl-C
 
 prove: ## the suite against every shipped defect and legal variant; ARGS="--quick" takes minutes, all of it hours
 	@$(install) .venv run
+	@$(install) .venv-intercept intercept
 	@.venv/bin/gateproof prove $(ARGS)
 
 test: lint types ## lint, strict types and every test, on the Python at hand (all Pythons: tox)
+	@$(install) .venv-intercept intercept
 	$(PY) -m pytest --numprocesses $(WORKERS) --dist worksteal $(ARGS)
 
 lint:
@@ -78,19 +85,29 @@ services: ## services made with FastAPI, the official MCP SDK and Node, every ru
 mcp-agents: ## the MCP SDKs' clients put to the test as agents, see docs/mcp-agents.md
 	@$(install) .venv dev
 	@$(install) .venv-mcp-sdk mcp-sdk
-	@npm ci --silent --no-audit --no-fund --prefix tests/interop/mcp_agents
+	@sh requirements/npm.sh $(AGENTS) $(AGENTS)
 	@$(PY) -m pytest tests/interop/test_mcp_agents.py $(ARGS)
 
 readers: ## the official readers of our outputs, in .venv-readers; those of npm where there is npm
 	@$(install) .venv-readers readers
-	@sh requirements/npm-readers.sh .venv-readers/npm
+	@sh requirements/npm.sh requirements/readers .venv-readers/npm
 
-chromium: ## gateproof with [sign_in] kind = "chromium", as .venv-browser/bin/gateproof
-	@$(install) .venv-browser browser
+chromium: ## gateproof with [sign_in] kind = "chromium"; the browser itself is the system's
+	@$(install) .venv all
 
-browser: ## report.html, Console, playground and sign-ins in a real Chromium (apt-get install chromium, or CHROMIUM=/path/to/it)
-	@$(install) .venv-browser browser
-	@.venv-browser/bin/python -m pytest -n 2 --dist loadfile -o faulthandler_timeout=300 tests/browser $(ARGS)
+browser: chromium ## report.html, Console, playground and sign-ins in a real Chromium (apt-get install chromium, or CHROMIUM=/path/to/it)
+	@$(PY) -m pytest -n 2 --dist loadfile -o faulthandler_timeout=300 tests/browser $(ARGS)
+
+extras: readers chromium intercept ## all that `make test` skips tests for want of: readers, SDKs, FastAPI, Chromium
+	@$(install) .venv-mcp-sdk mcp-sdk
+	@$(install) .venv-fastapi fastapi
+	@sh requirements/npm.sh $(AGENTS) $(AGENTS)
+	@sh requirements/chromium.sh
+
+docs: ## what README.md draws from data: the output of a run, and the figures of the proofs that ship
+	@$(install) .venv run
+	@$(install) .venv-intercept intercept
+	@$(PY) docs/draw.py
 
 # uv names the host that it asked in nothing that it writes here; the custom command keeps paths out too.
 compile = .venv-lock/bin/python -m uv --quiet pip compile --upgrade --universal --python-version 3.11 \
@@ -106,10 +123,10 @@ lock: ## the newest versions that go together, into requirements/
 	$(compile) --group fastapi --output-file requirements/fastapi.txt
 	$(compile) --group lock --output-file requirements/lock.txt
 	$(compile) --group readers --output-file requirements/readers.txt
-	$(compile) pyproject.toml --extra chromium --group build --group browser --constraint requirements/run.txt \
-		--output-file requirements/browser.txt
-	sh requirements/npm-readers.sh --lock
+	$(compile) pyproject.toml --extra chromium --group build --group dev --group browser \
+		--constraint requirements/dev.txt --output-file requirements/all.txt
+	sh requirements/npm.sh --lock requirements/readers
 
 clean: ## remove the environments and what tools leave behind
-	rm -rf .venv .venv-smoke .venv-intercept .venv-mcp-sdk .venv-fastapi .venv-readers .venv-browser .venv-lock .tox .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-smoke .venv-intercept .venv-mcp-sdk .venv-fastapi .venv-readers .venv-lock .tox .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

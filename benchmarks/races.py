@@ -17,7 +17,7 @@ import multiprocessing
 import statistics
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
@@ -44,7 +44,7 @@ ROLES = ("gateway", "service")
 JUDGED = frozenset({Verdict.PASSED, Verdict.FAILED})
 RACES = frozenset(defect.name for defect in (*gateway_races.RACES, *gateway_races_vault.VAULT_RACES))
 # A run that takes so long waits: there are more tries, and so many at once.
-LONG_S, LONG_TRIES, AT_ONCE = 1.5, 60, 6
+LONG_S, AT_ONCE = 1.5, 6
 LINE = "{seen:3} of {tries:3}  {rounds:3} rounds  {run_s:5.2f} s  {defect}  {check}"
 
 
@@ -100,7 +100,7 @@ def one_round(role: str, subject: Subject, case: str, seed: int) -> tuple[Verdic
 
 
 def measured(
-    role: str, subject: Subject, case: str, tries: int, pool: ProcessPoolExecutor
+    role: str, subject: Subject, case: str, tries: int, long_tries: int, pool: ProcessPoolExecutor
 ) -> dict[str, Any] | None:
     """How often one round of a case caught the defect; None for a case that is not for it."""
     ask = partial(one_round, role, subject, case)
@@ -110,7 +110,7 @@ def measured(
     if statistics.median(took_s for _, took_s in found) < LONG_S:
         found += [ask(seed) for seed in range(3, tries)]
     else:
-        found += pool.map(ask, range(3, LONG_TRIES))
+        found += pool.map(ask, range(3, long_tries))
     counted = [verdict for verdict, _ in found if verdict in JUDGED]
     seen = counted.count(Verdict.FAILED)
     return {
@@ -128,6 +128,38 @@ def best_of(rows: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """For each defect the row of the case that needs the fewest rounds, and of those the quickest."""
     ordered = sorted(rows, key=lambda row: (row["rounds"], row["run_s"]), reverse=True)
     return {row["defect"]: row for row in ordered}
+
+
+def pooled(measured: Mapping[str, Sequence[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """One row for each defect and case, with all tries at it, on whatever machine."""
+    found: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for row in (row for rows in measured.values() for row in rows):
+        one = found.setdefault((row["role"], row["defect"], row["check"]), {**row, "seen": 0, "tries": 0})
+        one["seen"] += row["seen"]
+        one["tries"] += row["tries"]
+    for one in found.values():
+        one["rounds"] = rounds_for(one["seen"], one["tries"])
+    return list(found.values())
+
+
+def table() -> str:
+    """What was measured, one line for each defect: the case that is best for it, and the rounds it needs."""
+    measured = json.loads(RATES.read_text(encoding="utf-8"))
+    stated = {case: check.rounds for role in ROLES for check in checks.races(role) for case in check.ids()}
+    lines = ["| loses the race | caught by one round of | quiet | busy | rounds needed | rounds run |"]
+    lines.append("|---|---|---|---|---|---|")
+    for row in sorted(best_of(pooled(measured)).values(), key=lambda row: (row["role"], row["check"])):
+        counts = [
+            next((f"{each['seen']} of {each['tries']}" for each in measured[name] if _same(each, row)), "")
+            for name in ("quiet", "busy")
+        ]
+        cells = (f"`{row['defect']}`", f"`{row['check']}`", *counts, row["rounds"], stated[row["check"]])
+        lines.append(f"| {' | '.join(map(str, cells))} |")
+    return "\n".join(lines)
+
+
+def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    return (one["defect"], one["check"]) == (other["defect"], other["check"])
 
 
 @contextmanager
@@ -162,7 +194,12 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument(
         "--best-of", metavar="NAME", help="of each defect, the case that is best under this name"
     )
+    parser.add_argument("--long-tries", type=int, default=60, help="the same, where a run takes long")
+    parser.add_argument("--table", action="store_true", help="print what was kept, and measure nothing")
     arguments = parser.parse_args(argv)
+    if arguments.table:
+        print(table())
+        return 0
     kept = json.loads(RATES.read_text(encoding="utf-8")) if RATES.exists() else {}
     best = {name: [row["check"]] for name, row in best_of(kept.get(arguments.best_of, [])).items()}
     rows: list[dict[str, Any]] = []
@@ -173,7 +210,7 @@ def main(argv: Sequence[str]) -> int:
                 if not fnmatchcase(subject.name, arguments.only):
                     continue
                 for case in best.get(subject.name, cases):
-                    row = measured(role, subject, case, arguments.tries, pool)
+                    row = measured(role, subject, case, arguments.tries, arguments.long_tries, pool)
                     if row is None:
                         continue
                     rows.append(row)

@@ -10,6 +10,7 @@ import shutil
 import sys
 import textwrap
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -22,7 +23,16 @@ from reports.fault_matrix import faults_in_a_line
 from reports.headline import decides, has_own_ca, is_partial
 from reports.repeats import is_of_a_run, selection, story
 from reports.signs import SIGNS
-from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict, deciding_levels, many
+from reports.verdicts import (
+    CheckResult,
+    Reason,
+    RuleResult,
+    RunResult,
+    RunVerdict,
+    Verdict,
+    deciding_levels,
+    many,
+)
 
 _COLOURS = {"red": "31", "green": "32", "yellow": "33", "blue": "34", "bold": "1", "faint": "2"}
 _TONES = {
@@ -265,6 +275,9 @@ def summary(screen: Screen, result: RunResult) -> None:
         for reason, ids in _by_reason(rules, verdict).items():
             text = f"{', '.join(ranges(ids))}: {reason}"
             screen.fill(text, "    ", "      ")
+    for why, lacking in parts_left_out(result).items():
+        named = ", ".join(f"{rule} ({many(number, 'check')})" for rule, number in lacking.items())
+        screen.fill(f"left out of rules that were tested: {named}: {why}", "", "  ")
     counts = ", ".join(f"{count} {name}" for name, count in result.counts.items() if count)
     screen.say(f"{many(len(result.rules), 'rule')}: {counts}")
     if faults := faults_in_a_line(result):
@@ -272,6 +285,18 @@ def summary(screen: Screen, result: RunResult) -> None:
     screen.say(_verdict(screen, result))
     if said := undecided(result):
         screen.say(said)
+
+
+def parts_left_out(result: RunResult) -> dict[str, dict[str, int]]:
+    """For each thing that was lacking, how many checks of which rules went without; the rules were tested."""
+    found: dict[str, Counter[str]] = {}
+    for rule in result.rules:
+        if rule.verdict is Verdict.NOT_TESTABLE:
+            continue
+        for check in rule.checks:
+            if check.verdict is Verdict.NOT_TESTABLE and check.reason is Reason.NEED_MISSING:
+                found.setdefault(check.message, Counter())[rule.id] += 1
+    return {why: dict(rules) for why, rules in found.items()}
 
 
 def undecided(result: RunResult) -> str:

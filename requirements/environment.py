@@ -17,6 +17,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
 import tomllib
 from dataclasses import asdict, dataclass
@@ -24,11 +25,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).resolve().parent.parent
 STAMP = "gateproof-install.json"
-# What each lock file brings along: dev.txt repeats every pin of run.txt.
+# What each lock file brings along: dev.txt repeats every pin of run.txt, and all.txt those of dev.txt.
 COVERS = {
     "run": {"run"},
     "dev": {"dev", "run"},
@@ -37,10 +38,12 @@ COVERS = {
     "fastapi": {"fastapi"},
     "lock": {"lock"},
     "readers": {"readers"},
-    "browser": {"browser", "run"},
+    "all": {"all", "dev", "run"},
 }
-WITH_THE_PROJECT = {"run", "dev", "browser"}
+WITH_THE_PROJECT = {"run", "dev", "all"}
 PIP_LIMIT_S = 1200
+# How often somebody who looks at a log, and not at a terminal, is told how far it is.
+TOLD_EVERY_S = 10.0
 # A caller's own habits would send the packages elsewhere.
 FOREIGN = ("PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PYTHONHOME", "PYTHONPATH")
 
@@ -105,22 +108,61 @@ def has_all_of(venv: Path, lock: str, python: str | None) -> bool:
     return found is not None and is_sound(venv, python) and lock in COVERS[found.lock]
 
 
-def run(*command: str | Path) -> None:
+class Progress:
+    """Says how many packages of a lock are there, on a terminal in one line that is written over."""
+
+    def __init__(self, lock: str, packages: int) -> None:
+        self._lock, self._packages = lock, packages
+        self._live = sys.stdout.isatty()
+        self._seen = 0
+        self._said = time.monotonic()
+
+    def hear(self, line: str) -> None:
+        """A line of pip's."""
+        self._seen += line.startswith(("Collecting ", "Requirement already satisfied: "))
+        now = time.monotonic()
+        if now - self._said >= (0.1 if self._live else TOLD_EVERY_S):
+            self._said = now
+            text = (
+                f"gateproof: {self._lock}.txt: {min(self._seen, self._packages)} of {self._packages} packages"
+            )
+            print(f"\r{text}" if self._live else text, end="" if self._live else "\n", flush=True)
+
+    def end(self) -> None:
+        if self._live:
+            print("\r\033[K", end="", flush=True)
+
+
+def run(*command: str | Path, hear: Callable[[str], None] | None = None) -> None:
+    """Runs a command to its end; with `hear`, what it prints goes there line by line."""
     env = {name: value for name, value in os.environ.items() if name not in FOREIGN}
     env |= {"PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     try:
-        done = subprocess.run(
+        process = subprocess.Popen(
             [str(part) for part in command],
             cwd=ROOT,
             env=env,
             stdin=subprocess.DEVNULL,
-            timeout=PIP_LIMIT_S,
-            check=False,
+            stdout=None if hear is None else subprocess.PIPE,
+            text=True,
         )
-    except (OSError, subprocess.TimeoutExpired) as error:
+    except OSError as error:
         raise InstallError(str(error)) from None
-    if done.returncode:
-        raise InstallError(f"the command above ended with {done.returncode}")
+    limit = threading.Timer(PIP_LIMIT_S, process.kill)
+    limit.start()
+    with process:
+        try:
+            for line in process.stdout or ():
+                if hear is not None:
+                    hear(line)
+            code = process.wait()
+        except BaseException:
+            process.kill()
+            raise
+        finally:
+            limit.cancel()
+    if code:
+        raise InstallError(f"the command above ended with {code}")
 
 
 def make_empty(venv: Path) -> None:
@@ -144,11 +186,16 @@ def write_stamp(venv: Path, text: str) -> None:
 def install(venv: Path, lock: str) -> None:
     """Wheels only, and only those of the lock: building from source would fetch what no digest covers."""
     python = venv / "bin" / "python"
-    pip = (python, "-m", "pip", "-qq", "install", "--retries", "5")
+    pip = (python, "-m", "pip", "install", "--retries", "5")
     lock_file = ROOT / "requirements" / f"{lock}.txt"
-    run(*pip, "--require-hashes", "--no-deps", "--only-binary", ":all:", "-r", lock_file)
+    progress = Progress(
+        lock, sum("==" in line for line in lock_file.read_text(encoding="utf-8").splitlines())
+    )
+    wheels_only = ("--require-hashes", "--no-deps", "--only-binary", ":all:")
+    run(*pip, "--progress-bar", "off", *wheels_only, "-r", lock_file, hear=progress.hear)
+    progress.end()
     if lock in WITH_THE_PROJECT:
-        run(*pip, "--no-deps", "--no-build-isolation", "--editable", ROOT)
+        run(*pip, "-qq", "--no-deps", "--no-build-isolation", "--editable", ROOT)
 
 
 def version_of(venv: Path) -> str:
@@ -173,7 +220,9 @@ def ensure(venv: Path, lock: str, python: str | None) -> None:
         version = version_of(venv)
         print(f"gateproof: installing {lock}.txt into {venv.name} (Python {version})", flush=True)
         write_stamp(venv, "unfinished")
+        begun = time.monotonic()
         install(venv, lock)
+        print(f"gateproof: {venv.name} is ready after {time.monotonic() - begun:.0f} s", flush=True)
         write_stamp(venv, json.dumps(asdict(wanted(venv, lock, version)), indent=1))
 
 

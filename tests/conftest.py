@@ -1,12 +1,21 @@
-"""What every test may rely on, however the tests were started and however busy the machine is."""
+"""What every test may rely on, however the tests were started, whatever is there and however busy it is."""
 
 from __future__ import annotations
 
+import importlib.util
+import os
+import shutil
 import signal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
+from conformance.faults.intercept.finding import mitmdump
 from conformance.generating import steady_hypothesis
+from conformance.signin.chromium.finding import missing
 
 # Who is started in the background of a script ignores Ctrl-C, and so would everything that a test starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -18,3 +27,109 @@ PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], 
 settings.register_profile("steady", PATIENT, derandomize=True)
 settings.register_profile("seeking", PATIENT, derandomize=False, max_examples=2000)
 settings.load_profile("steady")
+
+ROOT = Path(__file__).resolve().parents[1]
+SKIPPED = "gateproof/skipped"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Extra:
+    """Something that a test may need and `make test` does not bring: if it is there, and how to get it."""
+
+    there: Callable[[], bool]
+    get: str
+
+
+def _python_in(venv: str) -> Callable[[], bool]:
+    return (ROOT / venv / "bin" / "python").exists
+
+
+def _program(*names: str) -> Callable[[], bool]:
+    return lambda: any(map(shutil.which, names))
+
+
+def _packages(folder: str) -> Callable[[], bool]:
+    return lambda: (ROOT / folder / "node_modules").is_dir() and shutil.which("node") is not None
+
+
+def _a_browser() -> bool:
+    libraries = all(map(importlib.util.find_spec, ("playwright", "axe_playwright_python")))
+    return libraries and bool(os.environ.get("CHROMIUM") or _program("chromium", "chromium-browser")())
+
+
+# `make extras` brings all of these but what only the system has.
+EXTRAS: Mapping[str, Extra] = {
+    "intercept": Extra(there=lambda: mitmdump() is not None, get="make intercept"),
+    "readers": Extra(there=_python_in(".venv-readers"), get="make readers"),
+    "npm-readers": Extra(there=_packages(".venv-readers/npm"), get="install npm, then make readers"),
+    "mcp-sdk": Extra(there=_python_in(".venv-mcp-sdk"), get="make extras"),
+    "mcp-typescript": Extra(there=_packages("tests/interop/mcp_agents"), get="install npm, then make extras"),
+    "fastapi": Extra(there=_python_in(".venv-fastapi"), get="make extras"),
+    "browser": Extra(there=_a_browser, get="make extras"),
+    "chromium": Extra(there=lambda: not missing(), get="make extras"),
+    "node": Extra(there=_program("node"), get="install Node"),
+    "java": Extra(there=_program("java"), get="install Java"),
+    "curl": Extra(there=_program("curl"), get="install curl"),
+    "jq": Extra(there=_program("jq"), get="install jq"),
+    "openssl": Extra(there=_program("openssl"), get="install OpenSSL"),
+}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--skipped-before",
+        action="store_true",
+        help="only the tests that the last whole run skipped for want of an extra",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "needs(name): needs one of the extras, and is skipped without it")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Which extras are there decides whether a test is skipped, and nothing else."""
+    for mark in item.iter_markers("needs"):
+        (name,) = mark.args
+        if not EXTRAS[name].there():
+            pytest.skip(f"needs {name}: {EXTRAS[name].get}")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("skipped_before"):
+        before = set(_cache(config).get(SKIPPED, []))
+        left_out = [item for item in items if item.nodeid not in before]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item.nodeid in before]
+
+
+def _cache(config: pytest.Config) -> pytest.Cache:
+    assert config.cache is not None
+    return config.cache
+
+
+class _Skipped:
+    """Keeps which tests were skipped for want of an extra, for who has got it by then."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._found: list[str] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.skipped and any(f"needs {name}: " in str(report.longrepr) for name in EXTRAS):
+            self._found.append(report.nodeid)
+
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        if self._config.getoption("skipped_before"):
+            if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
+                session.exitstatus = pytest.ExitCode.OK
+        elif not self._config.getoption("file_or_dir") and exitstatus != pytest.ExitCode.NO_TESTS_COLLECTED:
+            _cache(self._config).set(SKIPPED, self._found)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    # What xdist's workers skip, they report to the process that started them.
+    if not hasattr(session.config, "workerinput"):
+        session.config.pluginmanager.register(_Skipped(session.config))

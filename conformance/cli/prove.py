@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 import time
 from contextlib import ExitStack, suppress
@@ -65,7 +64,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--resume", action="store_true", help="go on with the proof in --out that was interrupted"
     )
     parser.add_argument("--combinations", type=int, default=None, metavar="N", help="random sets of variants")
-    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, metavar="N", help="at a time")
+    parser.add_argument(
+        "--workers",
+        type=int,
+        metavar="N",
+        help="at a time (default: by the machine's processors and memory; most of a trial is waiting)",
+    )
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="what combinations are drawn from")
     parser.add_argument(
         "--out", type=Path, default=Path("gateproof-proof"), metavar="DIR", help="for prove.json"
@@ -106,6 +110,7 @@ def _proven(
 ) -> int:
     """Tries what has not been tried, and says what came of all of it."""
     from conformance.run.proof import Outcome, Proof, ProofBroke, prove  # noqa: PLC0415 - loads pytest, HTTP
+    from conformance.run.workers import usual_workers  # noqa: PLC0415
     from reports.terminal import Counting, screen  # noqa: PLC0415
 
     shown = screen(no_color=arguments.no_color)
@@ -144,7 +149,7 @@ def _proven(
                 arguments.role,
                 left,
                 effort=effort,
-                workers=max(1, arguments.workers),
+                workers=max(1, arguments.workers or usual_workers(arguments.role)),
                 seed=arguments.seed,
                 ended=note,
             )
@@ -182,10 +187,13 @@ def _replace(path: Path, text: str) -> None:
 
 def _chosen(arguments: argparse.Namespace) -> list[Subject]:
     """What is to be tried; raises ValueError for a selection of nothing, or of too little to be kept."""
+    from conformance.faults.intercept.finding import HOW_TO_GET_IT, mitmdump  # noqa: PLC0415
     from conformance.run.subjects import combinations, subjects  # noqa: PLC0415
 
     if arguments.ship and (arguments.only or arguments.quick or arguments.combinations is not None):
         raise ValueError("--ship keeps a full proof: leave out --only, --quick and --combinations")
+    if arguments.role == "gateway" and mitmdump() is None:
+        raise ValueError(f"a proof of gateways needs the intercepting proxy: {HOW_TO_GET_IT}")
     found = subjects(arguments.role, arguments.only)
     if arguments.new:
         found = [subject for subject in found if not _is_known(arguments.role, subject)]

@@ -76,6 +76,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="let merchants, networks and clients fail (default: yes)",
     )
     parser.add_argument(
+        "--intercept",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="use the intercepting proxy, where it is installed (default: yes); what is left out is listed",
+    )
+    parser.add_argument(
         "--examples",
         type=_examples,
         default=EXAMPLES,
@@ -274,6 +280,7 @@ def _options(arguments: argparse.Namespace, role: str, target: Target | None) ->
         workers=1 if only_one else arguments.workers,
         seed=seed,
         faults=arguments.faults,
+        intercept=arguments.intercept,
         examples=arguments.examples,
         rate=arguments.rate,
         profile=arguments.profile,
@@ -313,6 +320,7 @@ def _words(arguments: argparse.Namespace, seed: int, *, whole: bool) -> list[str
     words += ["--operation", arguments.operation] if arguments.operation else []
     words += ["--seed", str(seed)]
     words += [] if arguments.faults else ["--no-faults"]
+    words += [] if arguments.intercept else ["--no-intercept"]
     words += [] if arguments.examples == EXAMPLES else ["--examples", str(arguments.examples)]
     words += [] if arguments.rate is None else ["--rate", f"{arguments.rate:g}"]
     if whole:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from conformance.faults.intercept.finding import VARIABLE, mitmdump
+from conformance.faults.intercept.finding import HOW_TO_GET_IT, mitmdump
 from conformance.target.control import Described
 from conformance.target.model import GatewayTarget, Project
 from conformance.vocabulary import NEEDS
@@ -84,7 +84,7 @@ _OTHERS: Mapping[str, tuple[Callable[[Offer], bool], str]] = {
     "faults": (lambda _: True, "run without --no-faults"),
     "intercepting-proxy": (
         lambda _: mitmdump() is not None,
-        f"run `make intercept`, or name mitmdump in {VARIABLE}",
+        HOW_TO_GET_IT,
     ),
     "https": (lambda offer: offer.target.base_url.startswith("https:"), "address the gateway by https"),
     "sign-in:decline": (

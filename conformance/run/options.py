@@ -44,6 +44,8 @@ class RunOptions:
     # Whether anything goes wrong on purpose, and how much is generated for each rule.
     faults: bool = True
     examples: int = 20
+    # Whether the intercepting proxy takes part.
+    intercept: bool = True
     # So many requests a second go to the target at most.
     rate: float | None = None
     # How long a campaign lasts, and where what failed in it is kept.
@@ -64,6 +66,8 @@ class RunOptions:
         found = {}
         if not self.faults:
             found["faults"] = "left out by --no-faults"
+        if not self.intercept:
+            found["intercepting-proxy"] = "left out by --no-intercept"
         if not self.examples:
             found["examples"] = "left out by --examples 0"
         return found

@@ -11,7 +11,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
-LOCKS = ("run", "dev", "intercept", "mcp-sdk", "fastapi", "lock", "readers", "browser")
+LOCKS = ("run", "dev", "intercept", "mcp-sdk", "fastapi", "lock", "readers", "all")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
@@ -55,7 +55,7 @@ def test_every_entry_is_one_version_with_a_digest(lock: str) -> None:
         ("fastapi", asked_for("fastapi")),
         ("lock", asked_for("lock")),
         ("readers", asked_for("readers")),
-        ("browser", RUN + EXTRA + asked_for("browser")),
+        ("all", RUN + EXTRA + asked_for("dev", "browser")),
     ],
     ids=LOCKS,
 )
@@ -70,13 +70,13 @@ def test_the_lock_has_what_the_project_asks_for(lock: str, requirements: list[Re
 
 def test_what_runs_is_developed_with_the_same_versions() -> None:
     run, dev = pins("run"), pins("dev")
-    browser = pins("browser")
+    everything = pins("all")
     assert {name: dev.get(name) for name in run} == run
-    assert {name: browser.get(name) for name in run} == run
+    assert {name: everything.get(name) for name in dev} == dev
 
 
 def test_playwright_is_an_extra() -> None:
-    assert "playwright" in pins("browser")
+    assert "playwright" in pins("all")
     assert "playwright" not in pins("run") | pins("dev")
 
 

@@ -40,14 +40,20 @@ class Opened:
 Open = Callable[..., Any]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Every test in this folder needs a browser."""
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker(pytest.mark.needs("browser"))
+            item.add_marker(pytest.mark.needs("chromium"))
+
+
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
-    said = "Playwright is not installed here; make browser runs these tests"
-    playwright = pytest.importorskip("playwright.sync_api", reason=said)
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - an extra
+
     place = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-    if place is None:
-        pytest.skip("no Chromium here: apt-get install chromium, or make browser CHROMIUM=/path/to/it")
-    with playwright.sync_playwright() as started:
+    with sync_playwright() as started:
         browser = started.chromium.launch(executable_path=place, args=_ARGUMENTS)
         yield browser
         browser.close()
@@ -56,9 +62,6 @@ def chromium() -> Iterator[Any]:
 @pytest.fixture(scope="session")
 def axe() -> str:
     """The source of axe-core, as the package brings it along."""
-    pytest.importorskip(
-        "axe_playwright_python", reason="axe is not installed here; make browser runs these tests"
-    )
     (found,) = (path for path in files("axe-playwright-python") or () if path.name == "axe.min.js")
     return found.read_text(encoding="utf-8")
 

@@ -13,14 +13,8 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("httpcore", reason="gateproof is not installed here; make browser runs these tests")
-
 from conformance.run.authority import Authority
 from conformance.run.ports import free_ports
-from conformance.signin.chromium.finding import missing
-
-if lacking := missing():
-    pytest.skip(lacking, allow_module_level=True)
 
 SCRIPTS = str(Path(__file__).with_name("script_gateway.py"))
 PATIENCE_S = 240.0

@@ -7,9 +7,6 @@ from typing import Any, Protocol
 
 import pytest
 
-for _name in ("playwright.sync_api", "axe_playwright_python"):
-    pytest.importorskip(_name, reason=f"{_name} is not installed here; make browser runs these tests")
-
 RUNS = ("every-verdict", "clean", "hostile", "interrupted", "nothing-known", "full")
 _AXE = """async () => (await axe.run(document, {runOnly: [
     "wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"

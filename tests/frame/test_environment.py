@@ -38,7 +38,7 @@ class Machine:
         self.done: list[str] = []
         self.pip_fails_at: str | None = None
 
-    def run(self, *command: str | Path) -> None:
+    def run(self, *command: str | Path, **_: object) -> None:
         words = [str(part) for part in command]
         if words[1:3] == ["-m", "venv"]:
             self.done.append("venv")

@@ -18,10 +18,7 @@ ROW = re.compile(r"^\| `([a-z-]+)` \| .* \| (.+) \|$", re.MULTILINE)
 LIMIT_S = 110
 # Where the body of an answer begins in a message.
 NO_MORE = ' {"'
-there_is_an_sdk = pytest.mark.skipif(
-    not (ROOT / ".venv-mcp-sdk" / "bin" / "python").exists(),
-    reason="needs the SDK's own environment: make mcp-sdk",
-)
+there_is_an_sdk = pytest.mark.needs("mcp-sdk")
 
 
 def carried_out() -> dict[str, dict[str, Any]]:

@@ -21,7 +21,7 @@ HOLD_S = 0.3
 AMID = 3
 
 
-@check("AUTHZ-01", needs=["sign-in:browser"], rounds=2)
+@check("AUTHZ-01", needs=["sign-in:browser"], rounds=4)
 def sign_ins_at_once_end_at_their_own_request(world: World, races: Races) -> None:
     """Users who sign in at the same time, in different browsers, each come back with code and state.
 
@@ -46,7 +46,7 @@ def sign_ins_at_once_end_at_their_own_request(world: World, races: Races) -> Non
             )
 
 
-@check("AUTHZ-01", needs=["merchant", "sign-in:browser"], rounds=2)
+@check("AUTHZ-01", needs=["merchant", "sign-in:browser"], rounds=4)
 def first_sign_ins_of_a_user_meet(world: World, races: Races) -> None:
     """A user who signs in for the first time, in two browsers at once, comes back from both with a code.
 
@@ -64,7 +64,7 @@ def first_sign_ins_of_a_user_meet(world: World, races: Races) -> None:
             code_came(visit, "one of two first sign-ins of a user at the same time")
 
 
-@check("AUTHZ-08", needs=["control:approve_agent", "sign-in:browser"], rounds=3)
+@check("AUTHZ-08", needs=["control:approve_agent", "sign-in:browser"], rounds=4)
 def approval_amid_authorizations_is_kept(world: World, races: Races) -> None:
     """An agent that is approved while it authorizes may get a code or not; begun anew, it does.
 

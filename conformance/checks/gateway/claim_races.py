@@ -14,7 +14,7 @@ from conformance.wire.exchange import Exchange
 from conformance.world import World
 
 
-@check("CLAIM-03", needs=["users:2", "sign-in:browser"], rounds=3)
+@check("CLAIM-03", needs=["users:2", "sign-in:browser"], rounds=5)
 def sub_is_the_users_own_when_others_sign_in_too(world: World, races: Races) -> None:
     """Two users who sign in at the same time, each in two browsers, are told apart and each taken for one.
 

@@ -15,7 +15,7 @@ from conformance.wire.exchange import Exchange
 from conformance.world import World
 
 
-@check("CODE-10", cases={"fresh-connections": False, "connections-that-served-before": True}, rounds=3)
+@check("CODE-10", cases={"fresh-connections": False, "connections-that-served-before": True}, rounds=5)
 def one_code_gives_tokens_once(world: World, case: bool, races: Races) -> None:
     """Of many exchanges of one code that arrive at the same moment, at most one gives tokens.
 
@@ -38,7 +38,7 @@ def one_code_gives_tokens_once(world: World, case: bool, races: Races) -> None:
         authorization = world.approved(world.attempt(authorization.agent))
 
 
-@check("CODE-01", rounds=2)
+@check("CODE-01", rounds=4)
 def several_codes_give_tokens_at_once(world: World, races: Races) -> None:
     """Codes of one agent are exchanged at the same moment as they are one after the other.
 

@@ -13,7 +13,7 @@ from conformance.seclusion import still_good
 from conformance.world import World
 
 
-@check("PROXY-06", rounds=2)
+@check("PROXY-06", rounds=4)
 def one_token_redeems_for_several_at_once(world: World, races: Races) -> None:
     """One Proxy token serves the callers of a backend also while it serves another of them."""
     for _ in races.each():

@@ -49,7 +49,7 @@ class Owners:
         belongs(self.world, answer, grant.user, grant.resource)
 
 
-@check("REDEEM-12", rounds=3)
+@check("REDEEM-12", rounds=4)
 def everybody_gets_their_own_under_load(world: World, races: Races) -> None:
     """Two users, at two Resources and in two Projects where there are such, redeem at the same moment.
 
@@ -64,7 +64,7 @@ def everybody_gets_their_own_under_load(world: World, races: Races) -> None:
         _redeemed_at_once(world, owners, owned, races.racers, choice)
 
 
-@check("REDEEM-12", needs=["sign-in:browser"], rounds=2)
+@check("REDEEM-12", needs=["sign-in:browser"], rounds=4)
 def everybody_gets_their_own_after_signing_in_at_once(world: World, races: Races) -> None:
     """Users whose sign-ins, and the merchant tokens that come of them, overlap each redeem their own."""
     project = world.project_apart()
@@ -85,7 +85,7 @@ def everybody_gets_their_own_after_signing_in_at_once(world: World, races: Races
         _redeemed_at_once(world, owners, owned, races.racers, choice)
 
 
-@check("REDEEM-12", needs=["merchant"], alone=True, rounds=2)
+@check("REDEEM-12", needs=["merchant"], alone=True, rounds=4)
 def everybody_gets_their_own_refreshed_at_once(world: World, races: Races) -> None:
     """Merchant tokens of several owners that expired together, and are refreshed together, are not mixed up.
 
@@ -110,7 +110,7 @@ def everybody_gets_their_own_refreshed_at_once(world: World, races: Races) -> No
             owners.judge(each, world.redeem(*each))
 
 
-@check("REDEEM-06", needs=["control:create_proxy_client"], rounds=3)
+@check("REDEEM-06", needs=["control:create_proxy_client"], rounds=4)
 def no_redemption_after_the_revocation_succeeds(gateway: Gateway, world: World, races: Races) -> None:
     """Whatever was under way before, a redemption that begins once the revocation is acknowledged gets 401.
 

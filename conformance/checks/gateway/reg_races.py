@@ -20,7 +20,7 @@ from conformance.world import World
 SAMPLE = 3
 
 
-@check("REG-09", rounds=3)
+@check("REG-09", rounds=4)
 def registrations_at_once_give_a_client_each(gateway: Gateway, world: World, races: Races) -> None:
     """Of many registrations at the same moment each gives a client of its own, whose secret works."""
     world = world.in_one_browser()

@@ -22,7 +22,7 @@ STAMPEDES = 2
 SLOW_S = 2.5
 
 
-@check("VAULT-07", alone=True, rounds=3)
+@check("VAULT-07", alone=True, rounds=4)
 def stampede_costs_nobody_the_token(world: World, races: Races) -> None:
     """Of many who redeem an expired merchant token at the same moment, nobody is sent to the user.
 
@@ -63,7 +63,7 @@ def stampede_costs_nobody_the_token(world: World, races: Races) -> None:
             raise LeftOut("no crowd that redeemed at one moment made the gateway ask its merchant")
 
 
-@check("VAULT-07", alone=True, rounds=1)
+@check("VAULT-07", alone=True, rounds=2)
 def refresh_that_takes_seconds_is_made_once(world: World, races: Races) -> None:
     """However long the merchant takes over a refresh, nobody who redeems meanwhile is sent to the user.
 
@@ -75,7 +75,7 @@ def refresh_that_takes_seconds_is_made_once(world: World, races: Races) -> None:
         _one_slow_refresh(world)
 
 
-@check("VAULT-01", alone=True, rounds=1)
+@check("VAULT-01", alone=True, rounds=4)
 def nobody_of_many_gets_the_expired_token(world: World, races: Races) -> None:
     """Of many who redeem an expired merchant token at the same moment, nobody is given that one.
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 VARIABLE = "GATEPROOF_MITMDUMP"
+HOW_TO_GET_IT = f"run `make intercept`, or name mitmdump in {VARIABLE}"
 _PROGRAM = "mitmdump"
 _CHECKOUT = Path(__file__).parents[3]
 

@@ -18,8 +18,7 @@ _PROGRAMS = (
     "google-chrome",
 )
 _NO_PLAYWRIGHT = (
-    "Playwright is not installed here: pip install 'gateproof[chromium]', or in a checkout `make chromium` "
-    "and then .venv-browser/bin/gateproof"
+    "Playwright is not installed here: pip install 'gateproof[chromium]', or in a checkout `make chromium`"
 )
 _NO_CHROMIUM = (
     "there is no Chromium here: apt-get install chromium-headless-shell, which is the quicker, or chromium, "

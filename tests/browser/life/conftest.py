@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import subprocess
@@ -26,21 +25,10 @@ _WIDTH = "document.documentElement.scrollWidth"
 
 
 @pytest.fixture(scope="module")
-def python() -> str:
-    """An interpreter that has the project: the browser's own environment has a browser alone."""
-    if importlib.util.find_spec("uvicorn") is not None:
-        return sys.executable
-    place = Path(os.environ.get("GATEPROOF_PYTHON") or ROOT / ".venv" / "bin" / "python")
-    if not place.exists():
-        pytest.skip(f"the project is not installed in {place.parents[1].name}: make browser installs it")
-    return str(place)
-
-
-@pytest.fixture(scope="module")
-def world(python: str) -> Iterator[dict[str, Any]]:
+def world() -> Iterator[dict[str, Any]]:
     """The world of `gateproof serve`, with a list of what must not reach a browser."""
     process = subprocess.Popen(
-        [python, str(HERE / "served_world.py")],
+        [sys.executable, str(HERE / "served_world.py")],
         cwd=ROOT,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         stdin=subprocess.PIPE,

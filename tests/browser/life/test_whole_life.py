@@ -6,6 +6,7 @@ import base64
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -27,10 +28,10 @@ def received(facts: dict[str, Any]) -> list[tuple[str, bytes]]:
     return [(file.name, file.read_bytes()) for file in files]
 
 
-def leaks(python: str, canaries: list[list[str]], texts: list[tuple[str, bytes]]) -> list[list[str]]:
+def leaks(canaries: list[list[str]], texts: list[tuple[str, bytes]]) -> list[list[str]]:
     encoded = [[name, base64.b64encode(octets).decode()] for name, octets in texts]
     done = subprocess.run(
-        [python, str(HERE / "leak_scan.py")],
+        [sys.executable, str(HERE / "leak_scan.py")],
         cwd=ROOT,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         input=json.dumps([canaries, encoded]),
@@ -114,7 +115,7 @@ def revoke_the_proxy_client(tab: Any) -> None:
     tab.get_by_text("The Proxy client was revoked.").wait_for()
 
 
-def test_whole_life_of_a_project(surf: Any, world: dict[str, Any], python: str) -> None:
+def test_whole_life_of_a_project(surf: Any, world: dict[str, Any]) -> None:
     surfer = surf(recorded=True)
     console, walk = surfer.tab(), surfer.tab()
     resource, proxy = make_a_project(surfer, console)
@@ -134,11 +135,11 @@ def test_whole_life_of_a_project(surf: Any, world: dict[str, Any], python: str) 
     canaries = [["Proxy client secret", proxy["Client secret"]], *told]
     ports = {urlsplit(world[name]).port: name for name in ("console_url", "playground_url", "base_url")}
     # The scan sees what is there, once: the answer in which the Console shows the secret.
-    ((place, kind, _),) = leaks(python, canaries, texts)
+    ((place, kind, _),) = leaks(canaries, texts)
     assert (kind, ports[int(place.partition("-")[0])]) == ("Proxy client secret", "console_url")
     secret = proxy["Client secret"].encode()
     assert dict(texts)[place].count(secret) == 1
-    assert leaks(python, canaries, [(name, octets.replace(secret, b"")) for name, octets in texts]) == []
+    assert leaks(canaries, [(name, octets.replace(secret, b"")) for name, octets in texts]) == []
     played = [each for each in texts if each[0].startswith(f"{urlsplit(world['playground_url']).port}-")]
     assert b"The service redeems" in b"".join(octets for _, octets in played)
-    assert leaks(python, [["Proxy client ID", proxy["Client ID"]]], played) == []
+    assert leaks([["Proxy client ID", proxy["Client ID"]]], played) == []

@@ -10,7 +10,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from conformance.parties import User
-from conformance.signin.chromium.finding import missing
 from conformance.signin.chromium.sign_in import ChromiumSignIn
 from conformance.signin.landing import Landing, SignInRequest
 from conformance.signin.picturing import Picturing
@@ -106,8 +105,6 @@ def reachable() -> set[str]:
 @pytest.fixture(scope="module")
 def one_chromium(reachable: set[str]) -> Iterator[Harness]:
     """Starting Chromium takes longer than any sign-in, and tests share no more than the program."""
-    if lacking := missing():
-        pytest.skip(lacking)
     recorded: list[Exchange] = []
     pictures: list[bytes] = []
     places: dict[frozenset[str], Wire] = {}

@@ -20,7 +20,7 @@ from conformance.faults.intercept.interceptor import InterceptFailed, Intercepto
 from conformance.faults.intercept.rules import Act, At, Rule
 from conformance.run.authority import Authority
 
-needs_mitmdump = pytest.mark.skipif(mitmdump() is None, reason="mitmdump is not installed: make intercept")
+needs_mitmdump = pytest.mark.needs("intercept")
 SOON_S = 10.0
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 4\r\n\r\nfine"
 Answering = Callable[[socket.socket, bytes], None]

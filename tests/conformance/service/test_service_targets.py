@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -71,14 +70,7 @@ STRANGERS = {
     ),
 }
 STRANGE = [
-    pytest.param(
-        stranger,
-        id=name,
-        marks=pytest.mark.skipif(
-            shutil.which(stranger.interpreter) is None, reason=f"needs {name}: make services"
-        ),
-    )
-    for name, stranger in STRANGERS.items()
+    pytest.param(stranger, id=name, marks=pytest.mark.needs(name)) for name, stranger in STRANGERS.items()
 ]
 REFERENCE = Stranger(
     interpreter=sys.executable,

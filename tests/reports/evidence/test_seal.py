@@ -219,7 +219,7 @@ def test_public_key_of_another_algorithm_is_refused() -> None:
         public_key(pem, "k.pem")
 
 
-@pytest.mark.skipif(not READERS.exists(), reason="the official readers are not installed: make readers")
+@pytest.mark.needs("readers")
 def test_official_readers_accept_envelopes_statements_and_predicate(kit: Any) -> None:
     bundle = kit.bundle()
     command = [str(READERS), "-I", str(OFFICIAL), str(bundle.folder), *seal.FILES]
@@ -228,7 +228,7 @@ def test_official_readers_accept_envelopes_statements_and_predicate(kit: Any) ->
     assert found.stdout.split() == ["FAILED", "1", "4", "2"]
 
 
-@pytest.mark.skipif(not READERS.exists(), reason="the official readers are not installed: make readers")
+@pytest.mark.needs("readers")
 def test_official_reader_refuses_what_was_changed(kit: Any) -> None:
     bundle = kit.bundle()
     path = bundle.folder / seal.VERDICTS

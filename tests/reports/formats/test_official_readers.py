@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -23,8 +22,6 @@ READERS = ROOT / ".venv-readers"
 PYTHON = READERS / "bin" / "python"
 PACKAGES = READERS / "npm" / "node_modules"
 SCRIPT = Path(__file__).with_name("reading.py")
-NO_READERS = "the readers' environment is missing: make readers"
-NO_PACKAGES = "the readers that are npm packages are missing: install npm, then make readers"
 # From the file of a format, what makes it wrong; every reader has to notice its own.
 Spoil = Callable[[str], str]
 READ: dict[str, tuple[str, Spoil]] = {
@@ -39,7 +36,9 @@ READ: dict[str, tuple[str, Spoil]] = {
     ),
 }
 
-pytestmark = pytest.mark.skipif(not PYTHON.exists(), reason=NO_READERS)
+pytestmark = pytest.mark.needs("readers")
+needs_packages = pytest.mark.needs("npm-readers")
+READERS_OF = [pytest.param(name, marks=needs_packages if name == "har-schema" else ()) for name in READ]
 
 
 @pytest.fixture(scope="module")
@@ -59,14 +58,8 @@ def read(reader: str, *paths: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
 
 
-def needs_packages(reader: str) -> None:
-    if reader == "har-schema" and not (PACKAGES / "har-schema").is_dir():
-        pytest.skip(NO_PACKAGES)
-
-
-@pytest.mark.parametrize("reader", READ)
+@pytest.mark.parametrize("reader", READERS_OF)
 def test_readers_accept_every_run(reader: str, written: dict[str, Path]) -> None:
-    needs_packages(reader)
     file, _ = READ[reader]
 
     answer = read(reader, *(folder / file for folder in written.values()))
@@ -74,9 +67,8 @@ def test_readers_accept_every_run(reader: str, written: dict[str, Path]) -> None
     assert answer.returncode == 0, answer.stdout + answer.stderr
 
 
-@pytest.mark.parametrize("reader", READ)
+@pytest.mark.parametrize("reader", READERS_OF)
 def test_readers_refuse_what_is_spoiled(reader: str, written: dict[str, Path], tmp_path: Path) -> None:
-    needs_packages(reader)
     file, spoil = READ[reader]
     whole = (written["mixed"] / file).read_text(encoding="utf-8")
     spoiled = tmp_path / file
@@ -90,9 +82,7 @@ def test_readers_refuse_what_is_spoiled(reader: str, written: dict[str, Path], t
 
 
 def packaged(*command: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Runs something that npm packages hold; where it is not there, the test is skipped."""
-    if not PACKAGES.is_dir() or shutil.which("node") is None:
-        pytest.skip(NO_PACKAGES)
+    """Runs something that npm packages hold."""
     env = {**os.environ, "ALLURE_NO_ANALYTICS": "true", "DOTNET_SYSTEM_GLOBALIZATION_INVARIANT": "1"}
     return subprocess.run(
         [str(part) for part in command],
@@ -106,6 +96,7 @@ def packaged(*command: str | Path, folder: Path) -> subprocess.CompletedProcess[
     )
 
 
+@needs_packages
 def test_the_sarif_validator_of_its_makers_finds_nothing_wrong(
     written: dict[str, Path], tmp_path: Path
 ) -> None:
@@ -113,7 +104,7 @@ def test_the_sarif_validator_of_its_makers_finds_nothing_wrong(
     found = tmp_path / "found.sarif"
     programs = list(PACKAGES.glob("@microsoft/sarif-multitool-*/Sarif.Multitool"))
     if not programs:
-        pytest.skip(f"{NO_PACKAGES}; or there is none for this system")
+        pytest.skip("its makers have none for this system")
 
     answer = packaged(
         programs[0], "validate", *logs, "--output", found, "--log", "ForceOverwrite", folder=tmp_path
@@ -125,6 +116,7 @@ def test_the_sarif_validator_of_its_makers_finds_nothing_wrong(
     assert {result["ruleId"] for result in results} <= {"SARIF2005"}
 
 
+@needs_packages
 @pytest.mark.parametrize("run", ["mixed", "real"])
 def test_allure_3_makes_a_report_without_analytics(
     run: str, written: dict[str, Path], tmp_path: Path
@@ -138,12 +130,12 @@ def test_allure_3_makes_a_report_without_analytics(
     assert_allure(made, run)
 
 
+@needs_packages
+@pytest.mark.needs("java")
 @pytest.mark.parametrize("run", ["mixed", "real"])
 def test_allure_2_makes_a_report_without_analytics(
     run: str, written: dict[str, Path], tmp_path: Path
 ) -> None:
-    if shutil.which("java") is None:
-        pytest.skip("Allure 2 needs Java, and there is none")
     made = tmp_path / "allure"
     command = PACKAGES / "allure-commandline" / "bin" / "allure"
 

@@ -55,7 +55,7 @@ def test_its_folder_is_whole(folder: Path) -> None:
     assert verify(folder).findings == ()
 
 
-@pytest.mark.skipif(not READERS.exists(), reason="the official readers are not installed: make readers")
+@pytest.mark.needs("readers")
 def test_official_readers_accept_its_seal(folder: Path) -> None:
     command = [str(READERS), "-I", str(OFFICIAL), str(folder), *seal.FILES]
     found = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)

@@ -1,0 +1,87 @@
+"""Writes what pages draw from data: what a run prints, what the proofs came to, how often races are caught.
+
+`make docs` writes, from a run that it makes. `--check` compares, and says what to do where something differs;
+with `--run FILE` what a run prints is what stands in that file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from conformance.proven import proven
+
+ROOT = Path(__file__).resolve().parents[1]
+README, BENCHMARKS = ROOT / "README.md", ROOT / "benchmarks" / "README.md"
+NOUNS = {"gateway": "gateways", "service": "services", "agent": "agents"}
+
+
+def run_block(printed: str) -> str:
+    """What a run prints, without its progress and what was installed before it."""
+    lines = printed.splitlines()
+    begun = next(number for number, line in enumerate(lines) if line.startswith("gateproof puts "))
+    return "\n".join(["```text", *(line for line in lines[begun:] if not line.startswith("  ")), "```"])
+
+
+def proofs_block() -> str:
+    """The figures of the full proof of each role."""
+    rows = [
+        "| | wrong ones caught by their right rule | right ones left alone | checks seen failing |",
+        "|---|---|---|---|",
+    ]
+    row = (
+        "| {noun} | {caught} of {defects} | {left_alone} of {variants} | {checks_seen_failing} of {checks} |"
+    )
+    rows += [row.format(noun=noun, **proven(role).figures) for role, noun in NOUNS.items()]
+    return "\n".join(rows)
+
+
+def races_block() -> str:
+    """How often one round of a race catches who loses it."""
+    command = [sys.executable, "benchmarks/races.py", "--table"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=True)
+    return done.stdout.rstrip()
+
+
+def with_block(text: str, name: str, block: str) -> str:
+    """The page with what stands between two marks replaced."""
+    pattern = re.compile(rf"(<!-- drawn: {name} -->\n).*?(\n<!-- end -->)", re.DOTALL)
+    if not pattern.search(text):
+        raise ValueError(f"there is no place for {name!r}")
+    return pattern.sub(lambda found: found[1] + block + found[2], text)
+
+
+def printed_by_a_run() -> str:
+    command = [str(Path(sys.executable).with_name("gateproof")), "run"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=1200, check=True)
+    return done.stdout
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--check", action="store_true", help="exit 1 where the page is another one")
+    parser.add_argument("--run", type=Path, metavar="FILE", help="what `gateproof run` printed")
+    arguments = parser.parse_args(argv)
+    before = {page: page.read_text(encoding="utf-8") for page in (README, BENCHMARKS)}
+    pages = {
+        README: with_block(before[README], "proofs", proofs_block()),
+        BENCHMARKS: with_block(before[BENCHMARKS], "races", races_block()),
+    }
+    if arguments.run is not None or not arguments.check:
+        printed = printed_by_a_run() if arguments.run is None else arguments.run.read_text(encoding="utf-8")
+        pages[README] = with_block(pages[README], "run", run_block(printed))
+    changed = [page for page, text in pages.items() if text != before[page]]
+    for page in changed:
+        if arguments.check:
+            print(f"{page.relative_to(ROOT)} says something else than the data: make docs", file=sys.stderr)
+        else:
+            page.write_text(pages[page], encoding="utf-8")
+    return int(arguments.check and bool(changed))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

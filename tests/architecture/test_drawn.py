@@ -1,0 +1,25 @@
+"""What the pages draw from data is what the data say; `make docs` draws it again."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from conformance import rules
+from conformance.run.session import planned
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_pages_say_what_the_data_say() -> None:
+    command = [sys.executable, "docs/draw.py", "--check"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_readme_counts_the_checks_of_a_run() -> None:
+    """CI compares the rest of what a run prints, when it has made one."""
+    selected = rules.load().for_role("gateway")
+    line = f"{len(planned(selected, 'gateway'))} checks of {len(selected)} rules, seed 7"
+    assert line in (ROOT / "README.md").read_text(encoding="utf-8")
