@@ -10,8 +10,9 @@ to read on every connection, and meanwhile all the last ones arrive. A gateway t
 await was caught by every third race without this, and by nine in ten with it (`benchmarks/races.py`).
 
 A busy machine may still stop the sending thread, and the target answers the first request before the last one
-is sent. So the sockets are asked, right before these bytes and right after, how many octets they have
-received: a race in which none received any meanwhile is one whose requests overlapped.
+is sent. So every socket is asked, right after the last byte, how many octets lie in it. Requests overlapped
+when nothing of an answer was among them; what else a TLS server says by itself is told from an answer by
+decrypting so many octets and no more.
 """
 
 from __future__ import annotations
@@ -48,13 +49,17 @@ _C_INT = struct.Struct("i")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Run:
-    """What came of one racer; `released_at` is when its last bytes went out, if it was held back for that."""
+    """What came of one racer; `released_at` is when its last bytes went out, if it was held back.
+
+    One whose answer came `early` had it before the last racer was released.
+    """
 
     answer: Answer | None
     failure: str | None = None
     too_late: bool = False
     begun_at: float
     released_at: float | None = None
+    early: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -90,8 +95,9 @@ class Track:
                 self._line.gather(len(entries))
             finally:
                 # Also when somebody stops the run: nobody may be left waiting for a start that never comes.
-                overlapped = self._line.release()
-            return Ended(runs=tuple(each.result() for each in running), overlapped=overlapped)
+                together = self._line.release()
+            runs = tuple(each.result() for each in running)
+            return Ended(runs=runs, overlapped=together and not any(run.early for run in runs))
 
     def _run(self, place: Place, request: Request) -> Run:
         begun = time.monotonic()
@@ -105,24 +111,34 @@ class Track:
                 failure=f"no answer within {time.monotonic() - (self._line.released_at() or begun):.0f} s",
                 too_late=True,
                 released_at=self._line.released_at(),
+                early=self._line.was_early(),
             )
         except (NoAnswer, Unsendable) as none:
-            return ended(answer=None, failure=str(none), released_at=self._line.released_at())
+            return ended(
+                answer=None,
+                failure=str(none),
+                released_at=self._line.released_at(),
+                early=self._line.was_early(),
+            )
         finally:
             self._line.leave()
-        return ended(answer=answer, released_at=self._line.released_at())
+        return ended(answer=answer, released_at=self._line.released_at(), early=self._line.was_early())
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(kw_only=True, slots=True)
 class _Waiting:
-    """One request that lacks its last bytes, and what has to be sent for each of them."""
+    """One request that lacks its last bytes, and what has to be sent for each of them.
+
+    `lay_there` is how many octets its connection held once everybody was released.
+    """
 
     line: socket.socket
     last: tuple[bytes, ...]
     gone: threading.Event
+    lay_there: int = 0
 
     def unread(self) -> int:
-        """How many octets lie in the socket, below TLS; a session ticket that comes late counts as well."""
+        """How many octets lie in the socket, below TLS."""
         counted = fcntl.ioctl(self.line, termios.FIONREAD, bytes(_C_INT.size))
         return int(_C_INT.unpack(counted)[0])
 
@@ -145,7 +161,7 @@ class _Line:
 
     def enter(self) -> None:
         """The racer of this thread has not been released yet."""
-        self._own.released_at = None
+        self._own.released_at, self._own.early = None, False
 
     def leave(self) -> None:
         """The racer of this thread has nothing more to send."""
@@ -157,19 +173,23 @@ class _Line:
         found: float | None = self._own.released_at
         return found
 
-    def wait(self, line: socket.socket, last: tuple[bytes, ...]) -> None:
+    def was_early(self) -> bool:
+        return bool(self._own.early)
+
+    def wait(self, stream: SealingStream, last: tuple[bytes, ...]) -> None:
         """Returns once the last bytes are on their way, sent by whoever releases the race."""
-        waiting = _Waiting(line=line, last=last, gone=threading.Event())
+        waiting = _Waiting(line=stream.line, last=last, gone=threading.Event())
         with self._changed:
             if closed := self._closed:
                 self._waiting.append(waiting)
                 self._changed.notify_all()
-        if closed:
-            waiting.gone.wait()
-            self._own.released_at = self._released_at
-        else:
+        if not closed:
             for each in last:
-                _sent(line, each)
+                _sent(stream.line, each)
+            return
+        waiting.gone.wait()
+        self._own.released_at = self._released_at
+        self._own.early = stream.holds_an_answer(waiting.lay_there)
 
     def gather(self, racers: int) -> None:
         """Returns when all are there, or when for a while nobody else has come."""
@@ -181,20 +201,23 @@ class _Line:
             self._patience_s = PATIENCE_S if arrived >= racers else SHORT_PATIENCE_S
 
     def release(self) -> bool:
-        """Lets everybody go who waits, and holds up nobody who comes later; says whether they overlapped."""
+        """Lets everybody go who waits, and holds up nobody who comes later.
+
+        True when several waited, and nobody had left before. Whose answer was early, each finds out.
+        """
         with self._changed:
             self._closed, waiting = False, self._waiting
             self._waiting, left = [], self._left
-        before = [each.unread() for each in waiting]
         # Nothing but sending in this loop: what it takes is what lies between the first racer and the last.
         self._released_at = time.monotonic()
         for turn in range(HELD_BACK):
             for each in waiting:
                 _sent(each.line, each.last[turn])
-        overlapped = not left and len(waiting) > 1 and before == [each.unread() for each in waiting]
+        for each in waiting:
+            each.lay_there = each.unread()
         for each in waiting:
             each.gone.set()
-        return overlapped
+        return not left and len(waiting) > 1
 
 
 def _sent(line: socket.socket, octets: bytes) -> None:
@@ -222,7 +245,7 @@ class _Held(httpcore.NetworkStream):
             with suppress(httpcore.WriteError, httpcore.WriteTimeout):
                 self._stream.write(octets[:-HELD_BACK], timeout)
             held = tuple(self._stream.seal(bytes([octet])) for octet in octets[-HELD_BACK:])
-            self._queue.wait(self._stream.line, held)
+            self._queue.wait(self._stream, held)
         return self._stream.read(max_bytes, timeout)
 
     def close(self) -> None:

@@ -26,6 +26,7 @@ class _Tls:
         self._line = line
         self._received, self._to_send = ssl.MemoryBIO(), ssl.MemoryBIO()
         self.session = context.wrap_bio(self._received, self._to_send, server_hostname=name)
+        self._decrypted = b""
         self._in_turns(self.session.do_handshake)
 
     def seal(self, octets: bytes) -> bytes:
@@ -33,10 +34,27 @@ class _Tls:
         return self._to_send.read()
 
     def read(self, most: int) -> bytes:
+        if self._decrypted:
+            octets, self._decrypted = self._decrypted[:most], self._decrypted[most:]
+            return octets
         try:
             return self._in_turns(lambda: self.session.read(most))
         except ssl.SSLZeroReturnError:
             return b""
+
+    def holds_data(self, octets: int) -> bool:
+        """Whether the next octets of the socket, all of which have come, are more than TLS's own."""
+        while octets and (received := self._line.recv(octets)):
+            self._received.write(received)
+            octets -= len(received)
+        try:
+            self._decrypted = self.session.read(_RECORD)
+        except ssl.SSLWantReadError:
+            return False
+        except ssl.SSLError:
+            # The end of the connection; who reads will find out which.
+            return True
+        return True
 
     def _in_turns(self, step: Callable[[], Result]) -> Result:
         while True:
@@ -71,6 +89,13 @@ class SealingStream(httpcore.NetworkStream):
     def seal(self, octets: bytes) -> bytes:
         """What has to go out on the socket for the other side to receive these octets next."""
         return octets if self._tls is None else self._tls.seal(octets)
+
+    def holds_an_answer(self, octets: int) -> bool:
+        """Whether anything of an answer is among so many octets, all of which have come."""
+        if not octets or self._tls is None:
+            return octets > 0
+        with _raising(httpcore.ReadTimeout, httpcore.ReadError):
+            return self._tls.holds_data(octets)
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         with _raising(httpcore.ReadTimeout, httpcore.ReadError):

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
 from itertools import count
+from pathlib import Path
 
 import pytest
 
+from conformance.run.authority import Authority, Certificate
 from conformance.wire import race
 from conformance.wire.client import TargetSilent, Wire
+from conformance.wire.connections import DISTRUSTED
 from conformance.wire.exchange import Exchange, Request
 from conformance.wire.place import Place, origin
 from conformance.wire.sealing import SealingStream
@@ -35,6 +39,7 @@ def serving(
     *,
     protocol: str = "HTTP/1.1",
     one_by_one: bool = False,
+    secure: Certificate | None = None,
 ) -> Iterator[tuple[str, Seen]]:
     seen = Seen()
 
@@ -56,19 +61,24 @@ def serving(
 
     kind = HTTPServer if one_by_one else ThreadingHTTPServer
     with kind(("127.0.0.1", 0), Handler) as running:
+        if secure is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(secure.cert_file, secure.key_file)
+            running.socket = context.wrap_socket(running.socket, server_side=True)
         thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:
-            yield f"http://127.0.0.1:{running.server_address[1]}", seen
+            scheme = "http" if secure is None else "https"
+            yield f"{scheme}://127.0.0.1:{running.server_address[1]}", seen
         finally:
             running.shutdown()
             thread.join()
 
 
 @contextmanager
-def wire(url: str, **settings: object) -> Iterator[tuple[Wire, list[Exchange]]]:
+def wire(url: str, ca_file: str | None = None, **settings: object) -> Iterator[tuple[Wire, list[Exchange]]]:
     told: list[Exchange] = []
-    place = Place(origins=frozenset({origin(url)}))
+    place = Place(origins=frozenset({origin(url)}), ca_file=ca_file)
     opened = Wire((place,), **{"timeout_s": 5.0, "record": told.append} | settings)  # type: ignore[arg-type]
     try:
         yield opened, told
@@ -257,3 +267,41 @@ def test_a_race_goes_to_no_stranger() -> None:
 def test_races_have_a_bound(number: int) -> None:
     with serving() as (url, _), wire(url) as (opened, _told), pytest.raises(ValueError, match="racers"):
         opened.race("race", posts(url, number))
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_races_over_tls_are_raced_as_those_without(authority: Authority, kept: bool) -> None:
+    everybody = threading.Barrier(RACERS, timeout=10)
+
+    def together(*_: object) -> tuple[int, dict[str, str]]:
+        everybody.wait()
+        time.sleep(0.05)
+        return 200, {}
+
+    secure = authority.issue("party")
+    with (
+        serving(together, secure=secure) as (url, seen),
+        wire(url, str(authority.ca_file)) as (opened, told),
+    ):
+        first = opened.race("race", posts(url), kept=kept)
+        again = opened.race("race", posts(url), kept=kept)
+    assert {answer.status for answer in (*first.answers, *again.answers)} == {200}
+    assert (first.overlapped, again.overlapped) == (True, True)
+    assert len(told) == 2 * RACERS
+    assert len(set(seen.peers)) == (RACERS if kept else 2 * RACERS)
+
+
+def test_racers_take_no_certificate_of_a_stranger(authority: Authority, tmp_path: Path) -> None:
+    other = Authority(tmp_path)
+    with (
+        serving(secure=other.issue("party")) as (url, _),
+        wire(url, str(authority.ca_file)) as (opened, _told),
+    ):
+        raced = opened.race("race", posts(url))
+    assert not raced.overlapped
+    assert all((answer.failure or "").startswith(DISTRUSTED) for answer in raced.answers)
