@@ -44,7 +44,7 @@ ROLES = ("gateway", "service")
 JUDGED = frozenset({Verdict.PASSED, Verdict.FAILED})
 RACES = frozenset(defect.name for defect in (*gateway_races.RACES, *gateway_races_vault.VAULT_RACES))
 # A run that takes so long waits: there are more tries, and so many at once.
-LONG_S, AT_ONCE = 1.5, 12
+LONG_S, AT_ONCE = 1.5, 20
 LINE = "{seen:3} of {tries:3}  {rounds:3} rounds  {run_s:5.2f} s  {defect}  {check}"
 
 

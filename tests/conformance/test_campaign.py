@@ -10,7 +10,7 @@ import pytest
 from hypothesis import strategies as st
 
 from conformance.campaign import Campaign, share_s
-from conformance.claims import Violated, expect, tallying
+from conformance.claims import NoOverlap, Violated, expect, overlapped, tallying
 from conformance.generating import Draw
 from conformance.racing import Races
 from reports.verdicts import EXAMPLE
@@ -95,12 +95,26 @@ def test_stories_are_kept_once_and_what_cannot_be_read_is_left_alone(tmp_path: P
     assert kept.stored("ROBUST-04/another") == []
 
 
+def rounds_of(races: Races, *, overlap: bool) -> int:
+    number = 0
+    for _ in races.each():
+        overlapped(overlap)
+        number += 1
+    return number
+
+
 def test_races_are_run_until_the_time_is_over(tmp_path: Path) -> None:
+    races = Races(check=CHECK, seed=1, racers=8, rounds=2, wanted=1)
+    until = replace(races, campaign=campaign(tmp_path, share=0.05))
     with tallying():
-        races = Races(check=CHECK, seed=1, racers=8, rounds=2, campaign=campaign(tmp_path, share=0.05))
-        assert sum(1 for _ in races.each(fewer=2)) > 2
-        races = Races(check=CHECK, seed=1, racers=8, rounds=2)
-        assert sum(1 for _ in races.each(fewer=2)) == 1
+        assert rounds_of(until, overlap=True) > 2
+        assert rounds_of(races, overlap=True) == 1
+
+
+def test_campaign_in_which_no_race_overlapped_shows_nothing(tmp_path: Path) -> None:
+    races = Races(check=CHECK, seed=1, racers=8, rounds=2, wanted=1, campaign=campaign(tmp_path, share=0.05))
+    with tallying(), pytest.raises(NoOverlap):
+        rounds_of(races, overlap=False)
 
 
 def test_something_is_done_between_two_turns_and_not_before_the_first(tmp_path: Path) -> None:
