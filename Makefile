@@ -13,8 +13,8 @@ PY := .venv/bin/python
 TYPED := conformance fakes reference reports benchmarks docs requirements
 
 install = python=$$(sh requirements/find-python.sh) && "$$python" requirements/environment.py
-# A run goes without the intercepting proxy where it is told to.
-proxy = case " $(ARGS) " in *" --no-intercept "*) ;; *) $(install) .venv-intercept intercept ;; esac
+# The intercepting proxy stands before a gateway alone, and a run goes without it where it is told to.
+proxy = $(if $(filter --no-intercept service agent,$(ARGS)),:,$(install) .venv-intercept intercept)
 
 help: ## print this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
@@ -31,7 +31,7 @@ serve: ## the reference world, until Ctrl-C
 
 prove: ## the suite against every shipped defect and legal variant; ARGS="--quick" takes minutes, all of it hours
 	@$(install) .venv run
-	@$(install) .venv-intercept intercept
+	@$(proxy)
 	@.venv/bin/gateproof prove $(ARGS)
 
 test: lint types ## lint, strict types and every test, on the Python at hand (all Pythons: tox)
@@ -98,13 +98,13 @@ chromium: ## gateproof with [sign_in] kind = "chromium"; the browser itself is t
 browser: chromium ## report.html, Console, playground and sign-ins in a real Chromium (apt-get install chromium, or CHROMIUM=/path/to/it)
 	@$(PY) -m pytest -n 2 --dist loadfile -o faulthandler_timeout=300 tests/browser $(ARGS)
 
-extras: readers chromium intercept ## all that `make test` skips tests for want of: readers, SDKs, FastAPI, Chromium
+extras: readers chromium intercept ## what `make test` skips tests for want of: readers, SDKs, FastAPI, Chromium
 	@$(install) .venv-mcp-sdk mcp-sdk
 	@$(install) .venv-fastapi fastapi
 	@sh requirements/npm.sh $(AGENTS) $(AGENTS)
 	@sh requirements/chromium.sh
 
-docs: ## what README.md draws from data: the output of a run, and the figures of the proofs that ship
+docs: ## what README.md and benchmarks/README.md draw from data: a run, the proofs that ship, the races
 	@$(install) .venv run
 	@$(install) .venv-intercept intercept
 	@$(PY) docs/draw.py

@@ -12,7 +12,7 @@ import contextvars
 import random
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -30,8 +30,8 @@ FEWEST_RACERS, MOST_RACERS, EXAMPLES_A_RACER = 8, 32, 5
 FEWEST_ROUNDS, MOST_ROUNDS, EXAMPLES_A_ROUND = 2, 20, 7
 # How many rounds the usual budget of examples makes: what the number of a check's rounds is stated for.
 USUAL_ROUNDS = 3
-# Rounds that do not count may take so long in one check, all together.
-LOST_S = 60.0
+# So many rounds of one check may not count, and take so long, all together.
+MOST_LOST, LOST_S = 20, 60.0
 # Beyond this budget of examples, races grow no more.
 LARGEST_BUDGET = MOST_ROUNDS * EXAMPLES_A_ROUND
 # Enough to be more than one at a time, and no crowd.
@@ -68,37 +68,54 @@ class Races:
         repeats the whole check. A campaign goes on for as long as it has time.
         """
         wanted = self.wanted if at_most is None else min(self.wanted, at_most)
-        counted, lost_s = 0, 0.0
-        for number in self._numbers():
-            repeat_with(
-                {
-                    "kind": "race",
-                    "check": self.check,
-                    "seed": self.seed,
-                    "racers": self.racers,
-                    "rounds": self.rounds,
-                    "first": self.first if self.campaign is None else number,
-                }
-            )
-            begun, before = time.monotonic(), len(overlaps())
-            yield random.Random(f"{self.seed}/{self.check}/{number}")  # noqa: S311 - a choice, not a secret
-            noted = overlaps()[before:]
-            if not noted:
-                raise AssertionError("a round in which nobody noted whether requests overlapped")
-            if all(noted):
-                counted += 1
-            else:
-                lost_s += time.monotonic() - begun
-            if self.campaign is None and (counted >= wanted or lost_s > LOST_S):
+        score, begin = _Score(), self.first
+        for number in self.campaign.turns() if self.campaign is not None else ():
+            begin = number + 1
+            yield from self._round(number, number, score)
+        for number in count(begin):
+            if score.counted >= wanted or score.is_lost():
                 break
-        if counted < (wanted if self.campaign is None else 1):
+            yield from self._round(number, self.first if self.campaign is None else number, score)
+        if score.counted < wanted:
             raise NoOverlap(
-                f"{counted} of {wanted} rounds had their requests under way before the first answer; "
-                "a quieter machine, or fewer workers, may help"
+                f"{score.counted} of {wanted} rounds had their requests under way before the first answer; "
+                f"{score.lost} had not"
             )
 
-    def _numbers(self) -> Iterable[int]:
-        return count(self.first) if self.campaign is None else self.campaign.turns()
+    def _round(self, number: int, first: int, score: _Score) -> Iterator[random.Random]:
+        """One round, and whether it counts."""
+        repeat_with(
+            {
+                "kind": "race",
+                "check": self.check,
+                "seed": self.seed,
+                "racers": self.racers,
+                "rounds": self.rounds,
+                "first": first,
+            }
+        )
+        begun, before = time.monotonic(), len(overlaps())
+        yield random.Random(f"{self.seed}/{self.check}/{number}")  # noqa: S311 - a choice, not a secret
+        noted = overlaps()[before:]
+        if not noted:
+            raise AssertionError("a round in which nobody noted whether requests overlapped")
+        if all(noted):
+            score.counted += 1
+        else:
+            score.lost += 1
+            score.lost_s += time.monotonic() - begun
+
+
+@dataclass(slots=True)
+class _Score:
+    """How many rounds have counted, and what those took that did not."""
+
+    counted: int = 0
+    lost: int = 0
+    lost_s: float = 0.0
+
+    def is_lost(self) -> bool:
+        return self.lost >= MOST_LOST or self.lost_s > LOST_S
 
 
 def racers_for(examples: int) -> int:

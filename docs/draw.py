@@ -12,19 +12,23 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from conformance.proven import proven
 
 ROOT = Path(__file__).resolve().parents[1]
 README, BENCHMARKS = ROOT / "README.md", ROOT / "benchmarks" / "README.md"
+PROGRESS = re.compile(r"  \d+/\d+ checks, ")
 NOUNS = {"gateway": "gateways", "service": "services", "agent": "agents"}
 
 
 def run_block(printed: str) -> str:
     """What a run prints, without its progress and what was installed before it."""
-    lines = printed.splitlines()
-    begun = next(number for number, line in enumerate(lines) if line.startswith("gateproof puts "))
-    return "\n".join(["```text", *(line for line in lines[begun:] if not line.startswith("  ")), "```"])
+    _, begins, rest = printed.partition("gateproof puts ")
+    lines = [line for line in (begins + rest).splitlines() if not PROGRESS.match(line)]
+    if not lines:
+        raise ValueError("this is not what a run prints: it has no line that begins with 'gateproof puts'")
+    return "\n".join(["```text", *lines, "```"])
 
 
 def proofs_block() -> str:
@@ -42,9 +46,7 @@ def proofs_block() -> str:
 
 def races_block() -> str:
     """How often one round of a race catches who loses it."""
-    command = [sys.executable, "benchmarks/races.py", "--table"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=True)
-    return done.stdout.rstrip()
+    return output_of(sys.executable, "benchmarks/races.py", "--table").rstrip()
 
 
 def with_block(text: str, name: str, block: str) -> str:
@@ -56,8 +58,17 @@ def with_block(text: str, name: str, block: str) -> str:
 
 
 def printed_by_a_run() -> str:
-    command = [str(Path(sys.executable).with_name("gateproof")), "run"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=1200, check=True)
+    command = str(Path(sys.executable).with_name("gateproof"))
+    with TemporaryDirectory() as folder:
+        # Where a run leaves its report is a part of what it prints, and nobody's report is to be replaced.
+        return output_of(command, "run", cwd=Path(folder), limit_s=1200)
+
+
+def output_of(*command: str, cwd: Path = ROOT, limit_s: float = 120) -> str:
+    """What a command prints; one that fails says why, and stops this."""
+    done = subprocess.run(command, cwd=cwd, stdout=subprocess.PIPE, text=True, timeout=limit_s, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)} ended with exit code {done.returncode}")
     return done.stdout
 
 

@@ -110,6 +110,10 @@ def _cache(config: pytest.Config) -> pytest.Cache:
     return config.cache
 
 
+# What makes a run one of some tests only.
+_PARTIAL = ("file_or_dir", "keyword", "markexpr", "lf", "maxfail", "deselect", "ignore", "ignore_glob")
+
+
 class _Skipped:
     """Keeps which tests were skipped for want of an extra, for who has got it by then."""
 
@@ -125,7 +129,9 @@ class _Skipped:
         if self._config.getoption("skipped_before"):
             if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
                 session.exitstatus = pytest.ExitCode.OK
-        elif not self._config.getoption("file_or_dir") and exitstatus != pytest.ExitCode.NO_TESTS_COLLECTED:
+        elif exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) and not any(
+            self._config.getoption(name) for name in _PARTIAL
+        ):
             _cache(self._config).set(SKIPPED, self._found)
 
 

@@ -153,8 +153,8 @@ def _meaning(
             }
             return Verdict.FAILED, Reason.EXPECTATION_BROKEN, texts, True
         case LeftOut() | Unsendable() | TooManyAtOnce() | NoOverlap():
-            raced = isinstance(error, NoOverlap)
-            return untested, Reason.NO_OVERLAP if raced else Reason.LEFT_OUT, {"message": str(error)}, raced
+            why = Reason.NO_OVERLAP if isinstance(error, NoOverlap) else Reason.LEFT_OUT
+            return untested, why, {"message": str(error)}, False
         case Unavailable():
             blocking = not is_a_part(error.need, check)
             return untested, Reason.NEED_MISSING, {"message": error.reason}, blocking

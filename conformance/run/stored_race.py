@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from conformance.checks import index
+from conformance.checks import races
 from conformance.racing import examples_for
 
 KIND = "race"
+ROLES = ("gateway", "service")
 _NUMBERS = ("seed", "racers", "rounds", "first")
 
 
@@ -48,4 +49,4 @@ def stored_race(raw: Mapping[str, Any]) -> StoredRace:
 
 
 def _cases() -> frozenset[str]:
-    return frozenset(case for checks in index("gateway").values() for check in checks for case in check.ids())
+    return frozenset(case for role in ROLES for check in races(role) for case in check.ids())

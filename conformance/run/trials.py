@@ -54,11 +54,9 @@ class Trial:
         undeclared = [rule for rule in self.failed if rule not in allowed]
         if self.broken:
             return f"the harness broke in {', '.join(self.broken)}; first: {next(iter(self.broken.values()))}"
-        if self.no_overlap:
-            return f"{NO_OVERLAP}: {', '.join(self.no_overlap)}"
-        if self.subject.kind == "defect" and self.subject.rules[0] not in self.failed:
+        right = self.subject.rules[0] if self.subject.kind == "defect" else None
+        if right is not None and right not in self.failed and not self.no_overlap:
             seen = f"; failed instead: {', '.join(self.failed)}" if self.failed else ""
-            right = self.subject.rules[0]
             return f"not caught by {right}{seen}" + "".join(
                 f"; {why}" for why in (self.reason, self.said.get(right)) if why
             )
@@ -66,6 +64,8 @@ class Trial:
             what = UNDECLARED if self.subject.kind == "defect" else "false alarm"
             why = self.said.get(undeclared[0])
             return f"{what}: {', '.join(undeclared)}" + (f"; {why}" if why else "")
+        if self.no_overlap:
+            return f"{NO_OVERLAP}: {', '.join(self.no_overlap)}"
         if self.subject.kind == "variant" and self.untested:
             return "left untested: " + "; ".join(f"{rule}: {why}" for rule, why in self.untested.items())
         return ""

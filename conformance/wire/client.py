@@ -39,7 +39,10 @@ class Recorder(Protocol):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Raced:
-    """The exchanges of a race, and whether all of its requests were on their way before the first answer."""
+    """The exchanges of a race, and whether its requests were all on their way before the first answer came.
+
+    Whoever was asked to wait took no part in it.
+    """
 
     answers: tuple[Exchange, ...]
     overlapped: bool
@@ -239,11 +242,12 @@ class Wire:
             self._heard()
         else:
             self._timeouts_in_a_row += 1
+        took_part = [run for run in ended.runs if asked_to_wait(run.answer) is None]
         return Raced(
             answers=tuple(
                 self._raced(step, request, run) for request, run in zip(requests, runs, strict=True)
             ),
-            overlapped=ended.overlapped,
+            overlapped=ended.together and bool(took_part) and not any(run.early for run in took_part),
         )
 
     def _raced(self, step: str, request: Request, run: Run) -> Exchange:

@@ -64,14 +64,13 @@ class Run:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ended:
-    """A race that is over.
+    """A race that is over, and whether its racers were released together.
 
-    It `overlapped` when every request was on its way before the first answer came. Racers whom the target
-    lets in only when others have left are no part of that; at least two have to be.
+    That is so when all of them waited for it, or as many as the target lets in at a time.
     """
 
     runs: tuple[Run, ...]
-    overlapped: bool
+    together: bool
 
 
 class Track:
@@ -96,8 +95,7 @@ class Track:
             finally:
                 # Also when somebody stops the run: nobody may be left waiting for a start that never comes.
                 together = self._line.release()
-            runs = tuple(each.result() for each in running)
-            return Ended(runs=runs, overlapped=together and not any(run.early for run in runs))
+            return Ended(runs=tuple(each.result() for each in running), together=together)
 
     def _run(self, place: Place, request: Request) -> Run:
         begun = time.monotonic()
@@ -137,10 +135,11 @@ class _Waiting:
     gone: threading.Event
     lay_there: int = 0
 
-    def unread(self) -> int:
-        """How many octets lie in the socket, below TLS."""
-        counted = fcntl.ioctl(self.line, termios.FIONREAD, bytes(_C_INT.size))
-        return int(_C_INT.unpack(counted)[0])
+    def look(self) -> None:
+        """Notes how many octets lie in the socket, below TLS; in one that was closed there are none."""
+        with suppress(OSError, ValueError):
+            counted = fcntl.ioctl(self.line, termios.FIONREAD, bytes(_C_INT.size))
+            self.lay_there = int(_C_INT.unpack(counted)[0])
 
 
 class _Line:
@@ -151,7 +150,10 @@ class _Line:
         self._closed = False
         self._waiting: list[_Waiting] = []
         self._left = 0
+        self._racers = 0
         self._released_at = 0.0
+        # As many as a target was seen to let in at a time; None where it let everybody in.
+        self._lets_in: int | None = None
         self._patience_s = PATIENCE_S
         self._own = threading.local()
 
@@ -194,30 +196,39 @@ class _Line:
     def gather(self, racers: int) -> None:
         """Returns when all are there, or when for a while nobody else has come."""
         with self._changed:
-            before = -1
+            before, self._racers = -1, racers
             while before < (arrived := len(self._waiting) + self._left) < racers:
                 before = arrived
                 self._changed.wait(self._patience_s)
-            self._patience_s = PATIENCE_S if arrived >= racers else SHORT_PATIENCE_S
+            if arrived >= racers:
+                self._patience_s, self._lets_in = PATIENCE_S, None
+                return
+            if self._patience_s == PATIENCE_S:
+                self._lets_in = len(self._waiting)
+            self._patience_s = SHORT_PATIENCE_S
 
     def release(self) -> bool:
         """Lets everybody go who waits, and holds up nobody who comes later.
 
-        True when several waited, and nobody had left before. Whose answer was early, each finds out.
+        True when all of them waited, one that was lost excepted, or as many as the target lets in at a time.
+        Whose answer was early, each finds out.
         """
         with self._changed:
             self._closed, waiting = False, self._waiting
             self._waiting, left = [], self._left
         # Nothing but sending in this loop: what it takes is what lies between the first racer and the last.
         self._released_at = time.monotonic()
-        for turn in range(HELD_BACK):
+        try:
+            for turn in range(HELD_BACK):
+                for each in waiting:
+                    _sent(each.line, each.last[turn])
             for each in waiting:
-                _sent(each.line, each.last[turn])
-        for each in waiting:
-            each.lay_there = each.unread()
-        for each in waiting:
-            each.gone.set()
-        return not left and len(waiting) > 1
+                each.look()
+        finally:
+            for each in waiting:
+                each.gone.set()
+        expected = self._racers - 1 if self._lets_in is None else self._lets_in
+        return left <= 1 and 0 < expected <= len(waiting)
 
 
 def _sent(line: socket.socket, octets: bytes) -> None:

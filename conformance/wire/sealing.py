@@ -9,6 +9,7 @@ from __future__ import annotations
 import select
 import socket
 import ssl
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -17,51 +18,65 @@ import httpcore
 
 Result = TypeVar("Result")
 _RECORD = 16 * 1024
+# What stands before each record: its kind, its version, and in the last two octets its length.
+_HEADER = 5
+# A time that is over is looked at once more, with what has come by then.
+_SHORTEST_S = 0.001
 
 
 class _Tls:
     """TLS over a socket, kept apart from it: what is to be sent can be had instead."""
 
-    def __init__(self, line: socket.socket, context: ssl.SSLContext, name: str | None) -> None:
+    def __init__(
+        self, line: socket.socket, context: ssl.SSLContext, name: str | None, timeout: float | None
+    ) -> None:
         self._line = line
         self._received, self._to_send = ssl.MemoryBIO(), ssl.MemoryBIO()
         self.session = context.wrap_bio(self._received, self._to_send, server_hostname=name)
         self._decrypted = b""
-        self._in_turns(self.session.do_handshake)
+        self._in_turns(self.session.do_handshake, timeout)
 
     def seal(self, octets: bytes) -> bytes:
         self.session.write(octets)
         return self._to_send.read()
 
-    def read(self, most: int) -> bytes:
+    def read(self, most: int, timeout: float | None) -> bytes:
         if self._decrypted:
             octets, self._decrypted = self._decrypted[:most], self._decrypted[most:]
             return octets
         try:
-            return self._in_turns(lambda: self.session.read(most))
-        except ssl.SSLZeroReturnError:
+            return self._in_turns(lambda: self.session.read(most), timeout)
+        except (ssl.SSLZeroReturnError, ssl.SSLEOFError):
+            # Many servers close without saying so before; Python's own sockets take that for an end as well.
             return b""
 
     def holds_data(self, octets: int) -> bool:
-        """Whether the next octets of the socket, all of which have come, are more than TLS's own."""
-        while octets and (received := self._line.recv(octets)):
-            self._received.write(received)
-            octets -= len(received)
+        """Whether the next octets of the socket, all of which have come, are more than TLS's own.
+
+        A record that has come in part is taken for data.
+        """
+        records = b""
+        while len(records) < octets and (received := self._line.recv(octets - len(records))):
+            records += received
+        self._received.write(records)
         try:
             self._decrypted = self.session.read(_RECORD)
         except ssl.SSLWantReadError:
-            return False
+            return not _are_whole(records)
         except ssl.SSLError:
             # The end of the connection; who reads will find out which.
             return True
         return True
 
-    def _in_turns(self, step: Callable[[], Result]) -> Result:
+    def _in_turns(self, step: Callable[[], Result], timeout: float | None) -> Result:
+        """Takes a step as often as it lacks something, within one time for all of it."""
+        until = None if timeout is None else time.monotonic() + timeout
         while True:
             try:
                 result = step()
             except ssl.SSLWantReadError:
                 self._send()
+                self._line.settimeout(None if until is None else max(_SHORTEST_S, until - time.monotonic()))
                 if octets := self._line.recv(_RECORD):
                     self._received.write(octets)
                 else:
@@ -100,7 +115,7 @@ class SealingStream(httpcore.NetworkStream):
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         with _raising(httpcore.ReadTimeout, httpcore.ReadError):
             self.line.settimeout(timeout)
-            return self.line.recv(max_bytes) if self._tls is None else self._tls.read(max_bytes)
+            return self.line.recv(max_bytes) if self._tls is None else self._tls.read(max_bytes, timeout)
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         with _raising(httpcore.WriteTimeout, httpcore.WriteError):
@@ -116,7 +131,7 @@ class SealingStream(httpcore.NetworkStream):
         with _raising(httpcore.ConnectTimeout, httpcore.ConnectError):
             self.line.settimeout(timeout)
             try:
-                return SealingStream(self.line, _Tls(self.line, ssl_context, server_hostname))
+                return SealingStream(self.line, _Tls(self.line, ssl_context, server_hostname, timeout))
             except BaseException:
                 self.close()
                 raise
@@ -126,8 +141,22 @@ class SealingStream(httpcore.NetworkStream):
         if info == "ssl_object":
             return None if self._tls is None else self._tls.session
         if info == "is_readable":
-            return self.line.fileno() < 0 or bool(select.select([self.line], [], [], 0)[0])
+            return self.line.fileno() < 0 or _is_readable(self.line)
         return None
+
+
+def _are_whole(records: bytes) -> bool:
+    """True where TLS records end where the octets do."""
+    place = 0
+    while place + _HEADER <= len(records):
+        place += _HEADER + int.from_bytes(records[place + 3 : place + _HEADER])
+    return place == len(records)
+
+
+def _is_readable(line: socket.socket) -> bool:
+    poll = select.poll()
+    poll.register(line, select.POLLIN)
+    return bool(poll.poll(0))
 
 
 @contextmanager

@@ -111,6 +111,12 @@ def test_races_are_run_until_the_time_is_over(tmp_path: Path) -> None:
         assert rounds_of(races, overlap=True) == 1
 
 
+def test_campaign_goes_on_until_enough_rounds_have_counted(tmp_path: Path) -> None:
+    races = Races(check=CHECK, seed=1, racers=8, rounds=2, wanted=7, campaign=campaign(tmp_path, share=0))
+    with tallying():
+        assert rounds_of(races, overlap=True) == 7
+
+
 def test_campaign_in_which_no_race_overlapped_shows_nothing(tmp_path: Path) -> None:
     races = Races(check=CHECK, seed=1, racers=8, rounds=2, wanted=1, campaign=campaign(tmp_path, share=0.05))
     with tallying(), pytest.raises(NoOverlap):

@@ -64,7 +64,7 @@ def first_sign_ins_of_a_user_meet(world: World, races: Races) -> None:
             code_came(visit, "one of two first sign-ins of a user at the same time")
 
 
-@check("AUTHZ-08", needs=["control:approve_agent", "sign-in:browser"], rounds=4)
+@check("AUTHZ-08", needs=["control:approve_agent", "sign-in:browser"], rounds=5)
 def approval_amid_authorizations_is_kept(world: World, races: Races) -> None:
     """An agent that is approved while it authorizes may get a code or not; begun anew, it does.
 

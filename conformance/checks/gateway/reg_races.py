@@ -73,5 +73,5 @@ def _are_clients(world: World, twin: Authorization, agents: Sequence[Agent], cho
 def _told(world: World, twin: Authorization, agents: Sequence[Agent]) -> list[tuple[int | None, object]]:
     """What each agent is told whose code was never handed out."""
     invented = Secret("code", "gateproof-invented")
-    answers = crowd.exchanges(world.gateway, [replace(twin, agent=agent, code=invented) for agent in agents])
+    answers = [world.gateway.exchange(replace(twin, agent=agent, code=invented)) for agent in agents]
     return [(answer.status, answer.member("error")) for answer in answers]

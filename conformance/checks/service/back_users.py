@@ -9,7 +9,7 @@ from functools import partial
 from conformance.check import check
 from conformance.checks.service._expiring import TIMESTAMPS
 from conformance.checks.service._trouble import OTHER, USER, shows_orders
-from conformance.claims import LeftOut, expect, require
+from conformance.claims import LeftOut, expect, overlaps, require
 from conformance.racing import Races, together
 from conformance.run.service_world import USERS, ServiceWorld
 from conformance.service import Service, holds_orders, served
@@ -59,8 +59,9 @@ def calls_that_wait_for_a_proxy_token_never_mix(service: Service, world: Service
         asked = _waited_for_a_proxy_token(service, world)
         if not asked and not number:
             raise LeftOut("the service asks for no other Proxy token before the time of the old one is over")
+        if not asked and not any(overlaps()):
+            raise LeftOut("the service has just asked for another Proxy token, and asks for none so soon")
         if not asked:
-            # It has just got another one, and may wait before it asks again.
             break
 
 

@@ -11,7 +11,7 @@ from conformance.checks import index
 from conformance.run.proof import Outcome, Proof
 from conformance.run.scope import Effort
 from conformance.run.subjects import Subject
-from conformance.run.trials import Trial, trial_of
+from conformance.run.trials import NO_OVERLAP, Trial, trial_of
 from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
 
 
@@ -70,6 +70,11 @@ def proof(*trials: Trial, complete: bool = True) -> Proof:
             trial("a", "REG-01", failed=["REG-01"], no_overlap=["REG-01/x"]),
             "a race did not overlap: REG-01/x",
         ),
+        (trial("v", kind="variant", failed=["REG-03"], no_overlap=["REG-01/x"]), "false alarm: REG-03"),
+        (
+            trial("v", kind="variant", untested={"REG-01": "why"}, no_overlap=["REG-01/x"]),
+            "a race did not overlap: REG-01/x",
+        ),
         (trial("v", kind="variant"), ""),
         (trial("v", kind="variant", failed=["REG-03"]), "false alarm: REG-03"),
         (trial("v", "REG-03", kind="variant", failed=["REG-03"]), ""),
@@ -78,7 +83,8 @@ def proof(*trials: Trial, complete: bool = True) -> Proof:
 )
 def test_fault_of_a_trial(tried: Trial, fault: str) -> None:
     assert tried.fault() == fault
-    outcome = Outcome.OPEN if tried.no_overlap else Outcome.FAILS if fault else Outcome.HOLDS
+    open_ = fault.startswith(NO_OVERLAP)
+    outcome = Outcome.OPEN if open_ else Outcome.FAILS if fault else Outcome.HOLDS
     assert proof(tried).outcome(whole=False) is outcome
 
 
@@ -102,7 +108,7 @@ def test_interrupted_proof_holds_nothing() -> None:
 
 
 def test_fault_weighs_more_than_a_race_that_did_not_overlap() -> None:
-    vain, bad = trial("a", no_overlap=["REG-01/x"]), trial("v", kind="variant", failed=["REG-03"])
+    vain, bad = trial("a", "REG-01", no_overlap=["REG-01/x"]), trial("v", kind="variant", failed=["REG-03"])
     assert proof(vain, bad).outcome(whole=False) is Outcome.FAILS
     assert Outcome.OPEN == 3
 

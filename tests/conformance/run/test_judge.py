@@ -136,7 +136,7 @@ def test_silent_rule_observes() -> None:
     [
         (LeftOut("refused there"), Reason.LEFT_OUT, False),
         (Unsendable(), Reason.LEFT_OUT, False),
-        (NoOverlap("1 of 3 rounds"), Reason.NO_OVERLAP, True),
+        (NoOverlap("1 of 3 rounds"), Reason.NO_OVERLAP, False),
         (Unavailable("users:2", "one user"), Reason.NEED_MISSING, True),
         (Unavailable("resources:2", "one Resource"), Reason.NEED_MISSING, False),
         (Unsupported("rotate_keys"), Reason.CONTROL_UNSUPPORTED, True),

@@ -38,6 +38,10 @@ def test_a_failed_race_fails_again_from_what_it_left_behind(tmp_path: Path) -> N
     assert found[1].replay == STORED
 
 
+def test_races_of_services_are_known() -> None:
+    assert stored_race(STORED | {"check": "BACK-10/two_users_calls_never_mix"}).check.startswith("BACK-10/")
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [

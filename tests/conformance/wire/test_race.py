@@ -40,6 +40,7 @@ def serving(
     protocol: str = "HTTP/1.1",
     one_by_one: bool = False,
     secure: Certificate | None = None,
+    length: bool = True,
 ) -> Iterator[tuple[str, Seen]]:
     seen = Seen()
 
@@ -51,7 +52,7 @@ def serving(
             body = self.rfile.read(int(self.headers["Content-Length"]))
             status, headers = handle(self, body)
             self.send_response(status)
-            for name, value in {**headers, "Content-Length": "2"}.items():
+            for name, value in {**headers, **({"Content-Length": "2"} if length else {})}.items():
                 self.send_header(name, value)
             self.end_headers()
             self.wfile.write(b"{}")
@@ -294,6 +295,36 @@ def test_races_over_tls_are_raced_as_those_without(authority: Authority, kept: b
     assert (first.overlapped, again.overlapped) == (True, True)
     assert len(told) == 2 * RACERS
     assert len(set(seen.peers)) == (RACERS if kept else 2 * RACERS)
+
+
+def test_a_server_that_ends_tls_without_a_word_is_heard(authority: Authority) -> None:
+    """Its answers end where the connection does; Python's sockets take that for an end, too."""
+    with (
+        serving(protocol="HTTP/1.0", secure=authority.issue("party"), length=False) as (url, _),
+        wire(url, str(authority.ca_file)) as (opened, _told),
+    ):
+        raced = opened.race("race", posts(url))
+    assert [answer.status for answer in raced.answers] == [200] * RACERS
+
+
+def test_a_server_that_lets_in_one_at_a_time_is_raced_with_one(
+    authority: Authority, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(race, "PATIENCE_S", 0.3)
+    monkeypatch.setattr(race, "SHORT_PATIENCE_S", 0.1)
+    with (
+        serving(
+            lambda *_: (200, {"Connection": "close"}), one_by_one=True, secure=authority.issue("party")
+        ) as (
+            url,
+            _,
+        ),
+        wire(url, str(authority.ca_file)) as (opened, _told),
+    ):
+        for _ in range(2):
+            raced = opened.race("race", posts(url))
+            assert [answer.status for answer in raced.answers] == [200] * RACERS
+            assert raced.overlapped
 
 
 def test_racers_take_no_certificate_of_a_stranger(authority: Authority, tmp_path: Path) -> None:

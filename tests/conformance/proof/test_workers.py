@@ -1,0 +1,48 @@
+"""How many trials run at a time follows from the processors and the memory, a container's own included."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.run import workers
+
+
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Four processors and plenty of memory; what stands in the folder is said of the container."""
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(4)), raising=False)
+    monkeypatch.setattr(workers, "_CONTAINER", tmp_path)
+    said_by = workers._said_by
+    meminfo = "MemTotal: 99 kB\nMemAvailable:   64000000 kB\n"
+    monkeypatch.setattr(
+        workers, "_said_by", lambda file: meminfo if file.name == "meminfo" else said_by(file)
+    )
+    return tmp_path
+
+
+@pytest.mark.parametrize(("role", "number"), [("gateway", 20), ("agent", 20), ("service", 64)])
+def test_waiting_trials_share_processors(machine: Path, role: str, number: int) -> None:
+    assert workers.usual_workers(role) == number
+
+
+def test_container_without_limits_changes_nothing(machine: Path) -> None:
+    (machine / "cpu.max").write_text("max 100000\n")
+    (machine / "memory.max").write_text("max\n")
+    (machine / "memory.current").write_text("1000\n")
+    assert workers.usual_workers("gateway") == 20
+
+
+def test_container_has_the_last_word(machine: Path) -> None:
+    (machine / "cpu.max").write_text("150000 100000\n")
+    assert workers.usual_workers("gateway") == 7
+    (machine / "memory.max").write_text(f"{2 * 2**30}\n")
+    (machine / "memory.current").write_text(f"{2**30}\n")
+    assert workers.usual_workers("gateway") == 2
+
+
+def test_one_works_where_there_is_no_room(machine: Path) -> None:
+    (machine / "memory.max").write_text("1000\n")
+    (machine / "memory.current").write_text("1000\n")
+    assert workers.usual_workers("service") == 1
