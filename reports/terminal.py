@@ -276,8 +276,8 @@ def summary(screen: Screen, result: RunResult) -> None:
             text = f"{', '.join(ranges(ids))}: {reason}"
             screen.fill(text, "    ", "      ")
     for why, lacking in parts_left_out(result).items():
-        named = ", ".join(f"{rule} ({many(number, 'check')})" for rule, number in lacking.items())
-        screen.fill(f"left out of rules that were tested: {named}: {why}", "", "  ")
+        named = ", ".join(f"{name} ({many(number, 'case')})" for name, number in lacking.items())
+        screen.fill(f"left out of rules that were tested: {why}: {named}", "", "  ")
     counts = ", ".join(f"{count} {name}" for name, count in result.counts.items() if count)
     screen.say(f"{many(len(result.rules), 'rule')}: {counts}")
     if faults := faults_in_a_line(result):
@@ -288,15 +288,15 @@ def summary(screen: Screen, result: RunResult) -> None:
 
 
 def parts_left_out(result: RunResult) -> dict[str, dict[str, int]]:
-    """For each thing that was lacking, how many checks of which rules went without; the rules were tested."""
+    """For each thing that was lacking, the checks that went without it, of rules that were tested."""
     found: dict[str, Counter[str]] = {}
     for rule in result.rules:
         if rule.verdict is Verdict.NOT_TESTABLE:
             continue
         for check in rule.checks:
             if check.verdict is Verdict.NOT_TESTABLE and check.reason is Reason.NEED_MISSING:
-                found.setdefault(check.message, Counter())[rule.id] += 1
-    return {why: dict(rules) for why, rules in found.items()}
+                found.setdefault(check.message, Counter())[check.id.partition("[")[0]] += 1
+    return {why: dict(checks) for why, checks in found.items()}
 
 
 def undecided(result: RunResult) -> str:

@@ -26,9 +26,11 @@ if TYPE_CHECKING:
 # A service is tried alone and waits a good deal, an agent is launched anew all the time: there are fewer.
 COMBINATIONS = {"gateway": 200, "service": 20, "agent": 20}
 WRONG_USAGE = 2
+MOST_WORKERS = 256
 # What a proof that is killed loses at most.
 _KEPT_EVERY = 20
 INTERRUPTED = 3
+INTERCEPTING = "intercepting-proxy"
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -66,7 +68,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--combinations", type=int, default=None, metavar="N", help="random sets of variants")
     parser.add_argument(
         "--workers",
-        type=int,
+        type=_workers,
         metavar="N",
         help="at a time (default: by the machine's processors and memory; most of a trial is waiting)",
     )
@@ -80,7 +82,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def handle(arguments: argparse.Namespace) -> int:
     """Exit codes: 0 it holds, 1 it does not, 2 wrong usage, 3 interrupted, broken, or a race in vain."""
-    from conformance.run.scope import Effort  # noqa: PLC0415 - these load pytest and HTTP
+    from conformance.faults.intercept.finding import HOW_TO_GET_IT, mitmdump  # noqa: PLC0415
+    from conformance.run.scope import Effort, asks_for  # noqa: PLC0415 - these load pytest and HTTP
     from conformance.run.subjects import NoRegistry  # noqa: PLC0415
     from conformance.run.unfinished import trials_of  # noqa: PLC0415
 
@@ -98,6 +101,9 @@ def handle(arguments: argparse.Namespace) -> int:
         except (NoRegistry, ValueError) as wrong:
             print(f"gateproof: {wrong}", file=sys.stderr)
             return WRONG_USAGE
+        if mitmdump() is None and asks_for(INTERCEPTING, found, arguments.role, effort, arguments.seed):
+            print(f"gateproof: this proof needs the intercepting proxy: {HOW_TO_GET_IT}", file=sys.stderr)
+            return INTERRUPTED
         return _proven(arguments, found, effort, ended, before_s)
 
 
@@ -149,7 +155,7 @@ def _proven(
                 arguments.role,
                 left,
                 effort=effort,
-                workers=max(1, arguments.workers or usual_workers(arguments.role)),
+                workers=usual_workers(arguments.role) if arguments.workers is None else arguments.workers,
                 seed=arguments.seed,
                 ended=note,
             )
@@ -173,6 +179,12 @@ def _proven(
     return 0
 
 
+def _workers(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_WORKERS:
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected a number from 1 to {MOST_WORKERS}")
+    return int(text)
+
+
 def _path(arguments: argparse.Namespace) -> Path:
     found: Path = arguments.out / "prove.json"
     return found
@@ -187,13 +199,10 @@ def _replace(path: Path, text: str) -> None:
 
 def _chosen(arguments: argparse.Namespace) -> list[Subject]:
     """What is to be tried; raises ValueError for a selection of nothing, or of too little to be kept."""
-    from conformance.faults.intercept.finding import HOW_TO_GET_IT, mitmdump  # noqa: PLC0415
     from conformance.run.subjects import combinations, subjects  # noqa: PLC0415
 
     if arguments.ship and (arguments.only or arguments.quick or arguments.combinations is not None):
         raise ValueError("--ship keeps a full proof: leave out --only, --quick and --combinations")
-    if arguments.role == "gateway" and mitmdump() is None:
-        raise ValueError(f"a proof of gateways needs the intercepting proxy: {HOW_TO_GET_IT}")
     found = subjects(arguments.role, arguments.only)
     if arguments.new:
         found = [subject for subject in found if not _is_known(arguments.role, subject)]

@@ -102,6 +102,19 @@ def _quick(subject: Subject, role: str, every: list[Check], chance: random.Rando
     return frozenset([*mapped, *_one_case_each(steps, chance)])
 
 
+def asks_for(need: str, subjects: Iterable[Subject], role: str, effort: Effort, seed: int) -> bool:
+    """Whether one of these subjects is put under a check with this need."""
+    wanted = {
+        case
+        for checks in index(role).values()
+        for check in checks
+        if need in check.needs
+        for case in check.ids()
+    }
+    chosen = (checks_for(subject, role, effort, seed) for subject in subjects)
+    return any(wanted if cases is None else wanted & cases for cases in chosen)
+
+
 def longest_first(subjects: Sequence[Subject], role: str, effort: Effort, seed: int) -> list[Subject]:
     """In front those that took longest when the proof that ships was made.
 

@@ -110,7 +110,7 @@ def everybody_gets_their_own_refreshed_at_once(world: World, races: Races) -> No
             owners.judge(each, world.redeem(*each))
 
 
-@check("REDEEM-06", needs=["control:create_proxy_client"], rounds=4)
+@check("REDEEM-06", needs=["control:create_proxy_client"], rounds=6)
 def no_redemption_after_the_revocation_succeeds(gateway: Gateway, world: World, races: Races) -> None:
     """Whatever was under way before, a redemption that begins once the revocation is acknowledged gets 401.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.checks import index
 from conformance.proven import proven
-from conformance.run.scope import SMOKE, Effort, checks_for
+from conformance.run.scope import SMOKE, Effort, asks_for, checks_for, longest_first
 from conformance.run.subjects import Subject, subjects
 
 NEW = Subject(kind="defect", name="a-defect-of-today", what="what it does", rules=("REG-02",))
@@ -73,3 +73,20 @@ def test_secret_of_the_whole_run_is_looked_for_after_all_of_the_smoke_set() -> N
     for rule in SMOKE["gateway"]:
         steps = {case for check in index("gateway")[rule] for case in check.ids()}
         assert all(asked_of & steps for asked_of in walks), rule
+
+
+def test_proof_knows_whether_it_needs_the_intercepting_proxy() -> None:
+    """A wrong document meets no merchant; a variant in full meets everything."""
+    document = subjects("gateway", ["keys-share-a-kid"])
+    variant = subjects("gateway", ["redirects-by-303"])
+    need = "intercepting-proxy"
+    assert not asks_for(need, document, "gateway", Effort.QUICK, 1)
+    assert asks_for(need, variant, "gateway", Effort.FULL, 1)
+    assert asks_for(need, subjects("gateway"), "gateway", Effort.QUICK, 1)
+
+
+def test_what_took_long_before_is_begun_first() -> None:
+    every = subjects("service")
+    first = longest_first(every, "service", Effort.QUICK, 1)[0]
+    known = proven("service").defects
+    assert known[first.name].took_s == max(caught.took_s for caught in known.values())
