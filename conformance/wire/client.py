@@ -247,7 +247,7 @@ class Wire:
             answers=tuple(
                 self._raced(step, request, run) for request, run in zip(requests, runs, strict=True)
             ),
-            overlapped=ended.together and bool(took_part) and not any(run.early for run in took_part),
+            overlapped=ended.together and len(took_part) > 1 and not any(run.early for run in took_part),
         )
 
     def _raced(self, step: str, request: Request, run: Run) -> Exchange:

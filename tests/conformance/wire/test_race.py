@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
 from itertools import count
 from pathlib import Path
@@ -246,6 +247,40 @@ def test_whoever_meets_a_rate_limit_is_asked_again_alone() -> None:
         answers = opened.race("race", posts(url)).answers
     assert [answer.status for answer in answers] == [200] * RACERS
     assert sorted(exchange.status or 0 for exchange in told) == [200] * RACERS + [429]
+
+
+@pytest.mark.parametrize(("limited", "overlapped"), [(RACERS // 2, True), (RACERS - 1, False)])
+def test_whoever_is_asked_to_wait_took_no_part(limited: int, overlapped: bool) -> None:
+    """They are told so before their requests are whole; a race takes two."""
+    turns = count()
+
+    class Limiting(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            away = next(turns) < limited
+            if not away:
+                self.rfile.read(int(self.headers["Content-Length"]))
+                time.sleep(0.05)
+            self.send_response(429 if away else 200)
+            self.send_header("Content-Length", "0")
+            self.send_header("Retry-After", "0")
+            self.end_headers()
+            self.close_connection = away
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Limiting) as running:
+        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        url = f"http://127.0.0.1:{running.server_address[1]}"
+        with wire(url) as (opened, _):
+            raced = opened.race("race", [replace(each, body=b"x" * 4000) for each in posts(url)])
+        running.shutdown()
+        thread.join()
+    assert [answer.status for answer in raced.answers] == [200] * RACERS
+    assert raced.overlapped is overlapped
 
 
 def test_silence_to_all_racers_counts_as_one_silence() -> None:
