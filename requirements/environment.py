@@ -20,6 +20,7 @@ import sys
 import threading
 import time
 import tomllib
+from collections import deque
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -109,16 +110,21 @@ def has_all_of(venv: Path, lock: str, python: str | None) -> bool:
 
 
 class Progress:
-    """Says how many packages of a lock are there, on a terminal in one line that is written over."""
+    """Says how many packages of a lock are there, on a terminal in one line that is written over.
+
+    What pip says besides is shown where it fails, and its end is enough.
+    """
 
     def __init__(self, lock: str, packages: int) -> None:
         self._lock, self._packages = lock, packages
         self._live = sys.stdout.isatty()
         self._seen = 0
+        self._last: deque[str] = deque(maxlen=20)
         self._said = time.monotonic()
 
     def hear(self, line: str) -> None:
         """A line of pip's."""
+        self._last.append(line)
         self._seen += line.startswith(("Collecting ", "Requirement already satisfied: "))
         now = time.monotonic()
         if now - self._said >= (0.1 if self._live else TOLD_EVERY_S):
@@ -128,13 +134,15 @@ class Progress:
             )
             print(f"\r{text}" if self._live else text, end="" if self._live else "\n", flush=True)
 
-    def end(self) -> None:
+    def end(self, *, failed: bool) -> None:
         if self._live:
             print("\r\033[K", end="", flush=True)
+        if failed:
+            print("".join(self._last), end="", file=sys.stderr, flush=True)
 
 
 def run(*command: str | Path, hear: Callable[[str], None] | None = None) -> None:
-    """Runs a command to its end; with `hear`, what it prints goes there line by line."""
+    """Runs a command to its end; with `hear`, all that it prints goes there line by line."""
     env = {name: value for name, value in os.environ.items() if name not in FOREIGN}
     env |= {"PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     try:
@@ -144,10 +152,12 @@ def run(*command: str | Path, hear: Callable[[str], None] | None = None) -> None
             env=env,
             stdin=subprocess.DEVNULL,
             stdout=None if hear is None else subprocess.PIPE,
+            stderr=None if hear is None else subprocess.STDOUT,
             text=True,
         )
     except OSError as error:
         raise InstallError(str(error)) from None
+    begun = time.monotonic()
     limit = threading.Timer(PIP_LIMIT_S, process.kill)
     limit.start()
     with process:
@@ -161,6 +171,8 @@ def run(*command: str | Path, hear: Callable[[str], None] | None = None) -> None
             raise
         finally:
             limit.cancel()
+    if time.monotonic() - begun > PIP_LIMIT_S:
+        raise InstallError(f"the command took longer than {PIP_LIMIT_S} s and was ended")
     if code:
         raise InstallError(f"the command above ended with {code}")
 
@@ -192,8 +204,12 @@ def install(venv: Path, lock: str) -> None:
         lock, sum("==" in line for line in lock_file.read_text(encoding="utf-8").splitlines())
     )
     wheels_only = ("--require-hashes", "--no-deps", "--only-binary", ":all:")
-    run(*pip, "--progress-bar", "off", *wheels_only, "-r", lock_file, hear=progress.hear)
-    progress.end()
+    done = False
+    try:
+        run(*pip, "--progress-bar", "off", *wheels_only, "-r", lock_file, hear=progress.hear)
+        done = True
+    finally:
+        progress.end(failed=not done)
     if lock in WITH_THE_PROJECT:
         run(*pip, "-qq", "--no-deps", "--no-build-isolation", "--editable", ROOT)
 

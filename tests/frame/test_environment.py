@@ -189,3 +189,29 @@ def test_an_interpreter_that_was_named_and_does_not_run_is_not_replaced_by_anoth
 def find_python(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
     command = ["/bin/sh", str(ROOT / "requirements" / "find-python.sh"), *arguments]
     return subprocess.run(command, env=env, capture_output=True, text=True, check=False, timeout=60)
+
+
+def test_progress_is_told_and_what_pip_says_besides_is_kept_for_its_failure(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(environment, "TOLD_EVERY_S", -1.0)
+    progress = environment.Progress("run", 2)
+    for line in ("WARNING: an index is odd\n", "Collecting one==1\n", "Requirement already satisfied: two\n"):
+        progress.hear(line)
+    progress.end(failed=False)
+    told = capsys.readouterr()
+    assert told.out.splitlines()[-1] == "gateproof: run.txt: 2 of 2 packages"
+    assert told.err == ""
+
+    progress.hear("ERROR: no matching distribution\n")
+    progress.end(failed=True)
+    assert "ERROR: no matching distribution" in capsys.readouterr().err
+
+
+def test_a_command_is_heard_to_its_end_and_its_failure_is_told() -> None:
+    heard: list[str] = []
+    script = "import sys; print('one'); print('two', file=sys.stderr); sys.exit(int(sys.argv[1]))"
+    environment.run(sys.executable, "-u", "-c", script, "0", hear=heard.append)
+    assert sorted(heard) == ["one\n", "two\n"]
+    with pytest.raises(environment.InstallError, match="ended with 3"):
+        environment.run(sys.executable, "-c", script, "3", hear=heard.append)
