@@ -13,25 +13,26 @@ PY := .venv/bin/python
 TYPED := conformance fakes reference reports benchmarks docs requirements
 
 install = python=$$(sh requirements/find-python.sh) && "$$python" requirements/environment.py
-# The intercepting proxy stands before a gateway alone, and a run goes without it where it is told to.
-proxy = $(if $(filter --no-intercept service agent,$(ARGS)),:,$(install) .venv-intercept intercept)
+# The intercepting proxy stands before a gateway alone: a role comes first. Some runs go without it, no proof does.
+of_a_gateway = $(if $(filter service agent,$(firstword $(ARGS))),,$(install) .venv-intercept intercept)
+proxy_for_a_run = $(if $(filter --no-intercept --no-faults,$(ARGS)),,$(of_a_gateway))
 
 help: ## print this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
-	@printf '%s\n' '' '  PYTHON=…  the interpreter; ARGS=…  further arguments of run, serve, test and bench'
+	@printf '%s\n' '' '  ARGS=…     further arguments of the command' '  PYTHON=…   the interpreter; environments of another Python are made anew' '  WORKERS=…  processes of make test'
 
 run: ## the suite against the embedded reference gateway; ARGS="service", "agent" or "--target FILE" for another
 	@$(install) .venv run
-	@$(proxy)
+	@$(proxy_for_a_run)
 	@.venv/bin/gateproof run $(ARGS)
 
 serve: ## the reference world, until Ctrl-C
 	@$(install) .venv run
 	@.venv/bin/gateproof serve $(ARGS)
 
-prove: ## the suite against every shipped defect and legal variant; ARGS="--quick" takes minutes, all of it hours
+prove: ## the suite against every shipped defect and legal variant; ARGS="--quick", "service --quick" or "agent --quick" takes minutes
 	@$(install) .venv run
-	@$(proxy)
+	@$(of_a_gateway)
 	@.venv/bin/gateproof prove $(ARGS)
 
 test: lint types ## lint, strict types and every test, on the Python at hand (all Pythons: tox)
@@ -98,7 +99,7 @@ chromium: ## gateproof with [sign_in] kind = "chromium"; the browser itself is t
 browser: chromium ## report.html, Console, playground and sign-ins in a real Chromium (apt-get install chromium, or CHROMIUM=/path/to/it)
 	@$(PY) -m pytest -n 2 --dist loadfile -o faulthandler_timeout=300 tests/browser $(ARGS)
 
-extras: readers chromium intercept ## what `make test` skips tests for want of: readers, SDKs, FastAPI, Chromium
+extras: readers chromium intercept ## what skipped tests need, as far as it can be installed here: readers, SDKs, FastAPI, Chromium
 	@$(install) .venv-mcp-sdk mcp-sdk
 	@$(install) .venv-fastapi fastapi
 	@sh requirements/npm.sh $(AGENTS) $(AGENTS)
@@ -128,5 +129,5 @@ lock: ## the newest versions that go together, into requirements/
 	sh requirements/npm.sh --lock requirements/readers
 
 clean: ## remove the environments and what tools leave behind
-	rm -rf .venv .venv-smoke .venv-intercept .venv-mcp-sdk .venv-fastapi .venv-readers .venv-lock .tox .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(AGENTS)/node_modules .venv .venv-smoke .venv-intercept .venv-mcp-sdk .venv-fastapi .venv-readers .venv-lock .tox .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

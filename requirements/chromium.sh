@@ -11,9 +11,11 @@ if [ -z "$lacking" ] || [ -n "${CHROMIUM:-}" ]; then
     exit 0
 fi
 if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
-    echo "no way to install it here:$lacking; apt-get install does, as root on Debian"
+    echo "gateproof: cannot install Chromium here, which needs root and apt-get; missing:$lacking"
+    echo "gateproof: apt-get install chromium, or set CHROMIUM=/path/to/it"
     exit 0
 fi
+echo "gateproof: installing with apt-get:$lacking"
 export DEBIAN_FRONTEND=noninteractive
 # One word a package.
 # shellcheck disable=SC2086

@@ -53,11 +53,14 @@ def _packages(folder: str) -> Callable[[], bool]:
 
 
 def _a_browser() -> bool:
+    """A whole Chromium and what looks at its pages; the shell without a window has none to be looked at."""
     libraries = all(map(importlib.util.find_spec, ("playwright", "axe_playwright_python")))
     return libraries and bool(os.environ.get("CHROMIUM") or _program("chromium", "chromium-browser")())
 
 
-# `make extras` brings all of these but what only the system has.
+_A_CHROMIUM = "where that cannot install Chromium, apt-get install chromium, or set CHROMIUM=/path/to/it"
+
+# `make extras` installs all of these but what only the system has.
 EXTRAS: Mapping[str, Extra] = {
     "intercept": Extra(there=lambda: mitmdump() is not None, get="make intercept"),
     "readers": Extra(there=_python_in(".venv-readers"), get="make readers"),
@@ -65,8 +68,8 @@ EXTRAS: Mapping[str, Extra] = {
     "mcp-sdk": Extra(there=_python_in(".venv-mcp-sdk"), get="make extras"),
     "mcp-typescript": Extra(there=_packages("tests/interop/mcp_agents"), get="install npm, then make extras"),
     "fastapi": Extra(there=_python_in(".venv-fastapi"), get="make extras"),
-    "browser": Extra(there=_a_browser, get="make extras"),
-    "chromium": Extra(there=lambda: not missing(), get="make extras"),
+    "browser": Extra(there=_a_browser, get=f"make extras; {_A_CHROMIUM}"),
+    "chromium": Extra(there=lambda: not missing(), get=f"make extras; {_A_CHROMIUM}"),
     "node": Extra(there=_program("node"), get="install Node"),
     "java": Extra(there=_program("java"), get="install Java"),
     "curl": Extra(there=_program("curl"), get="install curl"),

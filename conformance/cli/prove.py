@@ -38,6 +38,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "prove",
         help="run the suite against every shipped defect and legal variant",
         description="Runs the suite against shipped defects and variants; says which rule caught which.",
+        epilog="Exit codes: 0 the proof holds, 1 it does not, 2 wrong usage, "
+        "3 interrupted, broken, or a race that did not overlap.",
     )
     parser.add_argument(
         "role", nargs="?", choices=("gateway", "service", "agent"), default="gateway", help="default: gateway"
@@ -52,7 +54,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     effort.add_argument(
         "--quick",
         action="store_true",
-        help="what looks closest at each defect, and a part of a smoke set",
+        help="the check that caught each defect most specifically, and for some a few basic checks",
     )
     effort.add_argument(
         "--every-case", action="store_true", help="every case of every check, on every subject; takes hours"
@@ -70,11 +72,15 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--workers",
         type=_workers,
         metavar="N",
-        help="at a time (default: by the machine's processors and memory; most of a trial is waiting)",
+        help="trials at a time (default: by the machine's processors and memory; a trial mostly waits)",
     )
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="what combinations are drawn from")
     parser.add_argument(
-        "--out", type=Path, default=Path("gateproof-proof"), metavar="DIR", help="for prove.json"
+        "--out",
+        type=Path,
+        default=Path("gateproof-proof"),
+        metavar="DIR",
+        help="for prove.json (default: gateproof-proof)",
     )
     parser.add_argument("--no-color", action="store_true", help="no colours, whatever the terminal can")
     parser.set_defaults(handler=handle)

@@ -7,7 +7,7 @@ stands, and all of those leave one thread within a fraction of a millisecond.
 A server that sleeps is woken by the first byte that comes, and may be quick enough to deal with one request
 by itself. So the last bytes of all requests go out in turns: those before the last give the server something
 to read on every connection, and meanwhile all the last ones arrive. A gateway that lets others in for one
-await was caught by every third race without this, and by nine in ten with it (`benchmarks/races.py`).
+await was caught by 7 rounds of 20 without this, and by 38 of 40 with it (`benchmarks/README.md`).
 
 A busy machine may still stop the sending thread, and the target answers the first request before the last one
 is sent. So every socket is asked, right after the last byte, how many octets lie in it. Requests overlapped
@@ -42,7 +42,7 @@ from conformance.wire.sealing import SealingStream
 # the next race waits for them no longer than this short time.
 PATIENCE_S, SHORT_PATIENCE_S = 2.0, 0.25
 MOST_RACERS = 64
-# One racer may be lost where more than so many are left.
+# One racer may be lost where at least so many are left.
 FEWEST = 8
 # So many bytes of each request are held back, and go out one by one.
 HELD_BACK = 3
@@ -212,7 +212,7 @@ class _Line:
     def release(self) -> bool:
         """Lets everybody go who waits, and holds up nobody who comes later.
 
-        True when all of them waited, one that was lost excepted, or as many as the target lets in at a time.
+        True when all of them waited, or all but one of more than eight, or as many as the target lets in.
         Whose answer was early, each finds out.
         """
         with self._changed:
