@@ -150,11 +150,18 @@ def test_an_answer_that_comes_before_the_last_request_is_sent_is_seen(
     assert [answer.status for answer in raced.answers] == [200] * RACERS
 
 
-def test_a_racer_that_finds_nobody_leaves_a_race_without_overlap() -> None:
+@pytest.mark.parametrize(("others", "overlapped"), [(race.FEWEST - 1, False), (race.FEWEST, True)])
+def test_one_racer_may_find_nobody_where_enough_are_left(others: int, overlapped: bool) -> None:
+    def late(*_: object) -> tuple[int, dict[str, str]]:
+        time.sleep(0.1)
+        return 200, {}
+
     with socket.create_server(("127.0.0.1", 0)) as taken:
         nobody = f"http://127.0.0.1:{taken.getsockname()[1]}"
-    with serving() as (url, _), wire(url) as (opened, _told), opened.also(nobody, ca_file=""):
-        assert not opened.race("race", [*posts(url), *posts(nobody, 1)]).overlapped
+    with serving(late) as (url, _), wire(url) as (opened, _told), opened.also(nobody, ca_file=""):
+        raced = opened.race("race", [*posts(url, others), *posts(nobody, 1)])
+    assert raced.overlapped is overlapped
+    assert [answer.status for answer in raced.answers] == [*[200] * others, None]
 
 
 def test_every_racer_is_on_the_record_with_its_own_answer() -> None:
