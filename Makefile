@@ -13,6 +13,8 @@ PY := .venv/bin/python
 TYPED := conformance fakes reference reports benchmarks docs requirements
 
 install = python=$$(sh requirements/find-python.sh) && "$$python" requirements/environment.py
+# By themselves: see tests/conftest.py.
+in_a_browser = $(PY) -m pytest --numprocesses 2 --dist loadfile -o faulthandler_timeout=300 tests/browser
 # The intercepting proxy stands before a gateway alone: a role comes first. Some runs go without it, no proof does.
 of_a_gateway = $(if $(filter service agent,$(firstword $(ARGS))),,$(install) .venv-intercept intercept)
 proxy_for_a_run = $(if $(filter --no-intercept --no-faults,$(ARGS)),,$(of_a_gateway))
@@ -38,6 +40,7 @@ prove: ## the suite against every shipped defect and legal variant; ARGS="--quic
 test: lint types ## lint, strict types and every test, on the Python at hand (all Pythons: tox)
 	@$(install) .venv-intercept intercept
 	$(PY) -m pytest --numprocesses $(WORKERS) --dist worksteal $(ARGS)
+	$(if $(filter tests/%,$(ARGS)),,$(in_a_browser) $(ARGS))
 
 lint:
 	@$(install) .venv dev
@@ -97,7 +100,7 @@ chromium: ## gateproof with [sign_in] kind = "chromium"; the browser itself is t
 	@$(install) .venv all
 
 browser: chromium ## report.html, Console, playground and sign-ins in a real Chromium (apt-get install chromium, or CHROMIUM=/path/to/it)
-	@$(PY) -m pytest -n 2 --dist loadfile -o faulthandler_timeout=300 tests/browser $(ARGS)
+	@$(in_a_browser) $(ARGS)
 
 extras: readers chromium intercept ## what skipped tests need, as far as it can be installed here: readers, SDKs, FastAPI, Chromium
 	@$(install) .venv-mcp-sdk mcp-sdk

@@ -29,7 +29,7 @@ settings.register_profile("seeking", PATIENT, derandomize=False, max_examples=20
 settings.load_profile("steady")
 
 ROOT = Path(__file__).resolve().parents[1]
-SKIPPED = "gateproof/skipped"
+BROWSER = ROOT / "tests" / "browser"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -99,13 +99,42 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             pytest.skip(f"needs {name}: {EXTRAS[name].get}")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Tests in a browser run by themselves, where they are asked for.
+
+    Playwright's event loop counts as running in its process for ever after, and no other can be run there.
+    """
+    return True if collection_path == BROWSER and not _is_of_browsers(config) else None
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("skipped_before"):
-        before = set(_cache(config).get(SKIPPED, []))
+        before = set(_cache(config).get(_skipped_by(config), []))
         left_out = [item for item in items if item.nodeid not in before]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item.nodeid in before]
+
+
+def _asked_for(config: pytest.Config) -> list[Path]:
+    """The files and folders that a run was asked for; none where it runs all tests but those in a browser."""
+    here = config.invocation_params.dir
+    return [Path(here, each.partition("::")[0]).resolve() for each in config.getoption("file_or_dir")]
+
+
+def _is_of_browsers(config: pytest.Config) -> bool:
+    """True for a run that was asked for tests in a browser."""
+    return any(place.is_relative_to(BROWSER) for place in _asked_for(config))
+
+
+def _is_full(config: pytest.Config) -> bool:
+    """True for a run of all tests, or of all in a browser."""
+    return _asked_for(config) in ([], [BROWSER]) and not any(config.getoption(name) for name in _PARTIAL)
+
+
+def _skipped_by(config: pytest.Config) -> str:
+    """Where is kept what the last full run of these tests skipped."""
+    return f"gateproof/skipped{'-in-a-browser' if _is_of_browsers(config) else ''}"
 
 
 def _cache(config: pytest.Config) -> pytest.Cache:
@@ -114,7 +143,7 @@ def _cache(config: pytest.Config) -> pytest.Cache:
 
 
 # What makes a run one of some tests only.
-_PARTIAL = ("file_or_dir", "keyword", "markexpr", "lf", "maxfail", "deselect", "ignore", "ignore_glob")
+_PARTIAL = ("keyword", "markexpr", "lf", "maxfail", "deselect", "ignore", "ignore_glob")
 
 
 class _Skipped:
@@ -129,13 +158,13 @@ class _Skipped:
             self._found.append(report.nodeid)
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        if self._config.getoption("skipped_before"):
-            if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
-                session.exitstatus = pytest.ExitCode.OK
-        elif exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) and not any(
-            self._config.getoption(name) for name in _PARTIAL
-        ):
-            _cache(self._config).set(SKIPPED, self._found)
+        again = self._config.getoption("skipped_before")
+        if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and (again or _is_of_browsers(self._config)):
+            # Nothing was left to be run, or nothing of it needs a browser.
+            session.exitstatus = pytest.ExitCode.OK
+        ended = exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+        if ended and not again and _is_full(self._config):
+            _cache(self._config).set(_skipped_by(self._config), self._found)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
