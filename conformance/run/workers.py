@@ -8,7 +8,7 @@ from math import inf
 from pathlib import Path
 
 # Most of a trial is waiting, for a service nearly all of it: so many for each processor.
-_A_PROCESSOR = {"gateway": 5, "service": 20, "agent": 5}
+_A_PROCESSOR = {"gateway": 5, "service": 12, "agent": 5}
 # What a worker and what it started may take of the memory that is free; one in four stays free.
 _A_WORKER_MB, _SHARE = 300, 0.75
 MOST = 64
