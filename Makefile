@@ -10,7 +10,7 @@ WORKERS ?= $$(( 2 * $$(getconf _NPROCESSORS_ONLN) ))
 BENCH ?= cold_start
 AGENTS := tests/interop/mcp_agents
 PY := .venv/bin/python
-TYPED := conformance fakes reference reports benchmarks docs requirements
+TYPED := gateproof benchmarks docs requirements
 
 install = python=$$(sh requirements/find-python.sh) && "$$python" requirements/environment.py
 # By themselves: see tests/conftest.py.

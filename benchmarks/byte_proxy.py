@@ -15,7 +15,7 @@ import sys
 import time
 from typing import IO
 
-from conformance.faults.byte_proxy import byte_proxy
+from gateproof.conformance.faults.byte_proxy import byte_proxy
 
 BOUND = 2000
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 400\r\n\r\n" + b"x" * 400

@@ -68,7 +68,7 @@ def main() -> int:
     arguments = parser.parse_args()
     only = [word for glob in arguments.only or ["ROBUST-0[14]", "AUTHZ-06"] for word in ("--only", glob)]
     with tempfile.TemporaryDirectory(prefix="gateproof-campaign-") as folder:
-        command = [sys.executable, "-m", "conformance", "run", "--quiet", "--format", "none", *only]
+        command = [sys.executable, "-m", "gateproof", "run", "--quiet", "--format", "none", *only]
         command += ["--profile", "campaign", "--minutes", str(arguments.minutes)]
         command += ["--workers", str(arguments.workers)]
         began, looks, seen = time.monotonic(), list[Look](), set[int]()

@@ -16,15 +16,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from conformance import rules
-from conformance.cli.outputs import write_all
-from conformance.run.embedded import Embedded
-from conformance.run.options import RunOptions
-from conformance.run.session import carry_out
-from reports.evidence import EvidenceWriter
-from reports.formats import DEFAULT
-from reports.record import FILE, read, result_of
-from reports.signing import signing_key
+from gateproof.conformance import rules
+from gateproof.conformance.cli.outputs import write_all
+from gateproof.conformance.run.embedded import Embedded
+from gateproof.conformance.run.options import RunOptions
+from gateproof.conformance.run.session import carry_out
+from gateproof.reports.evidence import EvidenceWriter
+from gateproof.reports.formats import DEFAULT
+from gateproof.reports.record import FILE, read, result_of
+from gateproof.reports.signing import signing_key
 
 BOUND = 0.10
 

@@ -26,16 +26,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from conformance import checks, racing
-from conformance.proven import proven
-from conformance.run.embedded import Embedded
-from conformance.run.options import RunOptions
-from conformance.run.scope import rules_of
-from conformance.run.session import carry_out
-from conformance.run.subjects import Subject, subjects
-from conformance.run.trials import own_place
-from reference.defects import gateway_races, gateway_races_vault
-from reports.verdicts import Reason, Verdict
+from gateproof.conformance import checks, racing
+from gateproof.conformance.proven import proven
+from gateproof.conformance.run.embedded import Embedded
+from gateproof.conformance.run.options import RunOptions
+from gateproof.conformance.run.scope import rules_of
+from gateproof.conformance.run.session import carry_out
+from gateproof.conformance.run.subjects import Subject, subjects
+from gateproof.conformance.run.trials import own_place
+from gateproof.reference.defects import gateway_races, gateway_races_vault
+from gateproof.reports.verdicts import Reason, Verdict
 
 RATES = Path(__file__).with_name("race_rates.json")
 # How rare a miss has to be, and how sure the rate has to be that this is reckoned with.

@@ -16,11 +16,11 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal
 
-from conformance import rules
-from conformance.run.embedded import embedded_reference
-from conformance.run.options import RunOptions
-from conformance.run.session import carry_out
-from reports.verdicts import RunResult, RunVerdict
+from gateproof.conformance import rules
+from gateproof.conformance.run.embedded import embedded_reference
+from gateproof.conformance.run.options import RunOptions
+from gateproof.conformance.run.session import carry_out
+from gateproof.reports.verdicts import RunResult, RunVerdict
 
 BOUND_S = 60.0
 Operation = Literal["http", "mcp"]

@@ -12,17 +12,17 @@ from itertools import takewhile
 from pathlib import Path
 from urllib.parse import unquote_plus
 
-from conformance.claims import LeftOut, expect, require
-from conformance.run.agent_browser import BrowserCommand
-from conformance.run.agent_launch import Ended, Run, run_once
-from conformance.run.agent_logs import Logbook
-from conformance.run.agent_patience import Patience
-from conformance.run.agent_visits import Deliver, Visits, honest
-from conformance.run.agent_world import SCOPES, AgentWorld, Heard
-from conformance.target.model import Launch
-from conformance.wire.exchange import Exchange
-from fakes.gateway.desk import fields
-from fakes.gateway.script import Endpoint
+from gateproof.conformance.claims import LeftOut, expect, require
+from gateproof.conformance.run.agent_browser import BrowserCommand
+from gateproof.conformance.run.agent_launch import Ended, Run, run_once
+from gateproof.conformance.run.agent_logs import Logbook
+from gateproof.conformance.run.agent_patience import Patience
+from gateproof.conformance.run.agent_visits import Deliver, Visits, honest
+from gateproof.conformance.run.agent_world import SCOPES, AgentWorld, Heard
+from gateproof.conformance.target.model import Launch
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.fakes.gateway.desk import fields
+from gateproof.fakes.gateway.script import Endpoint
 
 # What the runs of the install are called at which all checks look.
 STORY = (

@@ -8,8 +8,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-from conformance.faults.fault import Fault
-from conformance.wire.exchange import NOT_JSON, Exchange
+from gateproof.conformance.faults.fault import Fault
+from gateproof.conformance.wire.exchange import NOT_JSON, Exchange
 
 
 class Broken(Exception):

@@ -8,9 +8,9 @@ from datetime import datetime
 from email.utils import parsedate_to_datetime
 from math import inf
 
-from conformance.wire.exchange import Exchange
-from conformance.wire.jose import read
-from conformance.wire.secret import Secret
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.jose import read
+from gateproof.conformance.wire.secret import Secret
 
 # Clocks on one machine agree; a larger difference means another machine, whose clock then counts.
 SKEW_S = 2.0

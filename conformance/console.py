@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from conformance.claims import Unavailable
-from conformance.parties import Agent, Project, ProxyClient, Resource
-from conformance.target import actions
-from conformance.target.control import ControlPlane, Unsupported
-from conformance.world import World
+from gateproof.conformance.claims import Unavailable
+from gateproof.conformance.parties import Agent, Project, ProxyClient, Resource
+from gateproof.conformance.target import actions
+from gateproof.conformance.target.control import ControlPlane, Unsupported
+from gateproof.conformance.world import World
 
 
 def proxy_client_beside(world: World, project: Project) -> ProxyClient:

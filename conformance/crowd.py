@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from conformance.claims import overlapped
-from conformance.gateway import Gateway
-from conformance.parties import Authorization, Grant
-from conformance.wire import agent as agent_wire
-from conformance.wire import backend as backend_wire
-from conformance.wire.exchange import Exchange, Request
-from conformance.wire.secret import Secret
+from gateproof.conformance.claims import overlapped
+from gateproof.conformance.gateway import Gateway
+from gateproof.conformance.parties import Authorization, Grant
+from gateproof.conformance.wire import agent as agent_wire
+from gateproof.conformance.wire import backend as backend_wire
+from gateproof.conformance.wire.exchange import Exchange, Request
+from gateproof.conformance.wire.secret import Secret
 
 _TOKENS = ("access_token", "id_token", "refresh_token")
 

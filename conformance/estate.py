@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Protocol
 
-from conformance.claims import LeftOut, Unavailable
-from conformance.parties import Project, ProxyClient, Resource
-from conformance.target import actions, model
-from conformance.target.control import ControlFailed, ControlPlane
-from fakes.merchant.admin import MerchantAdmin
+from gateproof.conformance.claims import LeftOut, Unavailable
+from gateproof.conformance.parties import Project, ProxyClient, Resource
+from gateproof.conformance.target import actions, model
+from gateproof.conformance.target.control import ControlFailed, ControlPlane
+from gateproof.fakes.merchant.admin import MerchantAdmin
 
 SCOPES = ("orders:read",)
 

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, Self
 from urllib.parse import parse_qsl
 
-from conformance.claims import Unavailable
-from conformance.parties import Attempt, Authorization, ProxyClient, Resource, User
-from conformance.wire import agent as agent_wire
-from conformance.wire import backend as backend_wire
-from conformance.wire.client import Wire
-from conformance.wire.exchange import Exchange
-from conformance.wire.keyring import Keyring
-from conformance.wire.place import parts_of
-from conformance.wire.secret import Secret
+from gateproof.conformance.claims import Unavailable
+from gateproof.conformance.parties import Attempt, Authorization, ProxyClient, Resource, User
+from gateproof.conformance.wire import agent as agent_wire
+from gateproof.conformance.wire import backend as backend_wire
+from gateproof.conformance.wire.client import Wire
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.keyring import Keyring
+from gateproof.conformance.wire.place import parts_of
+from gateproof.conformance.wire.secret import Secret
 
 CALLBACK = "https://agent.example/callback"
 

@@ -10,9 +10,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from conformance.campaign import Campaign
-from conformance.claims import LeftOut, Violated, beside, repeat_with
-from reports.verdicts import EXAMPLE
+from gateproof.conformance.campaign import Campaign
+from gateproof.conformance.claims import LeftOut, Violated, beside, repeat_with
+from gateproof.reports.verdicts import EXAMPLE
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

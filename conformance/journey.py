@@ -7,16 +7,16 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from conformance.claims import LeftOut, Unavailable, require
-from conformance.documents import same_url, strings_in
-from conformance.gateway import Gateway
-from conformance.parties import Resource
-from conformance.wire import agent as agent_wire
-from conformance.wire import backend as backend_wire
-from conformance.wire.exchange import Exchange, Request
-from conformance.wire.secret import Secret
-from conformance.world import PROVISIONING_S, World
-from fakes.service import Headers, OperatorService, Surroundings
+from gateproof.conformance.claims import LeftOut, Unavailable, require
+from gateproof.conformance.documents import same_url, strings_in
+from gateproof.conformance.gateway import Gateway
+from gateproof.conformance.parties import Resource
+from gateproof.conformance.wire import agent as agent_wire
+from gateproof.conformance.wire import backend as backend_wire
+from gateproof.conformance.wire.exchange import Exchange, Request
+from gateproof.conformance.wire.secret import Secret
+from gateproof.conformance.world import PROVISIONING_S, World
+from gateproof.fakes.service import Headers, OperatorService, Surroundings
 
 _POINTER = re.compile(r'resource_metadata="?([^",\s]+)')
 

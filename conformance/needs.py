@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from conformance.check import Check
-from conformance.rules import Rule, load, unmet
+from gateproof.conformance.check import Check
+from gateproof.conformance.rules import Rule, load, unmet
 
 # These change the target for everybody, so a check that needs one of them runs alone.
 WHOLE_TARGET = frozenset({"control:advance_clock", "control:rotate_keys", "control:logs"})

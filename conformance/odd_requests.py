@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from conformance import odd_input as odd
-from conformance.wire.exchange import Request
+from gateproof.conformance import odd_input as odd
+from gateproof.conformance.wire.exchange import Request
 
 
 def variations(good: Request, group: str) -> Mapping[str, Request]:

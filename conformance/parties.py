@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from conformance.wire.exchange import Exchange
-from conformance.wire.secret import Secret
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.secret import Secret
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -16,31 +16,31 @@ from typing import Any
 
 import pytest
 
-from conformance.agent import Agents
-from conformance.campaign import Campaign
-from conformance.check import Check, check_of
-from conformance.faults.intercept.kept import Kept
-from conformance.gateway import Gateway
-from conformance.generating import Draw
-from conformance.racing import Races, racers_for, rounds_for, wanted_for
-from conformance.run.afterwards import asks_afterwards
-from conformance.run.agent_bench import AgentBench
-from conformance.run.bench import Bench
-from conformance.run.benches import AnyBench, open_bench
-from conformance.run.contexts import Context
-from conformance.run.garbage import collect_seldom
-from conformance.run.interruption import Interruption
-from conformance.run.judge import harness_error, judge
-from conformance.run.plan import Plan
-from conformance.run.received import Received, Survey
-from conformance.run.service_bench import ServiceBench
-from conformance.run.service_received import ServiceReceived
-from conformance.run.service_share import ServiceShare
-from conformance.run.service_world import ServiceWorld
-from conformance.service import Service
-from conformance.world import World
-from reports.verdicts import CheckResult
-from reports.wireform import check_result_to_dict
+from gateproof.conformance.agent import Agents
+from gateproof.conformance.campaign import Campaign
+from gateproof.conformance.check import Check, check_of
+from gateproof.conformance.faults.intercept.kept import Kept
+from gateproof.conformance.gateway import Gateway
+from gateproof.conformance.generating import Draw
+from gateproof.conformance.racing import Races, racers_for, rounds_for, wanted_for
+from gateproof.conformance.run.afterwards import asks_afterwards
+from gateproof.conformance.run.agent_bench import AgentBench
+from gateproof.conformance.run.bench import Bench
+from gateproof.conformance.run.benches import AnyBench, open_bench
+from gateproof.conformance.run.contexts import Context
+from gateproof.conformance.run.garbage import collect_seldom
+from gateproof.conformance.run.interruption import Interruption
+from gateproof.conformance.run.judge import harness_error, judge
+from gateproof.conformance.run.plan import Plan
+from gateproof.conformance.run.received import Received, Survey
+from gateproof.conformance.run.service_bench import ServiceBench
+from gateproof.conformance.run.service_received import ServiceReceived
+from gateproof.conformance.run.service_share import ServiceShare
+from gateproof.conformance.run.service_world import ServiceWorld
+from gateproof.conformance.service import Service
+from gateproof.conformance.world import World
+from gateproof.reports.verdicts import CheckResult
+from gateproof.reports.wireform import check_result_to_dict
 
 PLAN = pytest.StashKey[Plan]()
 CONTEXT = pytest.StashKey[Context]()

@@ -10,8 +10,10 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+from gateproof.package import ROOT
+
 SCHEMA = "gateproof/proven/1"
-_FOLDER = Path(__file__).parent / "catalogue" / "proven"
+_FOLDER = ROOT / "conformance" / "catalogue" / "proven"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -20,9 +20,9 @@ from itertools import count
 from math import inf
 from typing import Any, Generic, TypeVar
 
-from conformance.campaign import Campaign
-from conformance.claims import NoOverlap, expect, overlapped, overlaps, repeat_with, require
-from conformance.wire.exchange import Exchange
+from gateproof.conformance.campaign import Campaign
+from gateproof.conformance.claims import NoOverlap, expect, overlapped, overlaps, repeat_with, require
+from gateproof.conformance.wire.exchange import Exchange
 
 Result = TypeVar("Result")
 

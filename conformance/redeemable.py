@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from conformance.standing import Redeemable
-from conformance.world import World
+from gateproof.conformance.standing import Redeemable
+from gateproof.conformance.world import World
 
 # So often tokens are looked at that a campaign builds on.
 _LOOKED_AT_EVERY_S = 30.0

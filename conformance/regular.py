@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from conformance.parties import Agent, Authorization
-from conformance.standing import Regular
-from conformance.wire.secret import Secret
-from conformance.world import World
+from gateproof.conformance.parties import Agent, Authorization
+from gateproof.conformance.standing import Regular
+from gateproof.conformance.wire.secret import Secret
+from gateproof.conformance.world import World
 
 if TYPE_CHECKING:
-    from conformance.gateway import SignIn
+    from gateproof.conformance.gateway import SignIn
 
 # Every authorization that is given up may leave a cookie behind; no browser collects them for ever.
 MOST_VISITS = 20

@@ -6,11 +6,11 @@ import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any, NoReturn
 
-from conformance.vocabulary import FAMILIES, LEVELS, NEEDS, ROLES, SECTIONS
-from reports.families import family_of
+from gateproof.conformance.vocabulary import FAMILIES, LEVELS, NEEDS, ROLES, SECTIONS
+from gateproof.package import ROOT
+from gateproof.reports.families import family_of
 
 # Groups that must all be met; one group is met by any one of its needs.
 Needs = tuple[tuple[str, ...], ...]
@@ -113,7 +113,7 @@ def unmet(needs: Needs, offered: Collection[str]) -> Needs:
 def load() -> Catalogue:
     """The catalogue that ships with the package."""
     # Not importlib.resources: importing it takes longer than reading every file here.
-    folder = Path(__file__).with_name("catalogue")
+    folder = ROOT / "conformance" / "catalogue"
     return parse([(path.name, path.read_bytes()) for path in sorted(folder.glob("*.toml"))])
 
 

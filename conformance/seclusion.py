@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from conformance.claims import LeftOut, Unavailable, expect, require
-from conformance.estate import ControlledEstate
-from conformance.parties import Agent, Grant, Project, Resource, User
-from conformance.wire.exchange import Exchange
-from conformance.wire.secret import Secret
-from conformance.world import World
-from fakes.merchant.admin import MerchantAdmin
-from fakes.merchant.records import JournalEntry, named_actors
+from gateproof.conformance.claims import LeftOut, Unavailable, expect, require
+from gateproof.conformance.estate import ControlledEstate
+from gateproof.conformance.parties import Agent, Grant, Project, Resource, User
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.secret import Secret
+from gateproof.conformance.world import World
+from gateproof.fakes.merchant.admin import MerchantAdmin
+from gateproof.fakes.merchant.records import JournalEntry, named_actors
 
 # With a clock that can be moved: a life that is over in one step, and short against any other token's.
 BY_CLOCK_S, STEP_S = 60, 70

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from conformance.claims import LeftOut, expect, require
-from conformance.wire import tls
-from conformance.wire.client import Wire
-from conformance.wire.exchange import Request
-from conformance.wire.place import Place
+from gateproof.conformance.claims import LeftOut, expect, require
+from gateproof.conformance.wire import tls
+from gateproof.conformance.wire.client import Wire
+from gateproof.conformance.wire.exchange import Request
+from gateproof.conformance.wire.place import Place
 
 # Longer than any handshake takes, shorter than a reader's patience.
 PATIENCE_S = 10.0

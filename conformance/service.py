@@ -8,15 +8,15 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
-from conformance.challenge import Challenge, challenges
-from conformance.claims import LeftOut, expect, require
-from conformance.target.model import Operation
-from conformance.waiting import waited_out
-from conformance.wire.client import Wire
-from conformance.wire.exchange import Exchange, Headers, Request
-from conformance.wire.keyring import Keyring
-from conformance.wire.mcp import Send, call_tool, lone_call, succeeded
-from conformance.wire.secret import Secret
+from gateproof.conformance.challenge import Challenge, challenges
+from gateproof.conformance.claims import LeftOut, expect, require
+from gateproof.conformance.target.model import Operation
+from gateproof.conformance.waiting import waited_out
+from gateproof.conformance.wire.client import Wire
+from gateproof.conformance.wire.exchange import Exchange, Headers, Request
+from gateproof.conformance.wire.keyring import Keyring
+from gateproof.conformance.wire.mcp import Send, call_tool, lone_call, succeeded
+from gateproof.conformance.wire.secret import Secret
 
 POINTER = "resource_metadata"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field, replace
 
-from conformance.service import Service
-from conformance.signin.cookies import Jar
-from conformance.wire.exchange import Exchange, Request
-from conformance.wire.secret import Secret
+from gateproof.conformance.service import Service
+from gateproof.conformance.signin.cookies import Jar
+from gateproof.conformance.wire.exchange import Exchange, Request
+from gateproof.conformance.wire.secret import Secret
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,11 +9,11 @@ from itertools import count
 from types import MappingProxyType
 from typing import Any
 
-from conformance.claims import LeftOut, require
-from conformance.service import Service
-from conformance.wire import mcp
-from conformance.wire.exchange import Exchange, Headers, Request
-from conformance.wire.secret import Secret
+from gateproof.conformance.claims import LeftOut, require
+from gateproof.conformance.service import Service
+from gateproof.conformance.wire import mcp
+from gateproof.conformance.wire.exchange import Exchange, Headers, Request
+from gateproof.conformance.wire.secret import Secret
 
 # What a server may offer beside its tools, by the name of the list and of what is listed.
 LISTS = {

@@ -6,10 +6,10 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 
-from conformance.claims import expect
-from conformance.gateway import Gateway
-from conformance.service import Service
-from conformance.wire.exchange import Exchange, Request
+from gateproof.conformance.claims import expect
+from gateproof.conformance.gateway import Gateway
+from gateproof.conformance.service import Service
+from gateproof.conformance.wire.exchange import Exchange, Request
 
 # "Not implemented" and "that version of HTTP is not supported" are answers, not failures.
 _SAYS_NO = frozenset({501, 505})

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
-from conformance.standing import Standing
-from conformance.wire.exchange import Exchange
+from gateproof.conformance.standing import Standing
+from gateproof.conformance.wire.exchange import Exchange
 
 SPARING_S = 65.0
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from conformance.parties import Agent, Grant
-from conformance.wire.exchange import Exchange
-from conformance.wire.secret import Secret
+from gateproof.conformance.parties import Agent, Grant
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.secret import Secret
 
 # After this many waits without a single merchant token, provisioning is taken to be broken.
 VAIN_WAITS, SHORT_WAIT_S = 3, 0.2
@@ -17,7 +17,7 @@ VAIN_WAITS, SHORT_WAIT_S = 3, 0.2
 MOST_JWTS = 2000
 
 if TYPE_CHECKING:
-    from conformance.gateway import SignIn
+    from gateproof.conformance.gateway import SignIn
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from conformance.claims import Unavailable
-from conformance.estate import SCOPES, made_proxy_client
-from conformance.parties import Project, ProxyClient, Resource
-from conformance.target import actions, model
-from conformance.target.control import ControlFailed, ControlPlane, Unsupported
+from gateproof.conformance.claims import Unavailable
+from gateproof.conformance.estate import SCOPES, made_proxy_client
+from gateproof.conformance.parties import Project, ProxyClient, Resource
+from gateproof.conformance.target import actions, model
+from gateproof.conformance.target.control import ControlFailed, ControlPlane, Unsupported
 
 
 class StaticEstate:

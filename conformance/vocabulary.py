@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Final
 
-from reports.families import FAMILIES
+from gateproof.reports.families import FAMILIES
 
 __all__ = ["FAMILIES", "LEVELS", "NEEDS", "ROLES", "SECTIONS"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from conformance.wire.client import RATE_LIMIT_BUDGET_S, RateLimited, asked_to_wait
-from conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.client import RATE_LIMIT_BUDGET_S, RateLimited, asked_to_wait
+from gateproof.conformance.wire.exchange import Exchange
 
 # Who is asked to wait each time has been understood after so many.
 MOST_TIMES = 6

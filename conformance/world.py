@@ -11,22 +11,22 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
-from conformance.claims import LeftOut, Unavailable, Unmet, require
-from conformance.clock import Clock
-from conformance.estate import SCOPES, Estate
-from conformance.gateway import CALLBACK, Gateway
-from conformance.parties import Agent, Attempt, Authorization, Grant, Project, Resource, User
-from conformance.sparing import Sparing
-from conformance.standing import Standing
-from conformance.target import actions
-from conformance.target.control import ControlPlane, Unsupported
-from conformance.target.model import AgentPolicy
-from conformance.wire import agent as agent_wire
-from conformance.wire import backend as backend_wire
-from conformance.wire.exchange import Exchange
-from conformance.wire.jose import Jwt, keys_of, read
-from conformance.wire.secret import Secret
-from fakes.merchant.admin import MerchantAdmin
+from gateproof.conformance.claims import LeftOut, Unavailable, Unmet, require
+from gateproof.conformance.clock import Clock
+from gateproof.conformance.estate import SCOPES, Estate
+from gateproof.conformance.gateway import CALLBACK, Gateway
+from gateproof.conformance.parties import Agent, Attempt, Authorization, Grant, Project, Resource, User
+from gateproof.conformance.sparing import Sparing
+from gateproof.conformance.standing import Standing
+from gateproof.conformance.target import actions
+from gateproof.conformance.target.control import ControlPlane, Unsupported
+from gateproof.conformance.target.model import AgentPolicy
+from gateproof.conformance.wire import agent as agent_wire
+from gateproof.conformance.wire import backend as backend_wire
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.jose import Jwt, keys_of, read
+from gateproof.conformance.wire.secret import Secret
+from gateproof.fakes.merchant.admin import MerchantAdmin
 
 AGENT_DOMAIN = "agent.example"
 AGENT_NAME = "Gateproof test agent"

@@ -10,7 +10,7 @@ import ssl
 
 from starlette.types import ASGIApp
 
-from fakes.serving import Listener, listen
+from gateproof.fakes.serving import Listener, listen
 
 # So many turns of the loop a connection takes from being dropped to being closed.
 TURNS = 5

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
-from fakes.serving import WRITE, Reset
+from gateproof.fakes.serving import WRITE, Reset
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send

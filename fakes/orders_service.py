@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from fakes.gateway.application import Routes
-from fakes.gateway.gateway import Replied
-from fakes.gateway.journal import Call, Journal
-from fakes.gateway.script import Endpoint, Script
+from gateproof.fakes.gateway.application import Routes
+from gateproof.fakes.gateway.gateway import Replied
+from gateproof.fakes.gateway.journal import Call, Journal
+from gateproof.fakes.gateway.script import Endpoint, Script
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
 PROTOCOLS = ("2025-06-18", "2025-03-26", "2024-11-05")

@@ -1,4 +1,4 @@
-"""`python -m reference.standby` keeps the reference loaded, and starts gateways without loading it again.
+"""`python -m gateproof.reference.standby` loads the reference once, and starts many gateways.
 
 A proof starts hundreds of gateways, and to load the same modules for each would take longer than most of them
 live. It prints a command as one line of JSON. That command, followed by a module of the reference and its
@@ -28,7 +28,7 @@ from pathlib import Path
 import httpx
 from uvicorn import Config
 
-_MODULES = ("reference.gateway", "reference.defects", "reference.variants")
+_MODULES = ("gateproof.reference.gateway", "gateproof.reference.defects", "gateproof.reference.variants")
 # The caller says it too: it loads nothing of ours.
 ADDRESS = "calls"
 _CALLER = Path(__file__).parent / "standby_caller.py"
@@ -161,7 +161,7 @@ def _become(call: Call, *, close: Sequence[socket.socket]) -> None:
 
 
 def _main(module: str) -> Callable[[Sequence[str]], int]:
-    name = "reference.gateway.command" if module == "reference.gateway" else f"{module}.__main__"
+    name = f"{module}.command" if module == "gateproof.reference.gateway" else f"{module}.__main__"
     found: Callable[[Sequence[str]], int] = importlib.import_module(name).main
     return found
 

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from reports.drawn import INTERRUPTED, footer_of
-from reports.findings import Concern, Finding
-from reports.record import FILE, Record, results
+from gateproof.reports.drawn import INTERRUPTED, footer_of
+from gateproof.reports.findings import Concern, Finding
+from gateproof.reports.record import FILE, Record, results
 
 
 def audit(record: Record) -> tuple[Finding, ...]:

@@ -23,10 +23,10 @@ from allure_commons.model2 import (
 from allure_commons.types import AttachmentType, LabelType, Severity
 from attr import asdict
 
-from reports.escaping import json_bytes, one_line, visible, xml
-from reports.exchanges import Shown, answer_text, curl, request_text
-from reports.families import FAMILIES, family_of
-from reports.headline import (
+from gateproof.reports.escaping import json_bytes, one_line, visible, xml
+from gateproof.reports.exchanges import Shown, answer_text, curl, request_text
+from gateproof.reports.families import FAMILIES, family_of
+from gateproof.reports.headline import (
     caveats,
     cut_short,
     decides,
@@ -38,7 +38,7 @@ from reports.headline import (
     target_name,
     verdict_words,
 )
-from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
+from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
 
 _FOLDER = "allure-results"
 _STATUS = {

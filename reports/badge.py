@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from reports.escaping import attribute, shortened, xml
-from reports.headline import caveats, cut_short, is_partial, target_name, verdict_words
-from reports.verdicts import RunResult, RunVerdict, Verdict
+from gateproof.reports.escaping import attribute, shortened, xml
+from gateproof.reports.headline import caveats, cut_short, is_partial, target_name, verdict_words
+from gateproof.reports.verdicts import RunResult, RunVerdict, Verdict
 
 _LABEL = "gateproof"
 # Dark enough for white text on top of them.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 
-from reports.verdicts import RuleResult, Verdict
+from gateproof.reports.verdicts import RuleResult, Verdict
 
 _KEYS = ("rule", "reason", "expires")
 _HOLDS = {Verdict.PASSED, Verdict.OBSERVED, Verdict.NOT_APPLICABLE}

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
-from reports.verdicts import RuleResult, RunResult, Verdict
+from gateproof.reports.verdicts import RuleResult, RunResult, Verdict
 
 SCHEMA = "gateproof/diff/1"
 _UNTESTED = {Verdict.NOT_TESTABLE, Verdict.ERROR}

@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any
 
-from reports import baseline
-from reports.header import Header, Planned
-from reports.verdicts import (
+from gateproof.reports import baseline
+from gateproof.reports.header import Header, Planned
+from gateproof.reports.verdicts import (
     CheckResult,
     Reason,
     RuleResult,

@@ -10,13 +10,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from reports import redaction
-from reports.chain import START, encode, link, plain, strings, texts
-from reports.drawn import Footer, footer_of
-from reports.exchanges import Shown
-from reports.header import Header, header_to_dict
-from reports.record import FILE, Kind
-from reports.verdicts import EXAMPLE, CheckResult
+from gateproof.reports import redaction
+from gateproof.reports.chain import START, encode, link, plain, strings, texts
+from gateproof.reports.drawn import Footer, footer_of
+from gateproof.reports.exchanges import Shown
+from gateproof.reports.header import Header, header_to_dict
+from gateproof.reports.record import FILE, Kind
+from gateproof.reports.verdicts import EXAMPLE, CheckResult
 
 # Says what kind of secret a text holds, or nothing.
 Scan = Callable[[str], str | None]

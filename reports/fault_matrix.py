@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from reports.verdicts import CheckResult, RunResult, Verdict, many
+from gateproof.reports.verdicts import CheckResult, RunResult, Verdict, many
 
 # What a check under a fault can come to, the worst first.
 OUTCOMES = (Verdict.FAILED, Verdict.ERROR, Verdict.NOT_TESTABLE, Verdict.OBSERVED, Verdict.PASSED)

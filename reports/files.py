@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from reports.formats import DEFAULT, FORMATS, Format, render
-from reports.verdicts import RunResult
+from gateproof.reports.formats import DEFAULT, FORMATS, Format, render
+from gateproof.reports.verdicts import RunResult
 
 Guard = Callable[[str, bytes], None]
 

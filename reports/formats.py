@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, cast
 
-from reports.verdicts import RunResult
+from gateproof.reports.verdicts import RunResult
 
 Render = Callable[[RunResult], dict[str, bytes]]
 
@@ -30,7 +30,7 @@ class Format:
 
     def render(self, result: RunResult) -> dict[str, bytes]:
         """The files of this format, by their paths; nothing is imported before somebody asks."""
-        return cast("Render", import_module(f"reports.{self.module}").render)(result)
+        return cast("Render", import_module(f"gateproof.reports.{self.module}").render)(result)
 
     def files_in(self, folder: Path) -> list[Path]:
         """What a run has left of this format in a folder."""

@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import quote, unquote_plus
 
-from reports.escaping import json_bytes, one_line, visible
-from reports.exchanges import Headers, Shown
-from reports.headline import caveats, started, target_name, verdict_words
-from reports.verdicts import CheckResult, RuleResult, RunResult
+from gateproof.reports.escaping import json_bytes, one_line, visible
+from gateproof.reports.exchanges import Headers, Shown
+from gateproof.reports.headline import caveats, started, target_name, verdict_words
+from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult
 
 _MARK = re.compile(r"⟨[^⟩]*⟩")
 _NOT_KNOWN = -1

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, field
 from datetime import date, datetime
 from typing import Any
 
-from reports.baseline import Entry
-from reports.strict import Malformed, decode
+from gateproof.reports.baseline import Entry
+from gateproof.reports.strict import Malformed, decode
 
 SCHEMA = "gateproof/evidence/1"
 

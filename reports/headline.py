@@ -6,10 +6,18 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from uuid import NAMESPACE_URL, UUID, uuid5
 
-from reports.escaping import one_line, shortened
-from reports.exchanges import curl
-from reports.repeats import selection, without_selection
-from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict, deciding_levels, many
+from gateproof.reports.escaping import one_line, shortened
+from gateproof.reports.exchanges import curl
+from gateproof.reports.repeats import selection, without_selection
+from gateproof.reports.verdicts import (
+    CheckResult,
+    RuleResult,
+    RunResult,
+    RunVerdict,
+    Verdict,
+    deciding_levels,
+    many,
+)
 
 # What a run generates for each rule, unless it is told otherwise.
 USUAL_EXAMPLES = 20

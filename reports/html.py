@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 
-from reports.html_page.exchange import Detail
-from reports.html_page.faults import faults
-from reports.html_page.markup import attribute, counted, facts, picture
-from reports.html_page.matrix import matrix
-from reports.html_page.opening import about, first_failure, title, untested, verdict
-from reports.html_page.rule import folded, in_full
-from reports.html_page.words import (
+from gateproof.reports.html_page.exchange import Detail
+from gateproof.reports.html_page.faults import faults
+from gateproof.reports.html_page.markup import attribute, counted, facts, picture
+from gateproof.reports.html_page.matrix import matrix
+from gateproof.reports.html_page.opening import about, first_failure, title, untested, verdict
+from gateproof.reports.html_page.rule import folded, in_full
+from gateproof.reports.html_page.words import (
     BASELINED,
     ERROR,
     FAILED,
@@ -26,7 +26,7 @@ from reports.html_page.words import (
     kind_of,
     outcome_of,
 )
-from reports.verdicts import RuleResult, RunResult
+from gateproof.reports.verdicts import RuleResult, RunResult
 
 # Nobody reads a page that a browser can hardly scroll: the more fails, the less there is of each failure.
 MOST_BYTES = 2_800_000
@@ -158,4 +158,4 @@ def _icon(result: RunResult) -> str:
 
 @cache
 def _asset(name: str) -> str:
-    return files("reports.html_page").joinpath(name).read_text(encoding="utf-8").strip()
+    return files("gateproof.reports.html_page").joinpath(name).read_text(encoding="utf-8").strip()

@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from reports.escaping import attribute, one_line, xml
-from reports.exchanges import answer_text, request_text
-from reports.families import FAMILIES, family_of
-from reports.headline import by_hand, caveats, decides, duration_s, of, started, target_name, verdict_words
-from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
+from gateproof.reports.escaping import attribute, one_line, xml
+from gateproof.reports.exchanges import answer_text, request_text
+from gateproof.reports.families import FAMILIES, family_of
+from gateproof.reports.headline import (
+    by_hand,
+    caveats,
+    decides,
+    duration_s,
+    of,
+    started,
+    target_name,
+    verdict_words,
+)
+from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
 
 _BROKEN = {Verdict.FAILED: "failure", Verdict.ERROR: "error"}
 _SHOWN_EXCHANGES = 3

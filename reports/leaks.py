@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
-from reports import parts
-from reports.chain import texts
-from reports.exchanges import Shown
-from reports.record import Record
-from reports.redaction import BASIC, Redactor, is_a_pair
+from gateproof.reports import parts
+from gateproof.reports.chain import texts
+from gateproof.reports.exchanges import Shown
+from gateproof.reports.record import Record
+from gateproof.reports.redaction import BASIC, Redactor, is_a_pair
 
 # The header of a JWT is JSON: base64url of an opening brace begins in one of these ways.
 _JWT = re.compile(r"(?<![\w-])e[yw][A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*")

@@ -10,11 +10,11 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from reports.accounts import audit
-from reports.evidence import EvidenceWriter, Scan
-from reports.header import Header, Part, Target
-from reports.record import Record, results
-from reports.verdicts import CheckResult
+from gateproof.reports.accounts import audit
+from gateproof.reports.evidence import EvidenceWriter, Scan
+from gateproof.reports.header import Header, Part, Target
+from gateproof.reports.record import Record, results
+from gateproof.reports.verdicts import CheckResult
 
 _SHARD = re.compile(r"([1-9][0-9]*)/([1-9][0-9]*)")
 

@@ -9,10 +9,18 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from reports.escaping import code, json_bytes, one_line, prose
-from reports.families import family_of
-from reports.headline import caveats, decides, duration_s, identifier, started, target_name, verdict_words
-from reports.verdicts import CheckResult, RuleResult, RunResult, Verdict
+from gateproof.reports.escaping import code, json_bytes, one_line, prose
+from gateproof.reports.families import family_of
+from gateproof.reports.headline import (
+    caveats,
+    decides,
+    duration_s,
+    identifier,
+    started,
+    target_name,
+    verdict_words,
+)
+from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult, Verdict
 
 _NAMESPACE = "urn:gateproof:oscal"
 _STATES = {Verdict.PASSED: "satisfied", Verdict.FAILED: "not-satisfied"}

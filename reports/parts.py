@@ -9,7 +9,7 @@ import json
 from typing import Any
 from urllib.parse import unquote_plus
 
-from reports.redaction import Redactor
+from gateproof.reports.redaction import Redactor
 
 # Headers in which servers and clients keep credentials: their values are never shown.
 _CREDENTIALS = frozenset({"cookie", "set-cookie", "proxy-authorization", "dpop"})

@@ -7,7 +7,7 @@ import re
 import zlib
 from typing import Final
 
-from reports.verdicts import RunResult
+from gateproof.reports.verdicts import RunResult
 
 FOLDER: Final = "pictures"
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.-]+")

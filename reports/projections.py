@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reports import seal
-from reports.findings import Concern, Finding
-from reports.record import FILE
-from reports.sealed import Sealed
-from reports.strict import Malformed, decode
-from reports.verdicts import RunResult
+from gateproof.reports import seal
+from gateproof.reports.findings import Concern, Finding
+from gateproof.reports.record import FILE
+from gateproof.reports.sealed import Sealed
+from gateproof.reports.strict import Malformed, decode
+from gateproof.reports.verdicts import RunResult
 
 Render = Callable[[str, RunResult], Mapping[str, bytes]]
 

@@ -9,13 +9,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from reports.chain import START, NotALine, decode, link
-from reports.drawn import INTERRUPTED, Footer, draw, run_facts, target_facts
-from reports.exchanges import Shown
-from reports.header import Header, header_from_dict
-from reports.strict import Malformed
-from reports.strict import decode as as_value
-from reports.verdicts import CheckResult, Reason, RunResult, Verdict
+from gateproof.reports.chain import START, NotALine, decode, link
+from gateproof.reports.drawn import INTERRUPTED, Footer, draw, run_facts, target_facts
+from gateproof.reports.exchanges import Shown
+from gateproof.reports.header import Header, header_from_dict
+from gateproof.reports.strict import Malformed
+from gateproof.reports.strict import decode as as_value
+from gateproof.reports.verdicts import CheckResult, Reason, RunResult, Verdict
 
 FILE = "evidence.jsonl"
 

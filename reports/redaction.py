@@ -8,8 +8,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from urllib.parse import unquote_plus
 
-from reports.encodings import as_a_value, whole
-from reports.escapes import layers
+from gateproof.reports.encodings import as_a_value, whole
+from gateproof.reports.escapes import layers
 
 # No credential of this field is shorter than 16 characters of these alphabets between two other characters.
 _RUN = re.compile(r"[A-Za-z0-9_\-+~]{16,}")

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from reports.verdicts import CheckResult, RuleResult, RunResult, Verdict
+from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult, Verdict
 
 SCHEMA: Final = "gateproof/replay/1"
 FOLDER: Final = "replay"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from reports.escaping import json_bytes
-from reports.verdicts import RunResult
-from reports.wireform import report
+from gateproof.reports.escaping import json_bytes
+from gateproof.reports.verdicts import RunResult
+from gateproof.reports.wireform import report
 
 
 def render(result: RunResult) -> dict[str, bytes]:

@@ -10,9 +10,9 @@ from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
-from reports.escaping import json_bytes, one_line, visible
-from reports.families import family_of
-from reports.headline import (
+from gateproof.reports.escaping import json_bytes, one_line, visible
+from gateproof.reports.families import family_of
+from gateproof.reports.headline import (
     by_hand,
     by_reason,
     caveats,
@@ -23,7 +23,7 @@ from reports.headline import (
     started,
     target_name,
 )
-from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
+from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 # Where a run had no target file an alert still has to point to something that is there.

@@ -8,11 +8,11 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from reports import chain
-from reports.headline import is_partial
-from reports.record import FILE
-from reports.signing import SigningKey, envelope, key_id, public_pem
-from reports.verdicts import RuleResult, RunResult, RunVerdict, Verdict, deciding_levels
+from gateproof.reports import chain
+from gateproof.reports.headline import is_partial
+from gateproof.reports.record import FILE
+from gateproof.reports.signing import SigningKey, envelope, key_id, public_pem
+from gateproof.reports.verdicts import RuleResult, RunResult, RunVerdict, Verdict, deciding_levels
 
 TEST_RESULT = "seal.test-result.dsse.json"
 VERDICTS = "seal.verdicts.dsse.json"

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from reports import seal
-from reports.findings import Concern, Finding
-from reports.signing import BadEnvelope, KeyProblem, opened, public_key, public_pem
+from gateproof.reports import seal
+from gateproof.reports.findings import Concern, Finding
+from gateproof.reports.signing import BadEnvelope, KeyProblem, opened, public_key, public_pem
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -14,8 +14,8 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from reports import chain
-from reports.variables import SIGN_KEY
+from gateproof.reports import chain
+from gateproof.reports.variables import SIGN_KEY
 
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 _EXPECTED = "expected an Ed25519 private key in PEM (PKCS #8) without a password"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Final
 
-from reports.verdicts import RunVerdict, Verdict
+from gateproof.reports.verdicts import RunVerdict, Verdict
 
 SIGNS: Final = MappingProxyType(
     {

@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from reports.escaping import cell, code, prose
-from reports.families import FAMILIES, family_of
-from reports.fault_matrix import OUTCOMES, FaultRow, fault_rows, faults_in_a_line
-from reports.headline import by_reason, caveats, decides, is_partial, of, target_name, tried, verdict_words
-from reports.verdicts import RuleResult, RunResult, RunVerdict, Verdict
+from gateproof.reports.escaping import cell, code, prose
+from gateproof.reports.families import FAMILIES, family_of
+from gateproof.reports.fault_matrix import OUTCOMES, FaultRow, fault_rows, faults_in_a_line
+from gateproof.reports.headline import (
+    by_reason,
+    caveats,
+    decides,
+    is_partial,
+    of,
+    target_name,
+    tried,
+    verdict_words,
+)
+from gateproof.reports.verdicts import RuleResult, RunResult, RunVerdict, Verdict
 
 # What CI systems take for one step.
 MOST_BYTES = 1024 * 1024

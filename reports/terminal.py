@@ -17,13 +17,13 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import TextIO
 
-from reports.escaping import visible
-from reports.exchanges import Shown, answer_text, curl, outcome, request_text
-from reports.fault_matrix import faults_in_a_line
-from reports.headline import decides, has_own_ca, is_partial
-from reports.repeats import is_of_a_run, selection, story
-from reports.signs import SIGNS
-from reports.verdicts import (
+from gateproof.reports.escaping import visible
+from gateproof.reports.exchanges import Shown, answer_text, curl, outcome, request_text
+from gateproof.reports.fault_matrix import faults_in_a_line
+from gateproof.reports.headline import decides, has_own_ca, is_partial
+from gateproof.reports.repeats import is_of_a_run, selection, story
+from gateproof.reports.signs import SIGNS
+from gateproof.reports.verdicts import (
     CheckResult,
     Reason,
     RuleResult,

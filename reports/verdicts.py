@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, cast
 
-from reports.exchanges import Shown
+from gateproof.reports.exchanges import Shown
 
 
 class Verdict(StrEnum):

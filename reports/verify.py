@@ -9,15 +9,15 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from reports import formats as table
-from reports import leaks
-from reports.accounts import audit
-from reports.findings import Concern, Finding
-from reports.projections import Render, differences
-from reports.record import FILE, Record, Unreadable, read, result_of
-from reports.sealed import Sealed, open_seal
-from reports.signing import key_id, public_key
-from reports.verdicts import RunResult
+from gateproof.reports import formats as table
+from gateproof.reports import leaks
+from gateproof.reports.accounts import audit
+from gateproof.reports.findings import Concern, Finding
+from gateproof.reports.projections import Render, differences
+from gateproof.reports.record import FILE, Record, Unreadable, read, result_of
+from gateproof.reports.sealed import Sealed, open_seal
+from gateproof.reports.signing import key_id, public_key
+from gateproof.reports.verdicts import RunResult
 
 # Says what kind of secret a text holds, or nothing.
 Scan = Callable[[str], str | None]

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from reports.chain import plain
-from reports.exchanges import answer_text, curl, request_text, shown_from_dict
-from reports.headline import has_own_ca
-from reports.verdicts import CheckResult, Reason, RuleResult, RunResult, Verdict
+from gateproof.reports.chain import plain
+from gateproof.reports.exchanges import answer_text, curl, request_text, shown_from_dict
+from gateproof.reports.headline import has_own_ca
+from gateproof.reports.verdicts import CheckResult, Reason, RuleResult, RunResult, Verdict
 
 SCHEMA = "gateproof/report/1"
 

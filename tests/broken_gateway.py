@@ -11,13 +11,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
-from reference.defects.gateway import DEFECTS
-from reference.gateway import actions
-from reference.gateway.arguments import Arguments
-from reference.gateway.command import main as serve_gateway
-from reference.gateway.gateway import Gateway
-from reference.gateway.policies import Policies
-from reference.gateway.policy.outcomes import JsonObject
+from gateproof.reference.defects.gateway import DEFECTS
+from gateproof.reference.gateway import actions
+from gateproof.reference.gateway.arguments import Arguments
+from gateproof.reference.gateway.command import main as serve_gateway
+from gateproof.reference.gateway.gateway import Gateway
+from gateproof.reference.gateway.policies import Policies
+from gateproof.reference.gateway.policy.outcomes import JsonObject
 
 
 def joined(names: Iterable[str]) -> Policies:

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from conformance.faults.intercept.finding import mitmdump
-from conformance.generating import steady_hypothesis
-from conformance.signin.chromium.finding import missing
+from gateproof.conformance.faults.intercept.finding import mitmdump
+from gateproof.conformance.generating import steady_hypothesis
+from gateproof.conformance.signin.chromium.finding import missing
 
 # Who is started in the background of a script ignores Ctrl-C, and so would everything that a test starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -8,9 +8,9 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
-from conformance import __version__
-from conformance.cli import doctor, explain, init, prove, replay, report, rules_list, run, serve
-from reports.variables import SIGN_KEY
+from gateproof import __version__
+from gateproof.conformance.cli import doctor, explain, init, prove, replay, report, rules_list, run, serve
+from gateproof.reports.variables import SIGN_KEY
 
 COMMANDS = (run, replay, report, prove, serve, init, doctor, rules_list, explain)
 WRONG_USAGE, NO_VERDICT = 2, 3

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from conformance.run.diagnosis import Diagnosis
-    from conformance.target.model import Target
+    from gateproof.conformance.run.diagnosis import Diagnosis
+    from gateproof.conformance.target.model import Target
 
 WRONG_USAGE = 2
 NO_VERDICT = 3
@@ -31,13 +31,13 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def handle(arguments: argparse.Namespace) -> int:
-    from conformance.run.prepare import CannotRun  # noqa: PLC0415 - these load HTTP and cryptography
-    from conformance.run.prepare_service import NotReached  # noqa: PLC0415
-    from conformance.signin import check_usable  # noqa: PLC0415
-    from conformance.target.errors import TargetError  # noqa: PLC0415
-    from conformance.target.file import load  # noqa: PLC0415
-    from conformance.target.model import GatewayTarget  # noqa: PLC0415
-    from reports.terminal import screen  # noqa: PLC0415
+    from gateproof.conformance.run.prepare import CannotRun  # noqa: PLC0415 - these load HTTP and cryptography
+    from gateproof.conformance.run.prepare_service import NotReached  # noqa: PLC0415
+    from gateproof.conformance.signin import check_usable  # noqa: PLC0415
+    from gateproof.conformance.target.errors import TargetError  # noqa: PLC0415
+    from gateproof.conformance.target.file import load  # noqa: PLC0415
+    from gateproof.conformance.target.model import GatewayTarget  # noqa: PLC0415
+    from gateproof.reports.terminal import screen  # noqa: PLC0415
 
     try:
         target = load(arguments.target)
@@ -63,16 +63,16 @@ def handle(arguments: argparse.Namespace) -> int:
 
 def _diagnosis(target: Target) -> Diagnosis:
     """A target is started where it has to be, asked a little, and stopped; an agent has one run."""
-    from conformance.run.agent_diagnosis import diagnose_agent  # noqa: PLC0415
-    from conformance.run.diagnosis import diagnose, diagnose_service  # noqa: PLC0415
-    from conformance.run.inquiry import inquire, inquire_service  # noqa: PLC0415
-    from conformance.run.prepare import prepare  # noqa: PLC0415
-    from conformance.run.prepare_agent import prepare_agent  # noqa: PLC0415
-    from conformance.run.prepare_service import prepare_service  # noqa: PLC0415
-    from conformance.run.rehearsal import rehearse  # noqa: PLC0415
-    from conformance.run.service_world import settings  # noqa: PLC0415
-    from conformance.run.session import workplace  # noqa: PLC0415
-    from conformance.target.model import AgentTarget, ServiceTarget  # noqa: PLC0415
+    from gateproof.conformance.run.agent_diagnosis import diagnose_agent  # noqa: PLC0415
+    from gateproof.conformance.run.diagnosis import diagnose, diagnose_service  # noqa: PLC0415
+    from gateproof.conformance.run.inquiry import inquire, inquire_service  # noqa: PLC0415
+    from gateproof.conformance.run.prepare import prepare  # noqa: PLC0415
+    from gateproof.conformance.run.prepare_agent import prepare_agent  # noqa: PLC0415
+    from gateproof.conformance.run.prepare_service import prepare_service  # noqa: PLC0415
+    from gateproof.conformance.run.rehearsal import rehearse  # noqa: PLC0415
+    from gateproof.conformance.run.service_world import settings  # noqa: PLC0415
+    from gateproof.conformance.run.session import workplace  # noqa: PLC0415
+    from gateproof.conformance.target.model import AgentTarget, ServiceTarget  # noqa: PLC0415
 
     with workplace() as (folder, stack):
         if isinstance(target, AgentTarget):
@@ -103,8 +103,8 @@ def _headline(found: Diagnosis) -> str:
 
 
 def _print(found: Diagnosis) -> None:
-    from reports.terminal import ranges, screen  # noqa: PLC0415
-    from reports.verdicts import many  # noqa: PLC0415
+    from gateproof.reports.terminal import ranges, screen  # noqa: PLC0415
+    from gateproof.reports.verdicts import many  # noqa: PLC0415
 
     shown = screen(no_color=True)
     tested = [each.rule.id for each in found.prospects if each.testable]

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from textwrap import indent, wrap
 from typing import TYPE_CHECKING
 
-from conformance.proven import proven
-from conformance.recipes import variables
-from conformance.rules import Needs, Rule, UnknownRuleError, load
-from conformance.vocabulary import LEVELS, NEEDS
+from gateproof.conformance.proven import proven
+from gateproof.conformance.recipes import variables
+from gateproof.conformance.rules import Needs, Rule, UnknownRuleError, load
+from gateproof.conformance.vocabulary import LEVELS, NEEDS
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 - it has no public name

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from importlib import resources
 from pathlib import Path
+
+from gateproof.package import ROOT
 
 ROLES = ("gateway", "service", "agent")
 WRONG_USAGE = 2
@@ -49,4 +50,4 @@ def handle(arguments: argparse.Namespace) -> int:
 
 def template(role: str) -> str:
     """The commented target file of a role."""
-    return (resources.files("conformance.target") / "templates" / f"{role}.toml").read_text(encoding="utf-8")
+    return (ROOT / "conformance" / "target" / "templates" / f"{role}.toml").read_text(encoding="utf-8")

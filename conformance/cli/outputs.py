@@ -6,11 +6,11 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from reports import leaks, seal
-from reports.files import rendered, write_reports
-from reports.signing import SigningKey
-from reports.summary import append_job_summary
-from reports.verdicts import RunResult
+from gateproof.reports import leaks, seal
+from gateproof.reports.files import rendered, write_reports
+from gateproof.reports.signing import SigningKey
+from gateproof.reports.summary import append_job_summary
+from gateproof.reports.verdicts import RunResult
 
 
 class Leak(Exception):

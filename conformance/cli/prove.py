@@ -10,18 +10,18 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conformance.cli.folder import claimed
-from conformance.run.stopping import terminated_as_interrupted
-from reports.verdicts import many
+from gateproof.conformance.cli.folder import claimed
+from gateproof.conformance.run.stopping import terminated_as_interrupted
+from gateproof.reports.verdicts import many
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from conformance.run.proof import Proof
-    from conformance.run.scope import Effort
-    from conformance.run.subjects import Subject
-    from conformance.run.trials import Trial
-    from reports.terminal import Screen
+    from gateproof.conformance.run.proof import Proof
+    from gateproof.conformance.run.scope import Effort
+    from gateproof.conformance.run.subjects import Subject
+    from gateproof.conformance.run.trials import Trial
+    from gateproof.reports.terminal import Screen
 
 # A service is tried alone and waits a good deal, an agent is launched anew all the time: there are fewer.
 COMBINATIONS = {"gateway": 200, "service": 20, "agent": 20}
@@ -88,10 +88,10 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def handle(arguments: argparse.Namespace) -> int:
     """Exit codes: 0 it holds, 1 it does not, 2 wrong usage, 3 interrupted, broken, or a race in vain."""
-    from conformance.faults.intercept.finding import HOW_TO_GET_IT, mitmdump  # noqa: PLC0415
-    from conformance.run.scope import Effort, asks_for  # noqa: PLC0415 - these load pytest and HTTP
-    from conformance.run.subjects import NoRegistry  # noqa: PLC0415
-    from conformance.run.unfinished import trials_of  # noqa: PLC0415
+    from gateproof.conformance.faults.intercept.finding import HOW_TO_GET_IT, mitmdump  # noqa: PLC0415
+    from gateproof.conformance.run.scope import Effort, asks_for  # noqa: PLC0415 - these load pytest and HTTP
+    from gateproof.conformance.run.subjects import NoRegistry  # noqa: PLC0415
+    from gateproof.conformance.run.unfinished import trials_of  # noqa: PLC0415
 
     effort = Effort.QUICK if arguments.quick else Effort.EVERY_CASE if arguments.every_case else Effort.FULL
     ended: list[Trial] = []
@@ -121,9 +121,9 @@ def _proven(
     before_s: float,
 ) -> int:
     """Tries what has not been tried, and says what came of all of it."""
-    from conformance.run.proof import Outcome, Proof, ProofBroke, prove  # noqa: PLC0415 - loads pytest, HTTP
-    from conformance.run.workers import usual_workers  # noqa: PLC0415
-    from reports.terminal import Counting, screen  # noqa: PLC0415
+    from gateproof.conformance.run.proof import Outcome, Proof, ProofBroke, prove  # noqa: PLC0415 - loads pytest, HTTP
+    from gateproof.conformance.run.workers import usual_workers  # noqa: PLC0415
+    from gateproof.reports.terminal import Counting, screen  # noqa: PLC0415
 
     shown = screen(no_color=arguments.no_color)
     left = [subject for subject in found if subject not in {trial.subject for trial in ended}]
@@ -205,7 +205,7 @@ def _replace(path: Path, text: str) -> None:
 
 def _chosen(arguments: argparse.Namespace) -> list[Subject]:
     """What is to be tried; raises ValueError for a selection of nothing, or of too little to be kept."""
-    from conformance.run.subjects import combinations, subjects  # noqa: PLC0415
+    from gateproof.conformance.run.subjects import combinations, subjects  # noqa: PLC0415
 
     if arguments.ship and (arguments.only or arguments.quick or arguments.combinations is not None):
         raise ValueError("--ship keeps a full proof: leave out --only, --quick and --combinations")
@@ -228,8 +228,8 @@ def _selected(arguments: argparse.Namespace) -> bool:
 
 def _is_known(role: str, subject: Subject) -> bool:
     """True where the proof that ships has tried the subject, and has seen every check of its rule fail."""
-    from conformance.checks import index  # noqa: PLC0415 - these load with the proof
-    from conformance.proven import proven  # noqa: PLC0415
+    from gateproof.conformance.checks import index  # noqa: PLC0415 - these load with the proof
+    from gateproof.conformance.proven import proven  # noqa: PLC0415
 
     shipped = proven(role)
     if subject.kind == "variant":
@@ -239,7 +239,7 @@ def _is_known(role: str, subject: Subject) -> bool:
 
 
 def _ship(proof: Proof, *, add: bool) -> None:
-    from conformance.proven import place  # noqa: PLC0415
+    from gateproof.conformance.proven import place  # noqa: PLC0415
 
     path = place(proof.role)
     path.parent.mkdir(exist_ok=True)
@@ -249,8 +249,8 @@ def _ship(proof: Proof, *, add: bool) -> None:
 
 
 def _print(shown: Screen, proof: Proof, *, whole: bool) -> None:
-    from reports.signs import SIGNS  # noqa: PLC0415 - loaded with the proof, not with the command line
-    from reports.verdicts import Verdict  # noqa: PLC0415
+    from gateproof.reports.signs import SIGNS  # noqa: PLC0415 - loaded with the proof, not with the command line
+    from gateproof.reports.verdicts import Verdict  # noqa: PLC0415
 
     width = max((len(each.subject.name) for each in proof.trials if "+" not in each.subject.name), default=0)
     # Those that are in order first: a log of CI shows its end, and what has to be looked at stands there.

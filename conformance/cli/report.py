@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from reports.record import Record
-    from reports.verdicts import RunResult
+    from gateproof.reports.record import Record
+    from gateproof.reports.verdicts import RunResult
 
 WRONG_USAGE = 2
 
@@ -51,7 +51,7 @@ class NamesFormats(argparse.HelpFormatter):
     def _get_help_string(self, action: argparse.Action) -> str | None:
         if action.dest != "format":
             return action.help
-        from reports.formats import DEFAULT, FORMATS  # noqa: PLC0415
+        from gateproof.reports.formats import DEFAULT, FORMATS  # noqa: PLC0415
 
         return f"{action.help}: {', '.join(FORMATS)}, all or none; default: {' '.join(DEFAULT)}"
 
@@ -76,7 +76,7 @@ def formats_of(asked: list[str]) -> tuple[str, ...]:
     """The formats that were asked for, or the default set; a name that is none is a ValueError."""
     from difflib import get_close_matches  # noqa: PLC0415 - needed by a mistake only
 
-    from reports.formats import DEFAULT, FORMATS  # noqa: PLC0415
+    from gateproof.reports.formats import DEFAULT, FORMATS  # noqa: PLC0415
 
     if not asked:
         return DEFAULT
@@ -94,10 +94,10 @@ def formats_of(asked: list[str]) -> tuple[str, ...]:
 
 def draw_again(arguments: argparse.Namespace) -> int:
     """Draws the outputs from the record; a broken record is refused, for a new seal would hide that."""
-    from conformance.cli.outputs import Leak, write_all  # noqa: PLC0415
-    from reports import seal  # noqa: PLC0415
-    from reports.record import FILE, Unreadable  # noqa: PLC0415
-    from reports.signing import KeyProblem, signing_key  # noqa: PLC0415
+    from gateproof.conformance.cli.outputs import Leak, write_all  # noqa: PLC0415
+    from gateproof.reports import seal  # noqa: PLC0415
+    from gateproof.reports.record import FILE, Unreadable  # noqa: PLC0415
+    from gateproof.reports.signing import KeyProblem, signing_key  # noqa: PLC0415
 
     try:
         record, result = _read(arguments.folder)
@@ -123,8 +123,8 @@ def draw_again(arguments: argparse.Namespace) -> int:
 
 def compare(arguments: argparse.Namespace) -> int:
     """Exit 1 when something got worse, else 0."""
-    from reports.diff import Incomparable, diff, to_json, to_text  # noqa: PLC0415
-    from reports.record import Unreadable  # noqa: PLC0415
+    from gateproof.reports.diff import Incomparable, diff, to_json, to_text  # noqa: PLC0415
+    from gateproof.reports.record import Unreadable  # noqa: PLC0415
 
     try:
         runs = [_read(folder)[1] for folder in (arguments.before, arguments.after)]
@@ -137,12 +137,12 @@ def compare(arguments: argparse.Namespace) -> int:
 
 def join(arguments: argparse.Namespace) -> int:
     """The exit code is the joined run's own."""
-    from conformance.cli.outputs import Leak, write_all  # noqa: PLC0415
-    from reports import leaks  # noqa: PLC0415
-    from reports.merge import CannotMerge, merge  # noqa: PLC0415
-    from reports.record import FILE, Unreadable  # noqa: PLC0415
-    from reports.signing import KeyProblem, signing_key  # noqa: PLC0415
-    from reports.terminal import partial  # noqa: PLC0415
+    from gateproof.conformance.cli.outputs import Leak, write_all  # noqa: PLC0415
+    from gateproof.reports import leaks  # noqa: PLC0415
+    from gateproof.reports.merge import CannotMerge, merge  # noqa: PLC0415
+    from gateproof.reports.record import FILE, Unreadable  # noqa: PLC0415
+    from gateproof.reports.signing import KeyProblem, signing_key  # noqa: PLC0415
+    from gateproof.reports.terminal import partial  # noqa: PLC0415
 
     try:
         for folder in arguments.folders:
@@ -162,10 +162,10 @@ def join(arguments: argparse.Namespace) -> int:
 
 def check(arguments: argparse.Namespace) -> int:
     """Exit 0 when everything holds, else 1 with the first thing that is wrong."""
-    from reports.escaping import one_line  # noqa: PLC0415
-    from reports.signing import KeyProblem  # noqa: PLC0415
-    from reports.terminal import partial  # noqa: PLC0415
-    from reports.verify import verify  # noqa: PLC0415
+    from gateproof.reports.escaping import one_line  # noqa: PLC0415
+    from gateproof.reports.signing import KeyProblem  # noqa: PLC0415
+    from gateproof.reports.terminal import partial  # noqa: PLC0415
+    from gateproof.reports.verify import verify  # noqa: PLC0415
 
     try:
         key = arguments.key.read_bytes() if arguments.key is not None else None
@@ -188,9 +188,9 @@ def check(arguments: argparse.Namespace) -> int:
 
 def _refuse_altered(folder: Path) -> None:
     """What contradicts its own seal is not put under another one."""
-    from reports import seal  # noqa: PLC0415
-    from reports.findings import Concern  # noqa: PLC0415
-    from reports.verify import verify  # noqa: PLC0415
+    from gateproof.reports import seal  # noqa: PLC0415
+    from gateproof.reports.findings import Concern  # noqa: PLC0415
+    from gateproof.reports.verify import verify  # noqa: PLC0415
 
     if not (folder / seal.VERDICTS).exists():
         return
@@ -201,7 +201,7 @@ def _refuse_altered(folder: Path) -> None:
 
 
 def _read(folder: Path) -> tuple[Record, RunResult]:
-    from reports.record import FILE, read, result_of  # noqa: PLC0415
+    from gateproof.reports.record import FILE, read, result_of  # noqa: PLC0415
 
     record = read(folder / FILE)
     return record, result_of(record)
@@ -209,8 +209,8 @@ def _read(folder: Path) -> tuple[Record, RunResult]:
 
 def _refuse_broken(record: Record) -> None:
     """A record may end too early, even in the middle of a line; what else is wrong with it was done to it."""
-    from reports.accounts import audit  # noqa: PLC0415
-    from reports.findings import Concern  # noqa: PLC0415
+    from gateproof.reports.accounts import audit  # noqa: PLC0415
+    from gateproof.reports.findings import Concern  # noqa: PLC0415
 
     harmless = {Concern.INCOMPLETE, *([Concern.RECORD] if all(fault.torn for fault in record.faults) else [])}
     broken = next((found for found in audit(record) if found.concern not in harmless), None)

@@ -10,19 +10,19 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conformance.cli.folder import claimed
-from conformance.cli.report import NamesFormats, add_format, add_sign_key, formats_of
-from reports.variables import SIGN_KEY
+from gateproof.conformance.cli.folder import claimed
+from gateproof.conformance.cli.report import NamesFormats, add_format, add_sign_key, formats_of
+from gateproof.reports.variables import SIGN_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from conformance.rules import Rule
-    from conformance.run.embedded import Embedded
-    from conformance.run.options import RunOptions, Shard
-    from conformance.target.model import Target
-    from reports.signing import SigningKey
-    from reports.verdicts import CheckResult, RunResult
+    from gateproof.conformance.rules import Rule
+    from gateproof.conformance.run.embedded import Embedded
+    from gateproof.conformance.run.options import RunOptions, Shard
+    from gateproof.conformance.target.model import Target
+    from gateproof.reports.signing import SigningKey
+    from gateproof.reports.verdicts import CheckResult, RunResult
 
 ROLES = ("gateway", "service", "agent")
 WRONG_USAGE = 2
@@ -125,10 +125,10 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def handle(arguments: argparse.Namespace) -> int:
     """Exit codes: 0 conformant, 1 not, 2 wrong usage, 3 no verdict, 4 incomplete."""
     # These load pytest, HTTP and cryptography: not before somebody asks for a run.
-    from conformance.run.embedded import embedded_reference  # noqa: PLC0415
-    from conformance.target.errors import TargetError  # noqa: PLC0415
-    from reports.baseline import BaselineError  # noqa: PLC0415
-    from reports.signing import KeyProblem, signing_key  # noqa: PLC0415
+    from gateproof.conformance.run.embedded import embedded_reference  # noqa: PLC0415
+    from gateproof.conformance.target.errors import TargetError  # noqa: PLC0415
+    from gateproof.reports.baseline import BaselineError  # noqa: PLC0415
+    from gateproof.reports.signing import KeyProblem, signing_key  # noqa: PLC0415
 
     with ExitStack() as holding:
         try:
@@ -160,11 +160,11 @@ def _run(
     formats: Sequence[str],
     key: SigningKey,
 ) -> int:
-    from conformance.cli.outputs import Leak, forget, tell_job, write_all  # noqa: PLC0415
-    from conformance.run.garbage import collect_seldom  # noqa: PLC0415
-    from conformance.run.session import carry_out, planned  # noqa: PLC0415
-    from reports.terminal import Counting, failures, partial, screen, summary, undecided  # noqa: PLC0415
-    from reports.verdicts import RunVerdict, Verdict, many  # noqa: PLC0415
+    from gateproof.conformance.cli.outputs import Leak, forget, tell_job, write_all  # noqa: PLC0415
+    from gateproof.conformance.run.garbage import collect_seldom  # noqa: PLC0415
+    from gateproof.conformance.run.session import carry_out, planned  # noqa: PLC0415
+    from gateproof.reports.terminal import Counting, failures, partial, screen, summary, undecided  # noqa: PLC0415
+    from gateproof.reports.verdicts import RunVerdict, Verdict, many  # noqa: PLC0415
 
     collect_seldom()
     shown = screen(no_color=arguments.no_color)
@@ -215,7 +215,7 @@ def _named(paths: Iterable[Path]) -> str:
 
 def _repeats(arguments: argparse.Namespace, result: RunResult) -> dict[str, str]:
     """For each failed check of which there is a file to repeat it with, the command that does."""
-    from reports.repeats import paths  # noqa: PLC0415
+    from gateproof.reports.repeats import paths  # noqa: PLC0415
 
     target = ["--target", str(arguments.target)] if arguments.target is not None else []
     return {
@@ -226,14 +226,14 @@ def _repeats(arguments: argparse.Namespace, result: RunResult) -> dict[str, str]
 
 
 def _opening(name: str, options: RunOptions, checks: str, rules: int) -> str:
-    from reports.verdicts import many  # noqa: PLC0415
+    from gateproof.reports.verdicts import many  # noqa: PLC0415
 
     what = f"{checks} of {many(rules, 'rule')}, seed {options.seed}"
     return f"gateproof puts {name} to the test as {options.role}\n{what}"
 
 
 def _selected(arguments: argparse.Namespace, role: str) -> tuple[Rule, ...]:
-    from conformance import rules  # noqa: PLC0415
+    from gateproof.conformance import rules  # noqa: PLC0415
 
     partial = [name for name in ("only", "skip", "shard") if getattr(arguments, name)]
     if arguments.certify and partial:
@@ -247,11 +247,11 @@ def _selected(arguments: argparse.Namespace, role: str) -> tuple[Rule, ...]:
 
 
 def _options(arguments: argparse.Namespace, role: str, target: Target | None) -> RunOptions:
-    from conformance import rules  # noqa: PLC0415
-    from conformance.run.options import RunOptions  # noqa: PLC0415
-    from conformance.run.session import usual_seed  # noqa: PLC0415
-    from conformance.target.model import AgentTarget, GatewayTarget, ServiceTarget  # noqa: PLC0415
-    from reports import baseline  # noqa: PLC0415
+    from gateproof.conformance import rules  # noqa: PLC0415
+    from gateproof.conformance.run.options import RunOptions  # noqa: PLC0415
+    from gateproof.conformance.run.session import usual_seed  # noqa: PLC0415
+    from gateproof.conformance.target.model import AgentTarget, GatewayTarget, ServiceTarget  # noqa: PLC0415
+    from gateproof.reports import baseline  # noqa: PLC0415
 
     seed = arguments.seed if arguments.seed is not None else usual_seed(arguments.profile)
     entries: tuple[baseline.Entry, ...] = ()
@@ -296,10 +296,10 @@ def _options(arguments: argparse.Namespace, role: str, target: Target | None) ->
 
 
 def _target(arguments: argparse.Namespace) -> Target | None:
-    from conformance.signin import check_usable  # noqa: PLC0415
-    from conformance.target.errors import TargetError  # noqa: PLC0415
-    from conformance.target.file import load  # noqa: PLC0415
-    from conformance.target.model import GatewayTarget  # noqa: PLC0415
+    from gateproof.conformance.signin import check_usable  # noqa: PLC0415
+    from gateproof.conformance.target.errors import TargetError  # noqa: PLC0415
+    from gateproof.conformance.target.file import load  # noqa: PLC0415
+    from gateproof.conformance.target.model import GatewayTarget  # noqa: PLC0415
 
     if arguments.target is None:
         return None
@@ -364,7 +364,7 @@ def _seed(text: str) -> int:
 
 
 def _shard(text: str) -> Shard:
-    from conformance.run.options import Shard  # noqa: PLC0415
+    from gateproof.conformance.run.options import Shard  # noqa: PLC0415
 
     k, slash, n = text.partition("/")
     if not (slash and k.isdecimal() and n.isdecimal() and 1 <= int(k) <= int(n) <= MOST_SHARDS):

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from conformance.faults.fault import Fault, Hop, Layer
-from conformance.wire.exchange import Headers
+from gateproof.conformance.faults.fault import Fault, Hop, Layer
+from gateproof.conformance.wire.exchange import Headers
 
 # More than any server takes for a head, and more than a registration or a token request can need.
 LARGE_HEAD, LARGE_BODY = 128 * 1024, 2 * 1024 * 1024

@@ -9,8 +9,8 @@ import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
-from conformance.faults.tls_records import Asked
-from conformance.faults.toxics import ENDS, Kind, Toxic, Way
+from gateproof.conformance.faults.tls_records import Asked
+from gateproof.conformance.faults.toxics import ENDS, Kind, Toxic, Way
 
 _CHUNK = 64 * 1024
 _LINGER_ZERO = struct.pack("ii", 1, 0)

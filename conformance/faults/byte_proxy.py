@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from typing import TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
-from conformance.faults.byte_connection import Connection, Streams, end_of
-from conformance.faults.toxics import Toxic
+from gateproof.conformance.faults.byte_connection import Connection, Streams, end_of
+from gateproof.conformance.faults.toxics import Toxic
 
 _HOST = "127.0.0.1"
 _BACKLOG = 256

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from conformance.faults import agent_side, http_between, merchant_answers, network
-from conformance.faults.fault import Fault
+from gateproof.conformance.faults import agent_side, http_between, merchant_answers, network
+from gateproof.conformance.faults.fault import Fault
 
 EVERY: Sequence[Fault] = (
     *(

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from urllib.parse import urlsplit
 
-from conformance.faults.agent_side import Client, Then
-from conformance.wire.exchange import Headers, Request
-from conformance.wire.line import octets_of, opened
-from conformance.wire.place import Place
+from gateproof.conformance.faults.agent_side import Client, Then
+from gateproof.conformance.wire.exchange import Headers, Request
+from gateproof.conformance.wire.line import octets_of, opened
+from gateproof.conformance.wire.place import Place
 
 # Sending to a target that is being held up must not hold up the harness.
 _SEND_S = 3.0

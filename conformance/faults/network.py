@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from conformance.faults import toxics
-from conformance.faults.byte_proxy import ByteProxy
-from conformance.faults.fault import Fault, Hop, Layer
-from conformance.faults.toxics import Toxic, Way
+from gateproof.conformance.faults import toxics
+from gateproof.conformance.faults.byte_proxy import ByteProxy
+from gateproof.conformance.faults.fault import Fault, Hop, Layer
+from gateproof.conformance.faults.toxics import Toxic, Way
 
 _HOLDS = (
     "the sign-in goes on; no 410 for a refresh, an answer in time, and redemption works once the network does"

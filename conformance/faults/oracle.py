@@ -6,15 +6,15 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from conformance.claims import LeftOut, expect, fired, require
-from conformance.faults.merchant_answers import MerchantFault
-from conformance.faults.recovery import mended_now
-from conformance.parties import Agent, Grant
-from conformance.seclusion import PROVISIONED_S, Seclusion, let_expire, still_good, works
-from conformance.wire import backend as backend_wire
-from conformance.wire.exchange import Exchange, Request
-from conformance.wire.secret import Secret
-from fakes.merchant.records import JournalEntry
+from gateproof.conformance.claims import LeftOut, expect, fired, require
+from gateproof.conformance.faults.merchant_answers import MerchantFault
+from gateproof.conformance.faults.recovery import mended_now
+from gateproof.conformance.parties import Agent, Grant
+from gateproof.conformance.seclusion import PROVISIONED_S, Seclusion, let_expire, still_good, works
+from gateproof.conformance.wire import backend as backend_wire
+from gateproof.conformance.wire.exchange import Exchange, Request
+from gateproof.conformance.wire.secret import Secret
+from gateproof.fakes.merchant.records import JournalEntry
 
 REFRESH = "refresh_token"
 # One try and some more with growing pauses: whoever counts its tries at all stays below this.

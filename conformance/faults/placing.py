@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
-from conformance.claims import LeftOut, Unavailable, require
-from conformance.estate import ControlledEstate
-from conformance.faults.byte_proxy import ByteProxy, byte_proxy
-from conformance.faults.intercept.interceptor import Interceptor
-from conformance.faults.intercept.kept import Kept
-from conformance.seclusion import Seclusion, secluded
-from conformance.world import World
-from fakes.serving import is_loopback
+from gateproof.conformance.claims import LeftOut, Unavailable, require
+from gateproof.conformance.estate import ControlledEstate
+from gateproof.conformance.faults.byte_proxy import ByteProxy, byte_proxy
+from gateproof.conformance.faults.intercept.interceptor import Interceptor
+from gateproof.conformance.faults.intercept.kept import Kept
+from gateproof.conformance.seclusion import Seclusion, secluded
+from gateproof.conformance.world import World
+from gateproof.fakes.serving import is_loopback
 
 
 @dataclass(frozen=True, kw_only=True)

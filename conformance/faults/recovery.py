@@ -9,9 +9,9 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from conformance.seclusion import Seclusion
-from conformance.sparing import SPARING_S, spares
-from conformance.wire.exchange import Exchange
+from gateproof.conformance.seclusion import Seclusion
+from gateproof.conformance.sparing import SPARING_S, spares
+from gateproof.conformance.wire.exchange import Exchange
 
 # For whoever asks the merchant; whoever spares it has longer.
 RECOVERY_S = 10.0

@@ -6,11 +6,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from conformance.faults.recovery import SIGNS_IN
-from conformance.histories.seen import Heard, MerchantToken, Result
-from conformance.parties import Resource, User
-from fakes.merchant.admin import MerchantAdmin
-from fakes.merchant.records import JournalEntry
+from gateproof.conformance.faults.recovery import SIGNS_IN
+from gateproof.conformance.histories.seen import Heard, MerchantToken, Result
+from gateproof.conformance.parties import Resource, User
+from gateproof.fakes.merchant.admin import MerchantAdmin
+from gateproof.fakes.merchant.records import JournalEntry
 
 REFRESH = "refresh_token"
 _PROVISIONS = (

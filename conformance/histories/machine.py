@@ -10,17 +10,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
-from conformance.claims import Unavailable, Unmet, expect, observe, repeat_with, require
-from conformance.estate import ControlledEstate
-from conformance.generating import Draw
-from conformance.histories.hearing import Ear
-from conformance.histories.offers import TROUBLED, Offer, less, narrowed, seeded
-from conformance.histories.planning import Memory
-from conformance.histories.player import Impossible, Player
-from conformance.histories.playing import Play, Surprise, repeat, wander
-from conformance.histories.shrinking import shortest
-from conformance.histories.state import Ground, State
-from conformance.histories.steps import (
+from gateproof.conformance.claims import Unavailable, Unmet, expect, observe, repeat_with, require
+from gateproof.conformance.estate import ControlledEstate
+from gateproof.conformance.generating import Draw
+from gateproof.conformance.histories.hearing import Ear
+from gateproof.conformance.histories.offers import TROUBLED, Offer, less, narrowed, seeded
+from gateproof.conformance.histories.planning import Memory
+from gateproof.conformance.histories.player import Impossible, Player
+from gateproof.conformance.histories.playing import Play, Surprise, repeat, wander
+from gateproof.conformance.histories.shrinking import shortest
+from gateproof.conformance.histories.state import Ground, State
+from gateproof.conformance.histories.steps import (
     AskProxyToken,
     Authorize,
     Exchange,
@@ -33,12 +33,12 @@ from conformance.histories.steps import (
     from_json,
     to_json,
 )
-from conformance.histories.story import told
-from conformance.histories.table import TABLE
-from conformance.parties import User
-from conformance.seclusion import newcomer
-from conformance.sparing import SPARING_S
-from conformance.world import World
+from gateproof.conformance.histories.story import told
+from gateproof.conformance.histories.table import TABLE
+from gateproof.conformance.parties import User
+from gateproof.conformance.seclusion import newcomer
+from gateproof.conformance.sparing import SPARING_S
+from gateproof.conformance.world import World
 
 KIND = "history"
 # The walk that every history varies; a gateway that does not get through it breaks other rules.

@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from conformance.histories.overhearing import overheard
-from conformance.histories.redemption import redeemed
-from conformance.histories.seen import Seen
-from conformance.histories.sign_ins import authorized
-from conformance.histories.state import Client, Judged, State, Token, put
-from conformance.histories.steps import (
+from gateproof.conformance.histories.overhearing import overheard
+from gateproof.conformance.histories.redemption import redeemed
+from gateproof.conformance.histories.seen import Seen
+from gateproof.conformance.histories.sign_ins import authorized
+from gateproof.conformance.histories.state import Client, Judged, State, Token, put
+from gateproof.conformance.histories.steps import (
     Approve,
     AskProxyToken,
     Authorize,

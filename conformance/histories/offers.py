@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from random import Random
 
-from conformance.histories.steps import Approve, Manner, NewProject, NewProxyClient, Past, Revoke, Step
+from gateproof.conformance.histories.steps import (
+    Approve,
+    Manner,
+    NewProject,
+    NewProxyClient,
+    Past,
+    Revoke,
+    Step,
+)
 
 LASTING: frozenset[Manner] = frozenset(
     {"rejects refreshes", "rotates refresh tokens", "repeats no refresh token", "gives no refresh token"}

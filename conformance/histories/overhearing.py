@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from conformance.histories.seen import TROUBLE, Heard, Seen
-from conformance.histories.state import About, State, key_of
-from conformance.histories.steps import Manner
-from conformance.histories.vault import Entries, Entry, Vault, after
+from gateproof.conformance.histories.seen import TROUBLE, Heard, Seen
+from gateproof.conformance.histories.state import About, State, key_of
+from gateproof.conformance.histories.steps import Manner
+from gateproof.conformance.histories.vault import Entries, Entry, Vault, after
 
 UNREFRESHABLE: frozenset[Manner] = frozenset({"gives no refresh token"})
 

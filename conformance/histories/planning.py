@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from itertools import islice
 from random import Random
 
-from conformance.histories.offers import Offer
-from conformance.histories.overhearing import UNREFRESHABLE
-from conformance.histories.redemption import faults
-from conformance.histories.seen import Seen
-from conformance.histories.state import State
-from conformance.histories.steps import (
+from gateproof.conformance.histories.offers import Offer
+from gateproof.conformance.histories.overhearing import UNREFRESHABLE
+from gateproof.conformance.histories.redemption import faults
+from gateproof.conformance.histories.seen import Seen
+from gateproof.conformance.histories.state import State
+from gateproof.conformance.histories.steps import (
     Approve,
     AskProxyToken,
     Authorize,
@@ -32,7 +32,7 @@ from conformance.histories.steps import (
     Revoke,
     Step,
 )
-from conformance.target.model import AgentPolicy
+from gateproof.conformance.target.model import AgentPolicy
 
 MOST_TOKENS = 7
 _TOLD_APART = 3

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from conformance import console
-from conformance.claims import require
-from conformance.estate import ControlledEstate
-from conformance.gateway import Visit
-from conformance.histories.hearing import Ear
-from conformance.histories.seen import CRASHED, Heard, Seen, status_word
-from conformance.histories.steps import (
+from gateproof.conformance import console
+from gateproof.conformance.claims import require
+from gateproof.conformance.estate import ControlledEstate
+from gateproof.conformance.gateway import Visit
+from gateproof.conformance.histories.hearing import Ear
+from gateproof.conformance.histories.seen import CRASHED, Heard, Seen, status_word
+from gateproof.conformance.histories.steps import (
     Approve,
     AskProxyToken,
     Authorize,
@@ -28,10 +28,10 @@ from conformance.histories.steps import (
     Revoke,
     Step,
 )
-from conformance.parties import Agent, Authorization, Project, ProxyClient, User
-from conformance.wire.exchange import Exchange as Answered
-from conformance.wire.secret import Secret
-from conformance.world import World
+from gateproof.conformance.parties import Agent, Authorization, Project, ProxyClient, User
+from gateproof.conformance.wire.exchange import Exchange as Answered
+from gateproof.conformance.wire.secret import Secret
+from gateproof.conformance.world import World
 
 # Past the end of the token, and past all leeway.
 PROXY_HOUR_S = 4000.0

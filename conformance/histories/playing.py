@@ -8,17 +8,17 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from conformance.claims import Unavailable, require
-from conformance.histories import model, planning
-from conformance.histories.model import in_words
-from conformance.histories.offers import Offer
-from conformance.histories.player import Impossible, Player
-from conformance.histories.seen import CRASHED, TROUBLE, Seen
-from conformance.histories.state import State
-from conformance.histories.steps import Approve, Authorize, Exchange, History, Redeem, Step
-from conformance.sparing import SPARING_S
-from conformance.standing import Standing
-from conformance.target.control import Unsupported
+from gateproof.conformance.claims import Unavailable, require
+from gateproof.conformance.histories import model, planning
+from gateproof.conformance.histories.model import in_words
+from gateproof.conformance.histories.offers import Offer
+from gateproof.conformance.histories.player import Impossible, Player
+from gateproof.conformance.histories.seen import CRASHED, TROUBLE, Seen
+from gateproof.conformance.histories.state import State
+from gateproof.conformance.histories.steps import Approve, Authorize, Exchange, History, Redeem, Step
+from gateproof.conformance.sparing import SPARING_S
+from gateproof.conformance.standing import Standing
+from gateproof.conformance.target.control import Unsupported
 
 # What a later try may mend: provisioning in the background, and a gateway that spares a merchant in trouble.
 _NOT_YET = {"404", "410", "5xx"}

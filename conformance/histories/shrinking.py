@@ -11,8 +11,8 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any, TypeGuard
 
-from conformance.histories.playing import Surprise
-from conformance.histories.steps import (
+from gateproof.conformance.histories.playing import Surprise
+from gateproof.conformance.histories.steps import (
     Approve,
     Authorize,
     History,

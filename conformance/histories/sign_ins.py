@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from conformance.histories.overhearing import UNREFRESHABLE, overheard
-from conformance.histories.seen import Seen
-from conformance.histories.state import Code, Judged, Standing, State, key_of
-from conformance.histories.steps import Authorize, Manner
-from conformance.histories.vault import Entries, Entry, fresh
+from gateproof.conformance.histories.overhearing import UNREFRESHABLE, overheard
+from gateproof.conformance.histories.seen import Seen
+from gateproof.conformance.histories.state import Code, Judged, Standing, State, key_of
+from gateproof.conformance.histories.steps import Authorize, Manner
+from gateproof.conformance.histories.vault import Entries, Entry, fresh
 
 REJECTS: frozenset[Manner] = frozenset({"rejects"})
 

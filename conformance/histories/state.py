@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeVar
 
-from conformance.histories.steps import Manner
-from conformance.histories.vault import Key, Vault
-from conformance.target.model import AgentPolicy
+from gateproof.conformance.histories.steps import Manner
+from gateproof.conformance.histories.vault import Key, Vault
+from gateproof.conformance.target.model import AgentPolicy
 
 Item = TypeVar("Item")
 Standing = Literal["approved", "Pending"]

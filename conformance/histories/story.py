@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from conformance.histories.playing import Surprise
-from conformance.histories.steps import (
+from gateproof.conformance.histories.playing import Surprise
+from gateproof.conformance.histories.steps import (
     Approve,
     AskProxyToken,
     Authorize,

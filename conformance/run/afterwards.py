@@ -6,16 +6,16 @@ import importlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from conformance.check import Check, check_of
-from conformance.checks import index, modules
-from conformance.run.contexts import Context
-from conformance.run.judge import harness_error, judge
-from conformance.run.received import Survey, brought_up
-from conformance.wire.exchange import Exchange
-from conformance.wire.keyring import Keyring
-from reports.exchanges import Shown
-from reports.redaction import Redactor
-from reports.verdicts import CheckResult
+from gateproof.conformance.check import Check, check_of
+from gateproof.conformance.checks import index, modules
+from gateproof.conformance.run.contexts import Context
+from gateproof.conformance.run.judge import harness_error, judge
+from gateproof.conformance.run.received import Survey, brought_up
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.keyring import Keyring
+from gateproof.reports.exchanges import Shown
+from gateproof.reports.redaction import Redactor
+from gateproof.reports.verdicts import CheckResult
 
 Question = Callable[[Survey], None]
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from urllib.parse import parse_qs
 
-from conformance.wire.place import parts_of
+from gateproof.conformance.wire.place import parts_of
 
 # A SHA-256 in base64url.
 CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")

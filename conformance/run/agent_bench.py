@@ -8,12 +8,12 @@ from contextlib import ExitStack
 from itertools import groupby
 from pathlib import Path
 
-from conformance.agent import Agents, Attempt, Install, attempts_of
-from conformance.run.agent_browser import BrowserCommand
-from conformance.run.agent_context import AgentContext
-from conformance.run.agent_launch import Run
-from conformance.run.agent_logs import Logbook
-from conformance.run.agent_output import (
+from gateproof.conformance.agent import Agents, Attempt, Install, attempts_of
+from gateproof.conformance.run.agent_browser import BrowserCommand
+from gateproof.conformance.run.agent_context import AgentContext
+from gateproof.conformance.run.agent_launch import Run
+from gateproof.conformance.run.agent_logs import Logbook
+from gateproof.conformance.run.agent_output import (
     ADDRESSES,
     PAGES,
     REQUESTS,
@@ -22,21 +22,21 @@ from conformance.run.agent_output import (
     printed,
     printed_in,
 )
-from conformance.run.agent_patience import Patience
-from conformance.run.agent_turns import Turns
-from conformance.run.agent_verifiers import proofs_in
-from conformance.run.agent_world import AgentWorld, Heard
-from conformance.run.ports import kept_port
-from conformance.run.received import Leak, Survey
-from conformance.wire.exchange import Exchange
-from conformance.wire.keyring import Keyring
-from conformance.wire.secret import Secret
-from conformance.wire.show import mention
-from conformance.wire.show import show as show_in_full
-from fakes.gateway.running import Loop
-from fakes.gateway.script import Endpoint
-from reports.exchanges import Shown
-from reports.redaction import Redactor
+from gateproof.conformance.run.agent_patience import Patience
+from gateproof.conformance.run.agent_turns import Turns
+from gateproof.conformance.run.agent_verifiers import proofs_in
+from gateproof.conformance.run.agent_world import AgentWorld, Heard
+from gateproof.conformance.run.ports import kept_port
+from gateproof.conformance.run.received import Leak, Survey
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.keyring import Keyring
+from gateproof.conformance.wire.secret import Secret
+from gateproof.conformance.wire.show import mention
+from gateproof.conformance.wire.show import show as show_in_full
+from gateproof.fakes.gateway.running import Loop
+from gateproof.fakes.gateway.script import Endpoint
+from gateproof.reports.exchanges import Shown
+from gateproof.reports.redaction import Redactor
 
 CALLBACK_PATH = "/callback"
 

@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Self
 from urllib.parse import SplitResult, urlsplit
 
-from conformance.signin.addresses import resolve
+from gateproof.conformance.signin.addresses import resolve
 
 _CALLER = Path(__file__).with_name("browser_caller.py")
 _MOST_OCTETS = 64 * 1024

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from conformance.campaign import Campaign
-from conformance.run.agent_world import Certificates
-from conformance.target.model import AgentTarget
-from conformance.wire.pace import Pace
+from gateproof.conformance.campaign import Campaign
+from gateproof.conformance.run.agent_world import Certificates
+from gateproof.conformance.target.model import AgentTarget
+from gateproof.conformance.wire.pace import Pace
 
 
 @dataclass(frozen=True, kw_only=True)

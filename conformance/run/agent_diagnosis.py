@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing
 
-from conformance import rules
-from conformance.agent import exchanges
-from conformance.checks import index
-from conformance.run.agent_bench import AgentBench
-from conformance.run.agent_context import AgentContext
-from conformance.run.agent_launch import Ended, Run
-from conformance.run.diagnosis import Diagnosis
-from conformance.run.prospects import prospects
-from fakes.gateway.script import Endpoint
+from gateproof.conformance import rules
+from gateproof.conformance.agent import exchanges
+from gateproof.conformance.checks import index
+from gateproof.conformance.run.agent_bench import AgentBench
+from gateproof.conformance.run.agent_context import AgentContext
+from gateproof.conformance.run.agent_launch import Ended, Run
+from gateproof.conformance.run.diagnosis import Diagnosis
+from gateproof.conformance.run.prospects import prospects
+from gateproof.fakes.gateway.script import Endpoint
 
 
 def diagnose_agent(context: AgentContext) -> Diagnosis:

@@ -12,14 +12,14 @@ from enum import StrEnum
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
-from conformance.run.agent_browser import BrowserCommand
-from conformance.run.agent_visits import Visit, Visits
-from conformance.run.agent_world import AgentWorld, Heard
-from conformance.target.launch import Running, launch
-from conformance.target.model import Launch
-from conformance.wire.exchange import Exchange
-from fakes.gateway.desk import fields
-from fakes.gateway.script import Endpoint
+from gateproof.conformance.run.agent_browser import BrowserCommand
+from gateproof.conformance.run.agent_visits import Visit, Visits
+from gateproof.conformance.run.agent_world import AgentWorld, Heard
+from gateproof.conformance.target.launch import Running, launch
+from gateproof.conformance.target.model import Launch
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.fakes.gateway.desk import fields
+from gateproof.fakes.gateway.script import Endpoint
 
 _POLL_S = 0.02
 # An address for the user stands near the beginning of what an agent prints.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from conformance.wire import leaks
+from gateproof.conformance.wire import leaks
 
 # Where a survey has what stood in requests that are none for tokens, in pages at the callback, and in the
 # addresses that the browser was sent to.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable
 
-from conformance.agent import s256
+from gateproof.conformance.agent import s256
 
 # What a verifier is made of, and how long it is (RFC 7636 section 4.1).
 _VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")

@@ -10,17 +10,17 @@ from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import parse_qs, urlsplit
 
-from conformance.parties import User
-from conformance.run.agent_addresses import is_masked
-from conformance.run.agent_browser import Courier, is_here
-from conformance.run.agent_world import CLEAR, AgentWorld
-from conformance.signin.forms import FormsSignIn
-from conformance.signin.landing import SignInRequest
-from conformance.target.model import DEFAULT_USERS
-from conformance.wire.client import RateLimited, TargetSilent, Wire
-from conformance.wire.exchange import Exchange, Request
-from conformance.wire.place import parts_of
-from conformance.wire.secret import Secret
+from gateproof.conformance.parties import User
+from gateproof.conformance.run.agent_addresses import is_masked
+from gateproof.conformance.run.agent_browser import Courier, is_here
+from gateproof.conformance.run.agent_world import CLEAR, AgentWorld
+from gateproof.conformance.signin.forms import FormsSignIn
+from gateproof.conformance.signin.landing import SignInRequest
+from gateproof.conformance.target.model import DEFAULT_USERS
+from gateproof.conformance.wire.client import RateLimited, TargetSilent, Wire
+from gateproof.conformance.wire.exchange import Exchange, Request
+from gateproof.conformance.wire.place import parts_of
+from gateproof.conformance.wire.secret import Secret
 
 # An agent that prints the address may be about to open it as well.
 _OPENS_ITSELF_WITHIN_S = 1.5

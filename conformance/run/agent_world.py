@@ -14,17 +14,17 @@ from pathlib import Path
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from conformance.wire.exchange import Answer, Exchange, Request
-from conformance.wire.place import Place, origin
-from fakes.gateway.application import Routes, application
-from fakes.gateway.desk import Desk, fields
-from fakes.gateway.journal import Call, Journal
-from fakes.gateway.keys import SigningKey, new_key
-from fakes.gateway.running import Loop
-from fakes.gateway.script import Endpoint, Script
-from fakes.gateway.site import Site, odd_site
-from fakes.orders_service import OrdersService
-from fakes.serving import Listener, listen, server_tls
+from gateproof.conformance.wire.exchange import Answer, Exchange, Request
+from gateproof.conformance.wire.place import Place, origin
+from gateproof.fakes.gateway.application import Routes, application
+from gateproof.fakes.gateway.desk import Desk, fields
+from gateproof.fakes.gateway.journal import Call, Journal
+from gateproof.fakes.gateway.keys import SigningKey, new_key
+from gateproof.fakes.gateway.running import Loop
+from gateproof.fakes.gateway.script import Endpoint, Script
+from gateproof.fakes.gateway.site import Site, odd_site
+from gateproof.fakes.orders_service import OrdersService
+from gateproof.fakes.serving import Listener, listen, server_tls
 
 INDICATOR = "https://api.merchant.example/v1/orders"
 # Two of them: what an agent writes between scopes shows between those that it was given, too.

@@ -6,11 +6,11 @@ import base64
 from collections.abc import Callable
 from dataclasses import replace
 
-from conformance.signin.picturing import Picturing
-from conformance.wire.keyring import Keyring
-from reports import leaks
-from reports.pictures import path_of
-from reports.verdicts import CheckResult
+from gateproof.conformance.signin.picturing import Picturing
+from gateproof.conformance.wire.keyring import Keyring
+from gateproof.reports import leaks
+from gateproof.reports.pictures import path_of
+from gateproof.reports.verdicts import CheckResult
 
 # A shorter secret is hidden where it is a whole value, and would be found in words.
 _SHORTEST = 6

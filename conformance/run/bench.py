@@ -7,38 +7,38 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from conformance.claims import Unavailable
-from conformance.clock import Clock
-from conformance.estate import ControlledEstate, Estate
-from conformance.faults.intercept.interceptor import Trust
-from conformance.faults.intercept.kept import Kept
-from conformance.gateway import Gateway, Visit
-from conformance.parties import User
-from conformance.run.album import Album
-from conformance.run.browsing import KeptBrowser, visit_of
-from conformance.run.capabilities import makes_projects
-from conformance.run.context import RunContext
-from conformance.run.newest import MOST, MOST_IN_A_CAMPAIGN
-from conformance.run.overheard import Overheard
-from conformance.run.prepare import target_place
-from conformance.run.received import Received
-from conformance.signin import make as make_sign_in
-from conformance.signin.landing import ClosableSignIn, Landing, SignInRequest
-from conformance.signin.walking import PageSignIn
-from conformance.standing import Standing
-from conformance.static_estate import StaticEstate
-from conformance.target.connect import connect_control
-from conformance.target.control import Unsupported
-from conformance.wire.backend import Spelling
-from conformance.wire.client import Wire
-from conformance.wire.exchange import Exchange, Request
-from conformance.wire.keyring import Keyring
-from conformance.wire.secret import Secret
-from conformance.wire.show import mention
-from conformance.wire.show import show as show_in_full
-from conformance.world import World
-from reports.exchanges import Shown
-from reports.redaction import Redactor
+from gateproof.conformance.claims import Unavailable
+from gateproof.conformance.clock import Clock
+from gateproof.conformance.estate import ControlledEstate, Estate
+from gateproof.conformance.faults.intercept.interceptor import Trust
+from gateproof.conformance.faults.intercept.kept import Kept
+from gateproof.conformance.gateway import Gateway, Visit
+from gateproof.conformance.parties import User
+from gateproof.conformance.run.album import Album
+from gateproof.conformance.run.browsing import KeptBrowser, visit_of
+from gateproof.conformance.run.capabilities import makes_projects
+from gateproof.conformance.run.context import RunContext
+from gateproof.conformance.run.newest import MOST, MOST_IN_A_CAMPAIGN
+from gateproof.conformance.run.overheard import Overheard
+from gateproof.conformance.run.prepare import target_place
+from gateproof.conformance.run.received import Received
+from gateproof.conformance.signin import make as make_sign_in
+from gateproof.conformance.signin.landing import ClosableSignIn, Landing, SignInRequest
+from gateproof.conformance.signin.walking import PageSignIn
+from gateproof.conformance.standing import Standing
+from gateproof.conformance.static_estate import StaticEstate
+from gateproof.conformance.target.connect import connect_control
+from gateproof.conformance.target.control import Unsupported
+from gateproof.conformance.wire.backend import Spelling
+from gateproof.conformance.wire.client import Wire
+from gateproof.conformance.wire.exchange import Exchange, Request
+from gateproof.conformance.wire.keyring import Keyring
+from gateproof.conformance.wire.secret import Secret
+from gateproof.conformance.wire.show import mention
+from gateproof.conformance.wire.show import show as show_in_full
+from gateproof.conformance.world import World
+from gateproof.reports.exchanges import Shown
+from gateproof.reports.redaction import Redactor
 
 # A sign-in may wait for provisioning as long as any answer may take, and its page then takes a moment more.
 PROVISIONING_S = 5.0

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from conformance.run.agent_bench import AgentBench
-from conformance.run.agent_context import AgentContext
-from conformance.run.bench import Bench
-from conformance.run.contexts import Context
-from conformance.run.service_bench import ServiceBench
-from conformance.run.service_context import ServiceContext
+from gateproof.conformance.run.agent_bench import AgentBench
+from gateproof.conformance.run.agent_context import AgentContext
+from gateproof.conformance.run.bench import Bench
+from gateproof.conformance.run.contexts import Context
+from gateproof.conformance.run.service_bench import ServiceBench
+from gateproof.conformance.run.service_context import ServiceContext
 
 AnyBench: TypeAlias = Bench | ServiceBench | AgentBench
 

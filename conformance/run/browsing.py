@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Self
 from urllib.parse import parse_qsl, urlsplit
 
-from conformance.gateway import CALLBACK, BeyondReach, Visit
-from conformance.parties import User
-from conformance.signin.addresses import resolve
-from conformance.signin.landing import Landing, SignInRequest
-from conformance.signin.walking import PageSignIn
-from conformance.wire.place import parts_of
+from gateproof.conformance.gateway import CALLBACK, BeyondReach, Visit
+from gateproof.conformance.parties import User
+from gateproof.conformance.signin.addresses import resolve
+from gateproof.conformance.signin.landing import Landing, SignInRequest
+from gateproof.conformance.signin.walking import PageSignIn
+from gateproof.conformance.wire.place import parts_of
 
 # What an authorization ends with; an address that carries one of these is its end, wherever it leads.
 _ANSWERS = {"code", "access_token", "id_token", "token", "error"}

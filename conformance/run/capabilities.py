@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from conformance.faults.intercept.finding import HOW_TO_GET_IT, mitmdump
-from conformance.target.control import Described
-from conformance.target.model import GatewayTarget, Project
-from conformance.vocabulary import NEEDS
+from gateproof.conformance.faults.intercept.finding import HOW_TO_GET_IT, mitmdump
+from gateproof.conformance.target.control import Described
+from gateproof.conformance.target.model import GatewayTarget, Project
+from gateproof.conformance.vocabulary import NEEDS
 
 MAKING = ("create_project", "create_resource", "create_proxy_client")
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from conformance.campaign import Campaign
-from conformance.parties import User
-from conformance.target.model import GatewayTarget
-from conformance.wire.pace import Pace
-from conformance.wire.place import Place
-from conformance.wire.secret import Secret
-from fakes.merchant.admin import MerchantAdmin
+from gateproof.conformance.campaign import Campaign
+from gateproof.conformance.parties import User
+from gateproof.conformance.target.model import GatewayTarget
+from gateproof.conformance.wire.pace import Pace
+from gateproof.conformance.wire.place import Place
+from gateproof.conformance.wire.secret import Secret
+from gateproof.fakes.merchant.admin import MerchantAdmin
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from conformance import rules
-from conformance.checks import index
-from conformance.run.capabilities import Offer, capabilities, remedy
-from conformance.run.context import RunContext
-from conformance.run.prepare_service import REMEDIES
-from conformance.run.prospects import Gain, Prospect, gain, prospects
-from conformance.run.service_context import ServiceContext
-from conformance.target.control import Described
-from conformance.vocabulary import NEEDS
+from gateproof.conformance import rules
+from gateproof.conformance.checks import index
+from gateproof.conformance.run.capabilities import Offer, capabilities, remedy
+from gateproof.conformance.run.context import RunContext
+from gateproof.conformance.run.prepare_service import REMEDIES
+from gateproof.conformance.run.prospects import Gain, Prospect, gain, prospects
+from gateproof.conformance.run.service_context import ServiceContext
+from gateproof.conformance.target.control import Described
+from gateproof.conformance.vocabulary import NEEDS
 
 # A control that offers everything that anything needs.
 _ABLE = Described(

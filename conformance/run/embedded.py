@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import secrets
-import sys
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from conformance import __version__
-from conformance.run.authority import Authority
-from conformance.run.ports import kept_port
-from conformance.target.model import (
+from gateproof import __version__
+from gateproof.conformance.run.authority import Authority
+from gateproof.conformance.run.ports import kept_port
+from gateproof.conformance.target.model import (
     DEFAULT_USERS,
     AgentTarget,
     Control,
@@ -26,7 +25,8 @@ from conformance.target.model import (
     SignIn,
     World,
 )
-from conformance.wire.secret import Secret
+from gateproof.conformance.wire.secret import Secret
+from gateproof.package import PYTHON_MODULE
 
 _OPERATIONS = {
     "http": Operation(kind="http", path="/orders", json={"limit": 20}),
@@ -50,7 +50,7 @@ class Embedded:
 
     name: str = "embedded reference gateway"
     version: str = __version__
-    program: tuple[str, ...] = (sys.executable, "-m", "reference.gateway")
+    program: tuple[str, ...] = (*PYTHON_MODULE, "gateproof.reference.gateway")
     # By which of its two ways the service's operation is called.
     operation: Literal["http", "mcp"] = "http"
     # Whoever starts it by hand has its control to himself; a run keeps it from everybody else.
@@ -61,7 +61,7 @@ class Embedded:
 
 def embedded_reference(role: str, operation: Literal["http", "mcp"] = "http") -> Embedded:
     """The reference in its honest form."""
-    program = (sys.executable, "-m", f"reference.{role}")
+    program = (*PYTHON_MODULE, f"gateproof.reference.{role}")
     return Embedded(name=f"embedded reference {role}", program=program, operation=operation)
 
 

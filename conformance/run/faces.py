@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from conformance.run.authority import Authority, Certificate
+from gateproof.conformance.run.authority import Authority, Certificate
 
 # Far from now on either side: a target's clock is moved by a year and more.
 EXPIRED = (datetime(2001, 1, 1, tzinfo=UTC), datetime(2002, 1, 1, tzinfo=UTC))

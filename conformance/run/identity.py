@@ -23,19 +23,21 @@ from urllib.parse import urlsplit
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from conformance import __version__, rules, specification
-from conformance.checks import index
-from conformance.proven import proven
-from conformance.run.contexts import AnyPrepared
-from conformance.run.embedded import Embedded
-from conformance.run.options import RunOptions
-from conformance.run.prepare import target_place
-from conformance.target.lines import lines_of
-from conformance.target.model import GatewayTarget, ServiceTarget, Target
-from conformance.wire.place import trust
-from conformance.wire.secret import Secret
-from reports import header
-from reports.header import Header, Planned
+from gateproof import __version__
+from gateproof.conformance import rules, specification
+from gateproof.conformance.checks import index
+from gateproof.conformance.proven import proven
+from gateproof.conformance.run.contexts import AnyPrepared
+from gateproof.conformance.run.embedded import Embedded
+from gateproof.conformance.run.options import RunOptions
+from gateproof.conformance.run.prepare import target_place
+from gateproof.conformance.target.lines import lines_of
+from gateproof.conformance.target.model import GatewayTarget, ServiceTarget, Target
+from gateproof.conformance.wire.place import trust
+from gateproof.conformance.wire.secret import Secret
+from gateproof.package import CHECKOUT
+from gateproof.reports import header
+from gateproof.reports.header import Header, Planned
 
 _HANDSHAKE_S = 5.0
 # The Date header counts whole seconds, so less than this is no difference that anybody could see.
@@ -109,10 +111,9 @@ def _planned(rule: rules.Rule, options: RunOptions) -> Planned:
 @cache
 def _harness() -> header.Harness:
     """The harness's version, and the commit where it runs from a checkout of its own."""
-    checkout = Path(__file__).parents[2]
     commit, changes = "", ""
-    if (checkout / ".git").exists() and shutil.which("git"):
-        commit, changes = _git(checkout, "rev-parse", "HEAD"), _git(checkout, "status", "--porcelain", "-uno")
+    if (CHECKOUT / ".git").exists() and shutil.which("git"):
+        commit, changes = _git(CHECKOUT, "rev-parse", "HEAD"), _git(CHECKOUT, "status", "--porcelain", "-uno")
     return header.Harness(version=__version__, commit=commit, dirty=bool(changes))
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from conformance.run.prepare import target_place
-from conformance.run.prepare_service import unrecorded
-from conformance.target import doubts
-from conformance.target.model import GatewayTarget, ServiceTarget
-from conformance.wire import agent, backend
-from conformance.wire.client import RateLimited, TargetSilent, Wire
-from conformance.wire.exchange import Request
+from gateproof.conformance.run.prepare import target_place
+from gateproof.conformance.run.prepare_service import unrecorded
+from gateproof.conformance.target import doubts
+from gateproof.conformance.target.model import GatewayTarget, ServiceTarget
+from gateproof.conformance.wire import agent, backend
+from gateproof.conformance.wire.client import RateLimited, TargetSilent, Wire
+from gateproof.conformance.wire.exchange import Request
 
 
 def inquire(target: GatewayTarget) -> list[str]:

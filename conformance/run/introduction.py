@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from conformance.service import POINTER, Service, challenges_of
-from conformance.wire.exchange import Exchange
-from conformance.wire.place import parts_of
+from gateproof.conformance.service import POINTER, Service, challenges_of
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.place import parts_of
 
 # A service that listens may have its routes, or its proxy in front, some moments later.
 STARTS_WITHIN_S = 5.0

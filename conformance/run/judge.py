@@ -10,27 +10,37 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
-from conformance import rules
-from conformance.check import Check
-from conformance.claims import Broken, LeftOut, NeverFired, NoOverlap, Tally, Unavailable, Unmet, tallying
-from conformance.generating import KIND as EXAMPLE
-from conformance.needs import first_missing, is_a_part
-from conformance.run.contexts import Context
-from conformance.signin.landing import SignInFailed
-from conformance.target.control import ControlFailed, Unsupported
-from conformance.target.doubts import doubt
-from conformance.target.launch import LaunchFailed
-from conformance.target.model import Target
-from conformance.wire.client import RateLimited, TargetSilent
-from conformance.wire.connections import Unsendable
-from conformance.wire.exchange import Exchange
-from conformance.wire.pace import TooManyAtOnce
-from reports import parts
-from reports.exchanges import Shown
-from reports.redaction import Redactor
-from reports.verdicts import CheckResult, Reason, Verdict
+from gateproof.conformance import rules
+from gateproof.conformance.check import Check
+from gateproof.conformance.claims import (
+    Broken,
+    LeftOut,
+    NeverFired,
+    NoOverlap,
+    Tally,
+    Unavailable,
+    Unmet,
+    tallying,
+)
+from gateproof.conformance.generating import KIND as EXAMPLE
+from gateproof.conformance.needs import first_missing, is_a_part
+from gateproof.conformance.run.contexts import Context
+from gateproof.conformance.signin.landing import SignInFailed
+from gateproof.conformance.target.control import ControlFailed, Unsupported
+from gateproof.conformance.target.doubts import doubt
+from gateproof.conformance.target.launch import LaunchFailed
+from gateproof.conformance.target.model import Target
+from gateproof.conformance.wire.client import RateLimited, TargetSilent
+from gateproof.conformance.wire.connections import Unsendable
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.pace import TooManyAtOnce
+from gateproof.package import ROOT
+from gateproof.reports import parts
+from gateproof.reports.exchanges import Shown
+from gateproof.reports.redaction import Redactor
+from gateproof.reports.verdicts import CheckResult, Reason, Verdict
 
-_PACKAGE = Path(__file__).parents[1]
+_PACKAGE = ROOT / "conformance"
 _IN_A_NAME = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _BROKE_BY = {
     NeverFired: Reason.NEVER_FIRED,

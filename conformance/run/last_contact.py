@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 
-from conformance.run.contexts import Context
-from conformance.run.prepare import some_discovery, target_place
-from conformance.run.prepare_service import service_place
-from conformance.target.model import GatewayTarget, ServiceTarget
-from conformance.wire import agent as agent_wire
-from conformance.wire.client import TargetSilent, Wire
-from conformance.wire.place import Place
+from gateproof.conformance.run.contexts import Context
+from gateproof.conformance.run.prepare import some_discovery, target_place
+from gateproof.conformance.run.prepare_service import service_place
+from gateproof.conformance.target.model import GatewayTarget, ServiceTarget
+from gateproof.conformance.wire import agent as agent_wire
+from gateproof.conformance.wire.client import TargetSilent, Wire
+from gateproof.conformance.wire.place import Place
 
 # It is asked again after these pauses: one answer that got lost is no silence.
 PAUSES_S = (0.0, 2.0, 5.0)

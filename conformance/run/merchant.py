@@ -8,16 +8,16 @@ from contextlib import ExitStack, closing
 from dataclasses import asdict
 from urllib.parse import urlsplit
 
-from conformance.parties import User
-from conformance.run.authority import Authority, Certificate
-from conformance.run.context import MerchantAccess
-from conformance.run.faces import faces
-from conformance.target.model import GatewayTarget
-from conformance.wire.place import Place, origin
-from conformance.wire.secret import Secret
-from fakes.merchant import process
-from fakes.merchant import users as accounts
-from fakes.merchant.config import MerchantConfig, TargetAccess, TlsFiles
+from gateproof.conformance.parties import User
+from gateproof.conformance.run.authority import Authority, Certificate
+from gateproof.conformance.run.context import MerchantAccess
+from gateproof.conformance.run.faces import faces
+from gateproof.conformance.target.model import GatewayTarget
+from gateproof.conformance.wire.place import Place, origin
+from gateproof.conformance.wire.secret import Secret
+from gateproof.fakes.merchant import process
+from gateproof.fakes.merchant import users as accounts
+from gateproof.fakes.merchant.config import MerchantConfig, TargetAccess, TlsFiles
 
 
 class MerchantFailed(Exception):

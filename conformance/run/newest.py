@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.wire import leaks
+from gateproof.conformance.wire import leaks
 
 # Of one kind. A run mints fewer. What is ready takes 40 kB of memory each: a campaign makes do with less.
 MOST, MOST_IN_A_CAMPAIGN = 3000, 500

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reports.baseline import Entry
+from gateproof.reports.baseline import Entry
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

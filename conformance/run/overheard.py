@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from conformance.target.control import CommandControl, HttpControl
+from gateproof.conformance.target.control import CommandControl, HttpControl
 
 
 class Overheard:

@@ -11,17 +11,17 @@ from typing import Any
 
 import pytest
 
-from conformance import plugin
-from conformance.checks import index, place
-from conformance.plugin import CONTEXT, INTERRUPTION, PLAN, SURVEY
-from conformance.run.contexts import Context
-from conformance.run.interruption import Interruption
-from conformance.run.plan import Plan
-from conformance.run.received import Survey
-from conformance.run.service_context import ServiceContext
-from conformance.run.service_share import share_of
-from reports.verdicts import CheckResult, Reason, Verdict
-from reports.wireform import check_result_from_dict
+from gateproof.conformance import plugin
+from gateproof.conformance.checks import index, place
+from gateproof.conformance.plugin import CONTEXT, INTERRUPTION, PLAN, SURVEY
+from gateproof.conformance.run.contexts import Context
+from gateproof.conformance.run.interruption import Interruption
+from gateproof.conformance.run.plan import Plan
+from gateproof.conformance.run.received import Survey
+from gateproof.conformance.run.service_context import ServiceContext
+from gateproof.conformance.run.service_share import share_of
+from gateproof.reports.verdicts import CheckResult, Reason, Verdict
+from gateproof.reports.wireform import check_result_from_dict
 
 # What pytest offers besides running tests, none of which a run wants: its output, its caches, its captures.
 _WITHOUT = (

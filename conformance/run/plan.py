@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from conformance.check import Check
-from conformance.checks import homes, races
-from conformance.needs import touches_whole_target
+from gateproof.conformance.check import Check
+from gateproof.conformance.checks import homes, races
+from gateproof.conformance.needs import touches_whole_target
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -13,29 +13,29 @@ from pathlib import Path
 from typing import Generic, TypeVar
 from urllib.parse import urlsplit
 
-from conformance.parties import User
-from conformance.run.agent_context import AgentContext
-from conformance.run.authority import Authority
-from conformance.run.capabilities import Offer, capabilities
-from conformance.run.context import MerchantAccess, RunContext
-from conformance.run.embedded import PORT_TAKEN, Embedded, embedded_gateway
-from conformance.run.merchant import MerchantFailed, start_merchant
-from conformance.run.service_context import ServiceContext
-from conformance.target import actions, model
-from conformance.target.connect import connect_control
-from conformance.target.control import ControlFailed, Described
-from conformance.target.doubts import unreachable
-from conformance.target.launch import LaunchFailed, Running, launch
-from conformance.target.model import GatewayTarget, Launch
-from conformance.target.readiness import any_answers
-from conformance.wire import agent as agent_wire
-from conformance.wire.client import RateLimited, Wire
-from conformance.wire.connections import DISTRUSTED
-from conformance.wire.exchange import Exchange
-from conformance.wire.keyring import Keyring
-from conformance.wire.place import Place, origin
-from conformance.wire.secret import Secret
-from fakes.merchant import users as merchant_users
+from gateproof.conformance.parties import User
+from gateproof.conformance.run.agent_context import AgentContext
+from gateproof.conformance.run.authority import Authority
+from gateproof.conformance.run.capabilities import Offer, capabilities
+from gateproof.conformance.run.context import MerchantAccess, RunContext
+from gateproof.conformance.run.embedded import PORT_TAKEN, Embedded, embedded_gateway
+from gateproof.conformance.run.merchant import MerchantFailed, start_merchant
+from gateproof.conformance.run.service_context import ServiceContext
+from gateproof.conformance.target import actions, model
+from gateproof.conformance.target.connect import connect_control
+from gateproof.conformance.target.control import ControlFailed, Described
+from gateproof.conformance.target.doubts import unreachable
+from gateproof.conformance.target.launch import LaunchFailed, Running, launch
+from gateproof.conformance.target.model import GatewayTarget, Launch
+from gateproof.conformance.target.readiness import any_answers
+from gateproof.conformance.wire import agent as agent_wire
+from gateproof.conformance.wire.client import RateLimited, Wire
+from gateproof.conformance.wire.connections import DISTRUSTED
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.keyring import Keyring
+from gateproof.conformance.wire.place import Place, origin
+from gateproof.conformance.wire.secret import Secret
+from gateproof.fakes.merchant import users as merchant_users
 
 _LAUNCH_TRIES = 3
 # What whoever runs gateproof has in the environment, and a target that was launched may print.

@@ -9,13 +9,13 @@ from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from conformance.run.agent_context import AgentContext
-from conformance.run.agent_world import GOOD, Certificates
-from conformance.run.authority import Authority, Certificate
-from conformance.run.embedded import Embedded, embedded_agent
-from conformance.run.prepare import CannotRun, Prepared
-from conformance.target.model import AgentTarget, Launch
-from conformance.vocabulary import NEEDS
+from gateproof.conformance.run.agent_context import AgentContext
+from gateproof.conformance.run.agent_world import GOOD, Certificates
+from gateproof.conformance.run.authority import Authority, Certificate
+from gateproof.conformance.run.embedded import Embedded, embedded_agent
+from gateproof.conformance.run.prepare import CannotRun, Prepared
+from gateproof.conformance.target.model import AgentTarget, Launch
+from gateproof.conformance.vocabulary import NEEDS
 
 _OFFERED = frozenset({"examples", "faults", "logs:output"})
 # What is wrong with a certificate, in the words of a report.

@@ -10,22 +10,22 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from conformance.run.authority import Authority
-from conformance.run.embedded import Embedded, embedded_service
-from conformance.run.introduction import Introduction, introduced
-from conformance.run.prepare import CannotRun, Distrusted, Prepared, launched
-from conformance.run.service_context import ServiceContext
-from conformance.run.service_world import ServiceWorld, environment, kept_folder, set_up, settings
-from conformance.service import Service
-from conformance.target.doubts import unreachable
-from conformance.target.launch import LaunchFailed, Running
-from conformance.target.model import ServiceTarget, World
-from conformance.target.readiness import any_answers
-from conformance.vocabulary import NEEDS
-from conformance.wire.client import RateLimited, Wire
-from conformance.wire.connections import DISTRUSTED
-from conformance.wire.keyring import Keyring
-from conformance.wire.place import Place, origin
+from gateproof.conformance.run.authority import Authority
+from gateproof.conformance.run.embedded import Embedded, embedded_service
+from gateproof.conformance.run.introduction import Introduction, introduced
+from gateproof.conformance.run.prepare import CannotRun, Distrusted, Prepared, launched
+from gateproof.conformance.run.service_context import ServiceContext
+from gateproof.conformance.run.service_world import ServiceWorld, environment, kept_folder, set_up, settings
+from gateproof.conformance.service import Service
+from gateproof.conformance.target.doubts import unreachable
+from gateproof.conformance.target.launch import LaunchFailed, Running
+from gateproof.conformance.target.model import ServiceTarget, World
+from gateproof.conformance.target.readiness import any_answers
+from gateproof.conformance.vocabulary import NEEDS
+from gateproof.conformance.wire.client import RateLimited, Wire
+from gateproof.conformance.wire.connections import DISTRUSTED
+from gateproof.conformance.wire.keyring import Keyring
+from gateproof.conformance.wire.place import Place, origin
 
 METADATA_PATH = "/.well-known/oauth-protected-resource"
 # An operator's service has credentials of its own in hand, which nobody here could know and mask.

@@ -17,15 +17,16 @@ from multiprocessing.connection import Connection, wait
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from conformance import __version__, rules
-from conformance.checks import index
-from conformance.proven import SCHEMA as PROVEN
-from conformance.proven import proven
-from conformance.run import sources
-from conformance.run.garbage import collect_seldom
-from conformance.run.scope import Effort, longest_first
-from conformance.run.subjects import Subject
-from conformance.run.trials import NO_OVERLAP, Trial, attempt
+from gateproof import __version__
+from gateproof.conformance import rules
+from gateproof.conformance.checks import index
+from gateproof.conformance.proven import SCHEMA as PROVEN
+from gateproof.conformance.proven import proven
+from gateproof.conformance.run import sources
+from gateproof.conformance.run.garbage import collect_seldom
+from gateproof.conformance.run.scope import Effort, longest_first
+from gateproof.conformance.run.subjects import Subject
+from gateproof.conformance.run.trials import NO_OVERLAP, Trial, attempt
 
 SCHEMA = "gateproof/proof/1"
 # Of what saw a defect, so many checks of its right rule are kept for a quick proof.

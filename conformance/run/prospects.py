@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from conformance.check import Check
-from conformance.rules import Rule, unmet
+from gateproof.conformance.check import Check
+from gateproof.conformance.rules import Rule, unmet
 
 Checks = Mapping[str, Sequence[Check]]
 

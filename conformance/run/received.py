@@ -11,15 +11,15 @@ from itertools import chain
 from typing import Any, Protocol
 from urllib.parse import unquote_plus
 
-from conformance.claims import repeat_with
-from conformance.run.newest import MOST, Newest
-from conformance.target.model import GatewayTarget
-from conformance.wire import leaks
-from conformance.wire.exchange import Answer, Exchange, Request
-from conformance.wire.place import origin
-from conformance.wire.shared_runs import apart
-from fakes.merchant.records import Kind, MintedToken
-from reports.repeats import RUN
+from gateproof.conformance.claims import repeat_with
+from gateproof.conformance.run.newest import MOST, Newest
+from gateproof.conformance.target.model import GatewayTarget
+from gateproof.conformance.wire import leaks
+from gateproof.conformance.wire.exchange import Answer, Exchange, Request
+from gateproof.conformance.wire.place import origin
+from gateproof.conformance.wire.shared_runs import apart
+from gateproof.fakes.merchant.records import Kind, MintedToken
+from gateproof.reports.repeats import RUN
 
 MERCHANT_KINDS = {"refresh_token": "merchant_refresh_token", "access_token": "merchant_access_token"}
 # How many characters of a log there were to be searched.

@@ -6,12 +6,12 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from conformance.run.service_world import USERS, ServiceWorld
-from conformance.service import Service
-from conformance.wire.client import RATE_LIMIT_BUDGET_S, RateLimited, asked_to_wait
-from conformance.wire.exchange import Exchange
-from fakes.gateway.journal import Call
-from fakes.gateway.script import Endpoint
+from gateproof.conformance.run.service_world import USERS, ServiceWorld
+from gateproof.conformance.service import Service
+from gateproof.conformance.wire.client import RATE_LIMIT_BUDGET_S, RateLimited, asked_to_wait
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.fakes.gateway.journal import Call
+from gateproof.fakes.gateway.script import Endpoint
 
 # Circuit breakers stay open for up to a minute, as they come.
 RECOVERS_WITHIN_S = 70.0

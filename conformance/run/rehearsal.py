@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from conformance.claims import Broken, LeftOut, Unavailable, Unmet
-from conformance.run.bench import Bench
-from conformance.run.context import RunContext
-from conformance.signin.landing import SignInFailed
-from conformance.signin.walking import SCRIPTED
-from conformance.target.control import ControlFailed, Unsupported
-from conformance.wire.client import RateLimited, TargetSilent
+from gateproof.conformance.claims import Broken, LeftOut, Unavailable, Unmet
+from gateproof.conformance.run.bench import Bench
+from gateproof.conformance.run.context import RunContext
+from gateproof.conformance.signin.landing import SignInFailed
+from gateproof.conformance.signin.walking import SCRIPTED
+from gateproof.conformance.target.control import ControlFailed, Unsupported
+from gateproof.conformance.wire.client import RateLimited, TargetSilent
 
 _SAYS_NOTHING = (Broken, LeftOut, Unavailable, Unmet, ControlFailed, Unsupported, RateLimited, TargetSilent)
 

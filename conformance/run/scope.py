@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
-from conformance import rules
-from conformance.check import Check
-from conformance.checks import index, races
-from conformance.proven import proven
-from conformance.run.subjects import Subject
+from gateproof.conformance import rules
+from gateproof.conformance.check import Check
+from gateproof.conformance.checks import index, races
+from gateproof.conformance.proven import proven
+from gateproof.conformance.run.subjects import Subject
 
 # The walk through all that a role is for: whatever a defect breaks, this shows whether it breaks everything.
 SMOKE = {

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from conformance.run.prepare_service import metadata_url, service_place
-from conformance.run.recovery import calm
-from conformance.run.service_context import ServiceContext
-from conformance.run.service_received import ServiceReceived
-from conformance.run.service_sessions import OpenSessions
-from conformance.run.service_world import ServiceWorld
-from conformance.service import Service
-from conformance.wire.client import Wire
-from conformance.wire.exchange import Exchange
-from conformance.wire.keyring import Keyring
-from conformance.wire.secret import Secret
-from conformance.wire.show import mention
-from conformance.wire.show import show as show_in_full
-from reports.exchanges import Shown
-from reports.redaction import Redactor
+from gateproof.conformance.run.prepare_service import metadata_url, service_place
+from gateproof.conformance.run.recovery import calm
+from gateproof.conformance.run.service_context import ServiceContext
+from gateproof.conformance.run.service_received import ServiceReceived
+from gateproof.conformance.run.service_sessions import OpenSessions
+from gateproof.conformance.run.service_world import ServiceWorld
+from gateproof.conformance.service import Service
+from gateproof.conformance.wire.client import Wire
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.keyring import Keyring
+from gateproof.conformance.wire.secret import Secret
+from gateproof.conformance.wire.show import mention
+from gateproof.conformance.wire.show import show as show_in_full
+from gateproof.reports.exchanges import Shown
+from gateproof.reports.redaction import Redactor
 
 # A service in trouble is given longer than a request: how long it takes is what a rule is about.
 _PATIENCE_S = 63.0

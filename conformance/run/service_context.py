@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from conformance.campaign import Campaign
-from conformance.run.embedded import Embedded
-from conformance.run.service_world import ServiceWorld
-from conformance.target.model import ServiceTarget
-from conformance.wire.exchange import Exchange
-from conformance.wire.pace import Pace
+from gateproof.conformance.campaign import Campaign
+from gateproof.conformance.run.embedded import Embedded
+from gateproof.conformance.run.service_world import ServiceWorld
+from gateproof.conformance.target.model import ServiceTarget
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.pace import Pace
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from conformance.faults.byte_proxy import ByteProxy, byte_proxy
-from conformance.run.authority import Certificate
-from fakes.door import Door
-from fakes.gateway.running import Loop
-from fakes.gateway.script import Endpoint
-from fakes.serving import server_tls
+from gateproof.conformance.faults.byte_proxy import ByteProxy, byte_proxy
+from gateproof.conformance.run.authority import Certificate
+from gateproof.fakes.door import Door
+from gateproof.fakes.gateway.running import Loop
+from gateproof.fakes.gateway.script import Endpoint
+from gateproof.fakes.serving import server_tls
 
 # HTTP where TLS is expected.
 PLAIN = "plain"

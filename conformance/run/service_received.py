@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from conformance.run.received import LOGGED, Leak, Survey
-from conformance.run.service_world import ServiceWorld
-from conformance.wire import leaks
-from conformance.wire.exchange import Exchange
-from conformance.wire.leak_places import place_in_body
+from gateproof.conformance.run.received import LOGGED, Leak, Survey
+from gateproof.conformance.run.service_world import ServiceWorld
+from gateproof.conformance.wire import leaks
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.leak_places import place_in_body
 
 MERCHANT_TOKEN, PROXY_TOKEN = "merchant_access_token", "proxy_token"
 # A service that leaks in every answer is known by the first ones; another kind may come later.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from conformance.run.service_world import ServiceWorld
-from conformance.wire import jose, mcp
-from conformance.wire.exchange import Exchange, Request
-from conformance.wire.keyring import Keyring
-from conformance.wire.secret import Secret
+from gateproof.conformance.run.service_world import ServiceWorld
+from gateproof.conformance.wire import jose, mcp
+from gateproof.conformance.wire.exchange import Exchange, Request
+from gateproof.conformance.wire.keyring import Keyring
+from gateproof.conformance.wire.secret import Secret
 
 # A connection may have been lost meanwhile; so many in a row were not.
 _MOST_UNENDED = 3

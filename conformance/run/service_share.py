@@ -9,9 +9,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from conformance.run.embedded import Embedded
-from conformance.run.prepare_service import prepare_service
-from conformance.run.service_context import ServiceContext
+from gateproof.conformance.run.embedded import Embedded
+from gateproof.conformance.run.prepare_service import prepare_service
+from gateproof.conformance.run.service_context import ServiceContext
 
 # What belongs to one copy, and to one process.
 _OWN = {"target", "world", "first_metadata", "embedded"}

@@ -17,21 +17,21 @@ from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp
 
-from conformance.run.authority import Authority, Certificate, is_for
-from conformance.run.faces import OF_THE_AUTHORITY, faces
-from conformance.run.ports import kept_port
-from conformance.run.service_doors import ServiceDoors
-from conformance.target.model import Address, ServiceTarget, World
-from conformance.wire.exchange import Exchange
-from conformance.wire.secret import Secret
-from fakes.door import Door
-from fakes.gateway.application import application, base_routes, core_routes, merchant_routes
-from fakes.gateway.gateway import Addresses, ScriptedGateway, Setup
-from fakes.gateway.journal import Journal
-from fakes.gateway.keys import kept_key, new_key
-from fakes.gateway.running import Loop
-from fakes.gateway.script import Script
-from fakes.serving import Listener, listen, server_tls
+from gateproof.conformance.run.authority import Authority, Certificate, is_for
+from gateproof.conformance.run.faces import OF_THE_AUTHORITY, faces
+from gateproof.conformance.run.ports import kept_port
+from gateproof.conformance.run.service_doors import ServiceDoors
+from gateproof.conformance.target.model import Address, ServiceTarget, World
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.secret import Secret
+from gateproof.fakes.door import Door
+from gateproof.fakes.gateway.application import application, base_routes, core_routes, merchant_routes
+from gateproof.fakes.gateway.gateway import Addresses, ScriptedGateway, Setup
+from gateproof.fakes.gateway.journal import Journal
+from gateproof.fakes.gateway.keys import kept_key, new_key
+from gateproof.fakes.gateway.running import Loop
+from gateproof.fakes.gateway.script import Script
+from gateproof.fakes.serving import Listener, listen, server_tls
 
 # Whoever takes it for a URL is tempted to tidy it up.
 INDICATOR = "https://API.merchant.example:443/v1/./%7Eorders"

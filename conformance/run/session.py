@@ -11,26 +11,26 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from conformance.campaign import Campaign, share_s
-from conformance.checks import index
-from conformance.rules import Rule
-from conformance.run.context import RunContext
-from conformance.run.contexts import AnyPrepared, Context
-from conformance.run.embedded import Embedded
-from conformance.run.identity import header_of
-from conformance.run.last_contact import silence
-from conformance.run.options import RunOptions
-from conformance.run.plan import Plan
-from conformance.run.prepare import CannotRun, Distrusted, Stage, prepare
-from conformance.run.prepare_agent import prepare_agent
-from conformance.run.prepare_service import prepare_service
-from conformance.run.stopping import terminated_as_interrupted
-from conformance.target.model import AgentTarget, ServiceTarget, Target
-from conformance.wire.pace import Pace
-from reports import leaks
-from reports.evidence import EvidenceWriter, LeakFound
-from reports.record import FILE, read, result_of
-from reports.verdicts import CheckResult, RunResult, Verdict, deciding_levels, many
+from gateproof.conformance.campaign import Campaign, share_s
+from gateproof.conformance.checks import index
+from gateproof.conformance.rules import Rule
+from gateproof.conformance.run.context import RunContext
+from gateproof.conformance.run.contexts import AnyPrepared, Context
+from gateproof.conformance.run.embedded import Embedded
+from gateproof.conformance.run.identity import header_of
+from gateproof.conformance.run.last_contact import silence
+from gateproof.conformance.run.options import RunOptions
+from gateproof.conformance.run.plan import Plan
+from gateproof.conformance.run.prepare import CannotRun, Distrusted, Stage, prepare
+from gateproof.conformance.run.prepare_agent import prepare_agent
+from gateproof.conformance.run.prepare_service import prepare_service
+from gateproof.conformance.run.stopping import terminated_as_interrupted
+from gateproof.conformance.target.model import AgentTarget, ServiceTarget, Target
+from gateproof.conformance.wire.pace import Pace
+from gateproof.reports import leaks
+from gateproof.reports.evidence import EvidenceWriter, LeakFound
+from gateproof.reports.record import FILE, read, result_of
+from gateproof.reports.verdicts import CheckResult, RunResult, Verdict, deciding_levels, many
 
 Sink = Callable[[CheckResult], None]
 USUAL_SEED = 7
@@ -159,9 +159,9 @@ class _Run:
 
     def _phases(self, context: Context, writer: EvidenceWriter, rules: Container[str]) -> None:
         # pytest loads when it is needed.
-        from conformance.run.afterwards import conclude  # noqa: PLC0415
-        from conformance.run.phases import PhaseFailed, run_phase  # noqa: PLC0415
-        from conformance.run.received import Survey  # noqa: PLC0415
+        from gateproof.conformance.run.afterwards import conclude  # noqa: PLC0415
+        from gateproof.conformance.run.phases import PhaseFailed, run_phase  # noqa: PLC0415
+        from gateproof.conformance.run.received import Survey  # noqa: PLC0415
 
         def note(result: CheckResult) -> None:
             try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import secrets
-import sys
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack, closing
@@ -12,18 +11,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from conformance.run.authority import Authority
-from conformance.run.context import MerchantAccess
-from conformance.run.embedded import Embedded, OpenConsole
-from conformance.run.ports import free_ports
-from conformance.run.prepare import CannotRun, launched, started
-from conformance.target import actions
-from conformance.target.connect import connect_control
-from conformance.target.control import ControlPlane
-from conformance.target.launch import Running
-from conformance.target.model import AgentPolicy, GatewayTarget, Launch
-from conformance.target.readiness import any_answers
-from conformance.wire.secret import Secret
+from gateproof.conformance.run.authority import Authority
+from gateproof.conformance.run.context import MerchantAccess
+from gateproof.conformance.run.embedded import Embedded, OpenConsole
+from gateproof.conformance.run.ports import free_ports
+from gateproof.conformance.run.prepare import CannotRun, launched, started
+from gateproof.conformance.target import actions
+from gateproof.conformance.target.connect import connect_control
+from gateproof.conformance.target.control import ControlPlane
+from gateproof.conformance.target.launch import Running
+from gateproof.conformance.target.model import AgentPolicy, GatewayTarget, Launch
+from gateproof.conformance.target.readiness import any_answers
+from gateproof.conformance.wire.secret import Secret
+from gateproof.package import PYTHON_MODULE
 
 SCOPES = ("orders:read",)
 OPERATOR = "operator"
@@ -208,7 +208,7 @@ def _service(
     }
     metadata_url = f"{service_url}/.well-known/oauth-protected-resource"
     spec = Launch(
-        command=(sys.executable, "-m", "reference.service", "--exit-with-stdin"),
+        command=(*PYTHON_MODULE, "gateproof.reference.service", "--exit-with-stdin"),
         cwd=folder,
         ready_url=metadata_url,
         env=environment,
@@ -244,7 +244,7 @@ def _playground(
         "GATEPROOF_TLS_KEY_FILE": str(certificate.key_file),
     }
     spec = Launch(
-        command=(sys.executable, "-m", "reference.playground", "--exit-with-stdin"),
+        command=(*PYTHON_MODULE, "gateproof.reference.playground", "--exit-with-stdin"),
         cwd=folder,
         ready_url=url,
         env=environment,

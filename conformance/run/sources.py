@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from conformance.run.subjects import Subject
+from gateproof.conformance.run.subjects import Subject
 
 _CHECKOUT = Path(__file__).parents[2]
 _PACKAGES = ("conformance", "fakes", "reference", "reports")

@@ -6,10 +6,10 @@ import json
 import os
 import select
 import subprocess
-import sys
 from contextlib import ExitStack, suppress
 
-_PLAIN = (sys.executable, "-m")
+from gateproof.package import PYTHON_MODULE
+
 _READY_S = 30.0
 _END_S = 5.0
 
@@ -23,16 +23,16 @@ class Standby:
 
     def __init__(self, stack: ExitStack) -> None:
         self._process = _start(stack) if hasattr(os, "fork") else None
-        self._command = _said(self._process) if self._process is not None else _PLAIN
+        self._command = _said(self._process) if self._process is not None else PYTHON_MODULE
 
     def runner(self) -> tuple[str, ...]:
         gone = self._process is None or self._process.poll() is not None
-        return _PLAIN if gone else self._command
+        return PYTHON_MODULE if gone else self._command
 
 
 def _start(stack: ExitStack) -> subprocess.Popen[bytes]:
     process = subprocess.Popen(
-        [*_PLAIN, "reference.standby"],
+        [*PYTHON_MODULE, "gateproof.reference.standby"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         # Ctrl-C is for whoever started it, who then ends it.
@@ -46,7 +46,7 @@ def _said(process: subprocess.Popen[bytes]) -> tuple[str, ...]:
     assert process.stdout is not None  # noqa: S101 - a pipe was asked for
     ready, _, _ = select.select([process.stdout], [], [], _READY_S)
     line = process.stdout.readline() if ready else b""
-    return tuple(json.loads(line)) if line else _PLAIN
+    return tuple(json.loads(line)) if line else PYTHON_MODULE
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -10,15 +10,15 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
-from conformance.checks import index
-from conformance.generating import KIND as EXAMPLE
-from conformance.histories.machine import KIND as HISTORY
-from conformance.histories.steps import NotAHistory, from_json
-from conformance.run.options import RunOptions
-from conformance.run.stored_race import KIND as RACE
-from conformance.run.stored_race import NoRace, stored_race
-from reports import record
-from reports.repeats import SCHEMA, failures, selected, without_selection
+from gateproof.conformance.checks import index
+from gateproof.conformance.generating import KIND as EXAMPLE
+from gateproof.conformance.histories.machine import KIND as HISTORY
+from gateproof.conformance.histories.steps import NotAHistory, from_json
+from gateproof.conformance.run.options import RunOptions
+from gateproof.conformance.run.stored_race import KIND as RACE
+from gateproof.conformance.run.stored_race import NoRace, stored_race
+from gateproof.reports import record
+from gateproof.reports.repeats import SCHEMA, failures, selected, without_selection
 
 _BY_NAME = "check"
 _LARGEST = 16 * 1024 * 1024

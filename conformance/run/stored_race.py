@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from conformance.checks import races
-from conformance.racing import examples_for
+from gateproof.conformance.checks import races
+from gateproof.conformance.racing import examples_for
 
 KIND = "race"
 ROLES = ("gateway", "service")

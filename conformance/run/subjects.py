@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import random
 import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, Literal
 
+from gateproof.package import PYTHON_MODULE
+
 _KINDS: dict[Literal["defect", "variant"], str] = {
-    "defect": "reference.defects",
-    "variant": "reference.variants",
+    "defect": "gateproof.reference.defects",
+    "variant": "gateproof.reference.variants",
 }
 MOST_IN_A_COMBINATION = 6
 
@@ -37,7 +38,7 @@ class Subject:
     decides: frozenset[str] = frozenset()
     operation: Literal["http", "mcp"] = "http"
 
-    def program(self, role: str, runner: Sequence[str] = (sys.executable, "-m")) -> tuple[str, ...]:
+    def program(self, role: str, runner: Sequence[str] = PYTHON_MODULE) -> tuple[str, ...]:
         """The command that starts it, up to the arguments that the honest reference takes too."""
         return (*runner, _KINDS[self.kind], role, self.name)
 
@@ -83,7 +84,7 @@ def combinations(variants: Sequence[Subject], count: int, seed: int) -> list[Sub
 
 
 def _listed(kind: Literal["defect", "variant"], role: str) -> list[dict[str, Any]]:
-    command = [sys.executable, "-m", _KINDS[kind], role, "--list"]
+    command = [*PYTHON_MODULE, _KINDS[kind], role, "--list"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     if done.returncode != 0:
         raise NoRegistry(f"{_KINDS[kind]} {role} --list ended with exit code {done.returncode}")

@@ -12,15 +12,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from conformance.run.embedded import Embedded
-from conformance.run.options import RunOptions
-from conformance.run.prepare import Stage, set_stage
-from conformance.run.scope import Effort, checks_for, in_passing, rules_of
-from conformance.run.session import carry_out
-from conformance.run.standby import Standby
-from conformance.run.subjects import Subject
-from fakes.merchant.admin import MerchantAdminError
-from reports.verdicts import Reason, RuleResult, RunResult, Verdict
+from gateproof.conformance.run.embedded import Embedded
+from gateproof.conformance.run.options import RunOptions
+from gateproof.conformance.run.prepare import Stage, set_stage
+from gateproof.conformance.run.scope import Effort, checks_for, in_passing, rules_of
+from gateproof.conformance.run.session import carry_out
+from gateproof.conformance.run.standby import Standby
+from gateproof.conformance.run.subjects import Subject
+from gateproof.fakes.merchant.admin import MerchantAdminError
+from gateproof.reports.verdicts import Reason, RuleResult, RunResult, Verdict
 
 # Far below what a merchant keeps in mind: what it forgot, checks ask it for in vain.
 _MOST_MINTED = 20_000

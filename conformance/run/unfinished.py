@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from conformance.run import sources
-from conformance.run.scope import Effort
-from conformance.run.subjects import Subject
-from conformance.run.trials import NO_OVERLAP, UNDECLARED, Trial
+from gateproof.conformance.run import sources
+from gateproof.conformance.run.scope import Effort
+from gateproof.conformance.run.subjects import Subject
+from gateproof.conformance.run.trials import NO_OVERLAP, UNDECLARED, Trial
 
 
 class NotTheSame(ValueError):

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.signin.chromium.finding import missing
-from conformance.signin.command import CommandSignIn
-from conformance.signin.control import ControlSignIn
-from conformance.signin.forms import FormsSignIn
-from conformance.signin.manual import ManualSignIn
-from conformance.target.errors import TargetError
+from gateproof.conformance.signin.chromium.finding import missing
+from gateproof.conformance.signin.command import CommandSignIn
+from gateproof.conformance.signin.control import ControlSignIn
+from gateproof.conformance.signin.forms import FormsSignIn
+from gateproof.conformance.signin.manual import ManualSignIn
+from gateproof.conformance.target.errors import TargetError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conformance.signin.browser import Send
-    from conformance.signin.landing import SignIn
-    from conformance.signin.picturing import Picturing
-    from conformance.target.control import ControlPlane
-    from conformance.target.model import GatewayTarget
+    from gateproof.conformance.signin.browser import Send
+    from gateproof.conformance.signin.landing import SignIn
+    from gateproof.conformance.signin.picturing import Picturing
+    from gateproof.conformance.target.control import ControlPlane
+    from gateproof.conformance.target.model import GatewayTarget
 
 __all__ = ["check_usable", "make"]
 
@@ -38,7 +38,7 @@ def make(
             return FormsSignIn(send=send, may_visit=may_visit, steps=how.steps)
         case "chromium":
             # Playwright is no part of every environment, and is asked for where it is wanted.
-            from conformance.signin.chromium.sign_in import ChromiumSignIn  # noqa: PLC0415
+            from gateproof.conformance.signin.chromium.sign_in import ChromiumSignIn  # noqa: PLC0415
 
             return ChromiumSignIn(send=send, may_visit=may_visit, steps=how.steps, picturing=picturing)
         case "control" if control is not None:

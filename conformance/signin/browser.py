@@ -7,19 +7,19 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from conformance.signin.addresses import is_web, resolve, same_origin, without_query
-from conformance.signin.cookies import Jar
-from conformance.signin.markup import read_page
-from conformance.signin.page import Page
-from conformance.signin.referrer import origin_header, referer
-from conformance.signin.submission import Submission, submit
-from conformance.wire.exchange import Request
+from gateproof.conformance.signin.addresses import is_web, resolve, same_origin, without_query
+from gateproof.conformance.signin.cookies import Jar
+from gateproof.conformance.signin.markup import read_page
+from gateproof.conformance.signin.page import Page
+from gateproof.conformance.signin.referrer import origin_header, referer
+from gateproof.conformance.signin.submission import Submission, submit
+from gateproof.conformance.wire.exchange import Request
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conformance.signin.page import Button, Form, Refresh
-    from conformance.wire.exchange import Answer, Exchange
+    from gateproof.conformance.signin.page import Button, Form, Refresh
+    from gateproof.conformance.wire.exchange import Answer, Exchange
 
 MOST_REDIRECTS = 20
 # How long pages are waited for in a row, and such as were waited for in vain; and how long one at most.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.signin.landing import Landing, SignInRequest, landing_at
-from conformance.target import actions
+from gateproof.conformance.signin.landing import Landing, SignInRequest, landing_at
+from gateproof.conformance.target import actions
 
 if TYPE_CHECKING:
-    from conformance.target.control import ControlPlane
+    from gateproof.conformance.target.control import ControlPlane
 
 
 class ControlSignIn:

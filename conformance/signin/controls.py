@@ -6,9 +6,9 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from conformance.signin.addresses import resolve
-from conformance.signin.numbering import ancestors, attributes_of, text_of, words_of
-from conformance.signin.page import Button, Field
+from gateproof.conformance.signin.addresses import resolve
+from gateproof.conformance.signin.numbering import ancestors, attributes_of, text_of, words_of
+from gateproof.conformance.signin.page import Button, Field
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,13 +7,13 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
-from conformance.signin.page import LINK, Button, Form
+from gateproof.conformance.signin.page import LINK, Button, Form
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from conformance.parties import User
-    from conformance.signin.page import Field, Page
+    from gateproof.conformance.parties import User
+    from gateproof.conformance.signin.page import Field, Page
 
 Reading = Literal["approve", "deny", "go", ""]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from conformance.signin.addresses import lands_on
-from conformance.signin.browser import Browser, Send, Waiting
-from conformance.signin.walking import MOST_PAGES, PageSignIn
+from gateproof.conformance.signin.addresses import lands_on
+from gateproof.conformance.signin.browser import Browser, Send, Waiting
+from gateproof.conformance.signin.walking import MOST_PAGES, PageSignIn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conformance.target.model import Step
+    from gateproof.conformance.target.model import Step
 
 __all__ = ["MOST_PAGES", "FormsSignIn"]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from conformance.signin.filling import choose_button, reading_of
+from gateproof.conformance.signin.filling import choose_button, reading_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from conformance.parties import User
-    from conformance.signin.page import Button, Field, Form, Page
-    from conformance.target.model import Step
+    from gateproof.conformance.parties import User
+    from gateproof.conformance.signin.page import Button, Field, Form, Page
+    from gateproof.conformance.target.model import Step
 
 _BOXES = {"checkbox", "radio"}
 

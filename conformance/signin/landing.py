@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from conformance.signin.addresses import lands_on
+from gateproof.conformance.signin.addresses import lands_on
 
 if TYPE_CHECKING:
-    from conformance.parties import User
+    from gateproof.conformance.parties import User
 
 
 class SignInFailed(Exception):

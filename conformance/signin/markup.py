@@ -8,18 +8,31 @@ from typing import TYPE_CHECKING
 
 from selectolax.lexbor import LexborHTMLParser
 
-from conformance.signin.addresses import resolve
-from conformance.signin.controls import ENCTYPES, FORM_URLENCODED, action_of, is_unseen, read_control
-from conformance.signin.numbering import ancestors, attributes_of, in_order, numbered, unnumbered, words_of
-from conformance.signin.page import Button, Field, Form, Link, Page, Refresh
-from conformance.signin.referrer import policy_in
+from gateproof.conformance.signin.addresses import resolve
+from gateproof.conformance.signin.controls import (
+    ENCTYPES,
+    FORM_URLENCODED,
+    action_of,
+    is_unseen,
+    read_control,
+)
+from gateproof.conformance.signin.numbering import (
+    ancestors,
+    attributes_of,
+    in_order,
+    numbered,
+    unnumbered,
+    words_of,
+)
+from gateproof.conformance.signin.page import Button, Field, Form, Link, Page, Refresh
+from gateproof.conformance.signin.referrer import policy_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from selectolax.lexbor import LexborNode
 
-    from conformance.wire.exchange import Answer
+    from gateproof.conformance.wire.exchange import Answer
 
 _LONGEST_TEXT = 20_000
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from conformance.signin.addresses import same_origin
+from gateproof.conformance.signin.addresses import same_origin
 
 _DEFAULT = "strict-origin-when-cross-origin"
 # What each policy tells: to its own origin, to another one, and from https to plain http.

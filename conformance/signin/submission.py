@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from conformance.signin.page import LINK, Field
+from gateproof.conformance.signin.page import LINK, Field
 
 if TYPE_CHECKING:
-    from conformance.signin.page import Button, Form
+    from gateproof.conformance.signin.page import Button, Form
 
 Entries = list[tuple[str, str, bool]]
 

@@ -7,19 +7,26 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, Self
 
-from conformance.signin.addresses import lands_on, without_query
-from conformance.signin.browser import Away, Lost, View
-from conformance.signin.filling import asks_password, asks_who, choose_form, fill, link_forms, reading_of
-from conformance.signin.hints import apply_hints
-from conformance.signin.landing import Landing, SignInRequest
-from conformance.signin.page import Page
-from conformance.signin.submission import said
+from gateproof.conformance.signin.addresses import lands_on, without_query
+from gateproof.conformance.signin.browser import Away, Lost, View
+from gateproof.conformance.signin.filling import (
+    asks_password,
+    asks_who,
+    choose_form,
+    fill,
+    link_forms,
+    reading_of,
+)
+from gateproof.conformance.signin.hints import apply_hints
+from gateproof.conformance.signin.landing import Landing, SignInRequest
+from gateproof.conformance.signin.page import Page
+from gateproof.conformance.signin.submission import said
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from conformance.signin.page import Button, Field, Form
-    from conformance.target.model import Step
+    from gateproof.conformance.signin.page import Button, Field, Form
+    from gateproof.conformance.target.model import Step
 
 MOST_PAGES = 12
 # The same question may come again once, after a session that ended meanwhile; a third time it is a refusal.

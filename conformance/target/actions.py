@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from conformance.target.control import ControlFailed, ControlPlane, Described, Unsupported
-from conformance.wire.secret import Secret
+from gateproof.conformance.target.control import ControlFailed, ControlPlane, Described, Unsupported
+from gateproof.conformance.wire.secret import Secret
 
 if TYPE_CHECKING:
-    from conformance.target.model import AgentPolicy
+    from gateproof.conformance.target.model import AgentPolicy
 
 Answer = Mapping[str, Any]
 

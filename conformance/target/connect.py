@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.target.control import CommandControl, HttpControl
+from gateproof.conformance.target.control import CommandControl, HttpControl
 
 if TYPE_CHECKING:
-    from conformance.target.model import Control
+    from gateproof.conformance.target.model import Control
 
 
 def connect_control(control: Control) -> HttpControl | CommandControl:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import httpx
 
-from conformance.target.processes import CommandFailed, exit_text, run_command
+from gateproof.conformance.target.processes import CommandFailed, exit_text, run_command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from conformance.wire.secret import Secret
+    from gateproof.conformance.wire.secret import Secret
 
 TIMEOUT_S = 30.0
 LONGEST_ANSWER = 1024 * 1024

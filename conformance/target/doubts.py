@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from urllib.parse import urlsplit
 
-from conformance.claims import Broken
-from conformance.target.model import GatewayTarget, Resource, ServiceTarget, Target
-from conformance.wire import agent, backend
-from conformance.wire.exchange import Exchange
+from gateproof.conformance.claims import Broken
+from gateproof.conformance.target.model import GatewayTarget, Resource, ServiceTarget, Target
+from gateproof.conformance.wire import agent, backend
+from gateproof.conformance.wire.exchange import Exchange
 
 # What a server answers where nothing is, or something else.
 NOTHING_THERE = frozenset({404, 405, 501})

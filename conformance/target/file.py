@@ -8,10 +8,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from conformance.target import schema
-from conformance.target.errors import TargetError
-from conformance.target.model import AgentTarget, GatewayTarget, Limits, Logs, ServiceTarget, Target, World
-from conformance.target.reading import At, read_table, toml_type
+from gateproof.conformance.target import schema
+from gateproof.conformance.target.errors import TargetError
+from gateproof.conformance.target.model import (
+    AgentTarget,
+    GatewayTarget,
+    Limits,
+    Logs,
+    ServiceTarget,
+    Target,
+    World,
+)
+from gateproof.conformance.target.reading import At, read_table, toml_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

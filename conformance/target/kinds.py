@@ -9,9 +9,9 @@ import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
 
-from conformance.target.model import Address
-from conformance.target.reading import At, Kind, quoted, toml_type
-from conformance.wire.secret import Secret
+from gateproof.conformance.target.model import Address
+from gateproof.conformance.target.reading import At, Kind, quoted, toml_type
+from gateproof.conformance.wire.secret import Secret
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,16 +11,16 @@ import weakref
 from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
-from conformance.target.output import Output
-from conformance.target.processes import exit_text, group_lives, signal_group, why_not_started
-from conformance.target.readiness import accepts_connections, answers
+from gateproof.conformance.target.output import Output
+from gateproof.conformance.target.processes import exit_text, group_lives, signal_group, why_not_started
+from gateproof.conformance.target.readiness import accepts_connections, answers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
     from types import TracebackType
 
-    from conformance.target.model import Launch
+    from gateproof.conformance.target.model import Launch
 
 _GRACE_S = 5.0
 _POLL_S = 0.02

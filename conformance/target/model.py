@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from conformance.wire.secret import Secret
+    from gateproof.conformance.wire.secret import Secret
 
 Role = Literal["gateway", "service", "agent"]
 AgentPolicy = Literal["approve", "hold"]

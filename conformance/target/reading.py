@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from conformance.target.errors import TargetError, UnknownKeyError
+from gateproof.conformance.target.errors import TargetError, UnknownKeyError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from conformance.target import kinds
-from conformance.target.model import (
+from gateproof.conformance.target import kinds
+from gateproof.conformance.target.model import (
     DEFAULT_USERS,
     Address,
     Control,
@@ -25,8 +25,8 @@ from conformance.target.model import (
     User,
     World,
 )
-from conformance.target.reading import At, Key, Keys, may, must, quoted, table, tables
-from conformance.wire.secret import Secret
+from gateproof.conformance.target.reading import At, Key, Keys, may, must, quoted, table, tables
+from gateproof.conformance.wire.secret import Secret
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from conformance.wire.exchange import Request
+from gateproof.conformance.wire.exchange import Request
 
 Pairs = Sequence[tuple[str, str]]
 

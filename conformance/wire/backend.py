@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from conformance.wire.agent import JSON_BODY, form_post
-from conformance.wire.exchange import Request
-from conformance.wire.secret import Secret
+from gateproof.conformance.wire.agent import JSON_BODY, form_post
+from gateproof.conformance.wire.exchange import Request
+from gateproof.conformance.wire.secret import Secret
 
 
 @dataclass(slots=True)

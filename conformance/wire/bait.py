@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
-from conformance.wire.forgery import own_certificate, own_jwk
+from gateproof.conformance.wire.forgery import own_certificate, own_jwk
 
 
 @contextmanager

@@ -11,12 +11,12 @@ from threading import Lock
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from conformance.wire.connections import Connections, NoAnswer, TooLate
-from conformance.wire.exchange import Answer, Exchange, Request
-from conformance.wire.line import answers_in_a_row
-from conformance.wire.overhearing import overheard
-from conformance.wire.place import Place, origin
-from conformance.wire.race import Run, Track
+from gateproof.conformance.wire.connections import Connections, NoAnswer, TooLate
+from gateproof.conformance.wire.exchange import Answer, Exchange, Request
+from gateproof.conformance.wire.line import answers_in_a_row
+from gateproof.conformance.wire.overhearing import overheard
+from gateproof.conformance.wire.place import Place, origin
+from gateproof.conformance.wire.race import Run, Track
 
 RATE_LIMIT_BUDGET_S = 60.0
 # Which checks in a row that begin in silence ask once more.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from threading import Lock
 
-from conformance.wire.secret import Secret
-from reports.redaction import Redactor
+from gateproof.conformance.wire.secret import Secret
+from gateproof.reports.redaction import Redactor
 
 _SETTINGS = frozenset({"target_header", "setting"})
 _SHORTEST_SETTING = 6

@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from conformance.wire.exchange import Answer
-from reports.decodings import text_of
+from gateproof.conformance.wire.exchange import Answer
+from gateproof.reports.decodings import text_of
 
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _STACK = re.compile(

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from urllib.parse import urlsplit
 
-from conformance.wire.exchange import Answer, Exchange
-from conformance.wire.jose import read
-from conformance.wire.secret import Secret
-from reports.decodings import Reading, readings, text_of
-from reports.encodings import as_a_value, embedded
+from gateproof.conformance.wire.exchange import Answer, Exchange
+from gateproof.conformance.wire.jose import read
+from gateproof.conformance.wire.secret import Secret
+from gateproof.reports.decodings import Reading, readings, text_of
+from gateproof.reports.encodings import as_a_value, embedded
 
 # As many consecutive characters of a secret as make a leak.
 RUN = 16

@@ -13,11 +13,11 @@ from dataclasses import replace
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-from conformance.wire.connections import MAX_BODY
-from conformance.wire.exchange import Answer, Request
-from conformance.wire.place import Place, trust
-from conformance.wire.tls import address
-from conformance.wire.two_way import TwoWay
+from gateproof.conformance.wire.connections import MAX_BODY
+from gateproof.conformance.wire.exchange import Answer, Request
+from gateproof.conformance.wire.place import Place, trust
+from gateproof.conformance.wire.tls import address
+from gateproof.conformance.wire.two_way import TwoWay
 
 _CONNECT_S = 10.0
 # Long enough for a party on the same machine to have read one piece before the next is there.

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from conformance.wire.exchange import Exchange, Headers, Request
+from gateproof.conformance.wire.exchange import Exchange, Headers, Request
 
 PROTOCOL = "2025-06-18"
 SESSION = "Mcp-Session-Id"

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from typing import Any, cast
 
-from conformance.wire.connections import MAX_BODY
-from conformance.wire.exchange import Answer, Request
-from conformance.wire.line import octets_of, opened
-from conformance.wire.place import Place
+from gateproof.conformance.wire.connections import MAX_BODY
+from gateproof.conformance.wire.exchange import Answer, Request
+from gateproof.conformance.wire.line import octets_of, opened
+from gateproof.conformance.wire.place import Place
 
 # So long nothing comes where nothing more is to come.
 QUIET_S = 0.3

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from urllib.parse import SplitResult, urlsplit
 
-from conformance.wire.pace import Pace
+from gateproof.conformance.wire.pace import Pace
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -33,10 +33,10 @@ from typing import Any
 
 import httpcore
 
-from conformance.wire.connections import Connections, NoAnswer, TooLate, Unsendable
-from conformance.wire.exchange import Answer, Request
-from conformance.wire.place import Place
-from conformance.wire.sealing import SealingStream
+from gateproof.conformance.wire.connections import Connections, NoAnswer, TooLate, Unsendable
+from gateproof.conformance.wire.exchange import Answer, Request
+from gateproof.conformance.wire.place import Place
+from gateproof.conformance.wire.sealing import SealingStream
 
 # A target that takes few connections at a time lets the others wait: they run as soon as they are let in, and
 # the next race waits for them no longer than this short time.

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from conformance.wire.leaks import RUN, STRIDE, WINDOW, Canary
+from gateproof.conformance.wire.leaks import RUN, STRIDE, WINDOW, Canary
 
 
 def apart(canaries: Sequence[Canary], others: Iterable[str]) -> list[Canary]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from conformance.wire.exchange import Exchange, Headers
-from reports import parts
-from reports.exchanges import Shown
-from reports.redaction import Redactor
+from gateproof.conformance.wire.exchange import Exchange, Headers
+from gateproof.reports import parts
+from gateproof.reports.exchanges import Shown
+from gateproof.reports.redaction import Redactor
 
 MAX_BODY = 2000
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from conformance.wire.client import Wire
+from gateproof.conformance.wire.client import Wire
 
 
 class Stopwatch:

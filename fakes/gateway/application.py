@@ -15,10 +15,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from fakes.gateway.gateway import Replied, ScriptedGateway
-from fakes.gateway.journal import Call, Journal
-from fakes.gateway.script import OK, Answer, Endpoint, Script
-from fakes.serving import Reset
+from gateproof.fakes.gateway.gateway import Replied, ScriptedGateway
+from gateproof.fakes.gateway.journal import Call, Journal
+from gateproof.fakes.gateway.script import OK, Answer, Endpoint, Script
+from gateproof.fakes.serving import Reset
 
 # Longer than anybody waits who has a deadline.
 HANG_S = 90.0

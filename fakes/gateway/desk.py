@@ -17,12 +17,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
-from fakes.gateway.application import Routes
-from fakes.gateway.gateway import ACCESS_TOKEN_S, REDEMPTION_SCOPE, Replied
-from fakes.gateway.journal import Call, Journal
-from fakes.gateway.keys import SigningKey, key_set, signed
-from fakes.gateway.script import Endpoint, Script
-from fakes.gateway.site import Site
+from gateproof.fakes.gateway.application import Routes
+from gateproof.fakes.gateway.gateway import ACCESS_TOKEN_S, REDEMPTION_SCOPE, Replied
+from gateproof.fakes.gateway.journal import Call, Journal
+from gateproof.fakes.gateway.keys import SigningKey, key_set, signed
+from gateproof.fakes.gateway.script import Endpoint, Script
+from gateproof.fakes.gateway.site import Site
 
 # What a refresh need not bring (RFC 6749 section 6, OpenID Connect 12.2).
 # All that ASCII shows; a header holds no more.

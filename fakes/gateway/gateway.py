@@ -15,11 +15,11 @@ from itertools import count
 from typing import Any
 from urllib.parse import unquote
 
-from fakes.gateway import proxy_tokens
-from fakes.gateway.journal import Call, Journal
-from fakes.gateway.keys import SigningKey, key_set, new_key, signed
-from fakes.gateway.proxy_tokens import PROXY_TOKEN_S, ProxyToken
-from fakes.gateway.script import Script
+from gateproof.fakes.gateway import proxy_tokens
+from gateproof.fakes.gateway.journal import Call, Journal
+from gateproof.fakes.gateway.keys import SigningKey, key_set, new_key, signed
+from gateproof.fakes.gateway.proxy_tokens import PROXY_TOKEN_S, ProxyToken
+from gateproof.fakes.gateway.script import Script
 
 ACCESS_TOKEN_S = 3600
 MERCHANT_TOKEN_S = 1800

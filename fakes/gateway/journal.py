@@ -9,7 +9,7 @@ from threading import Lock
 from typing import Any
 from urllib.parse import parse_qsl
 
-from fakes.gateway.script import Endpoint
+from gateproof.fakes.gateway.script import Endpoint
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

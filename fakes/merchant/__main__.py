@@ -1,4 +1,4 @@
-"""`python -m fakes.merchant` runs one fake merchant until its stdin ends or it is told to stop."""
+"""`python -m gateproof.fakes.merchant` runs one fake merchant until its stdin ends or it is told to stop."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp
 
-from fakes.merchant.admin_application import admin_application
-from fakes.merchant.application import application
-from fakes.merchant.config import ConfigError, MerchantConfig, parse_config
-from fakes.merchant.doors import Doors
-from fakes.merchant.key_sets import http_client
-from fakes.merchant.merchant import Merchant, build
-from fakes.merchant.minting import new_signer
-from fakes.serving import Listener, listen, server_tls
+from gateproof.fakes.merchant.admin_application import admin_application
+from gateproof.fakes.merchant.application import application
+from gateproof.fakes.merchant.config import ConfigError, MerchantConfig, parse_config
+from gateproof.fakes.merchant.doors import Doors
+from gateproof.fakes.merchant.key_sets import http_client
+from gateproof.fakes.merchant.merchant import Merchant, build
+from gateproof.fakes.merchant.minting import new_signer
+from gateproof.fakes.serving import Listener, listen, server_tls
 
 LONGEST_CONFIG = 1024 * 1024
 EXIT_BAD_CONFIG = 2
@@ -33,11 +33,11 @@ EXIT_PORT_TAKEN = 98
 
 def main() -> int:
     """Read the set-up from stdin, serve, and say by the exit code how it went."""
-    parser = argparse.ArgumentParser(prog="python -m fakes.merchant", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m gateproof.fakes.merchant", description=__doc__)
     parser.add_argument("--verbose", action="store_true", help="log one line a request to stderr")
     if parser.parse_args().verbose:
-        logging.getLogger("fakes.merchant").addHandler(logging.StreamHandler())
-        logging.getLogger("fakes.merchant").setLevel(logging.INFO)
+        logging.getLogger("gateproof.fakes.merchant").addHandler(logging.StreamHandler())
+        logging.getLogger("gateproof.fakes.merchant").setLevel(logging.INFO)
     try:
         config = parse_config(_first_line())
         asyncio.run(_serve(config))

@@ -6,7 +6,7 @@ import hmac
 import random
 from collections.abc import Iterable
 
-from fakes.merchant.users import User
+from gateproof.fakes.merchant.users import User
 
 ITEMS = ("kettle", "lamp", "notebook", "umbrella", "teapot", "scarf", "compass", "hammock")
 ID_ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"

@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 import httpcore
 
-from fakes.merchant.ledger import PAGE
-from fakes.merchant.records import JournalEntry, Kind, MintedToken, TokenState
-from fakes.merchant.script import Answer
+from gateproof.fakes.merchant.ledger import PAGE
+from gateproof.fakes.merchant.records import JournalEntry, Kind, MintedToken, TokenState
+from gateproof.fakes.merchant.script import Answer
 
 TIMEOUT_S = 10.0
 _TIMEOUTS = dict.fromkeys(("connect", "read", "write", "pool"), TIMEOUT_S)

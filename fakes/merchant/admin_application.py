@@ -13,13 +13,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from fakes.merchant.clients import Client
-from fakes.merchant.config import ConfigError, parse_seconds, parse_user
-from fakes.merchant.doors import DoorError, Doors
-from fakes.merchant.merchant import Merchant
-from fakes.merchant.outcomes import PARAMETERS
-from fakes.merchant.records import Kind
-from fakes.merchant.script import ScriptError, parse_script
+from gateproof.fakes.merchant.clients import Client
+from gateproof.fakes.merchant.config import ConfigError, parse_seconds, parse_user
+from gateproof.fakes.merchant.doors import DoorError, Doors
+from gateproof.fakes.merchant.merchant import Merchant
+from gateproof.fakes.merchant.outcomes import PARAMETERS
+from gateproof.fakes.merchant.records import Kind
+from gateproof.fakes.merchant.script import ScriptError, parse_script
 
 Action: TypeAlias = Callable[..., Any]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from starlette.responses import Response
 
-from fakes.merchant.grants import Issued
-from fakes.merchant.refusal import Refused
-from fakes.merchant.shape import Shape
+from gateproof.fakes.merchant.grants import Issued
+from gateproof.fakes.merchant.refusal import Refused
+from gateproof.fakes.merchant.shape import Shape
 
 NO_STORE = {"cache-control": "no-store", "pragma": "no-cache"}
 

@@ -11,18 +11,18 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from fakes.merchant.answers import json_answer
-from fakes.merchant.documents import discovery, discovery_paths
-from fakes.merchant.merchant import Merchant
-from fakes.merchant.merchant_api import orders, userinfo
-from fakes.merchant.records import JournalEntry
-from fakes.merchant.shape import path_of
-from fakes.merchant.sign_in import authorize, show_form, submit_form
-from fakes.merchant.token_endpoint import token_endpoint
-from fakes.serving import Reset
+from gateproof.fakes.merchant.answers import json_answer
+from gateproof.fakes.merchant.documents import discovery, discovery_paths
+from gateproof.fakes.merchant.merchant import Merchant
+from gateproof.fakes.merchant.merchant_api import orders, userinfo
+from gateproof.fakes.merchant.records import JournalEntry
+from gateproof.fakes.merchant.shape import path_of
+from gateproof.fakes.merchant.sign_in import authorize, show_form, submit_form
+from gateproof.fakes.merchant.token_endpoint import token_endpoint
+from gateproof.fakes.serving import Reset
 
 Handler: TypeAlias = Callable[[Merchant, Request, JournalEntry], Awaitable[Response]]
-log = logging.getLogger("fakes.merchant")
+log = logging.getLogger("gateproof.fakes.merchant")
 
 
 def application(merchant: Merchant) -> Starlette:

@@ -13,8 +13,8 @@ from typing import Any
 import jwt
 from jwt.types import Options
 
-from fakes.merchant.clock import LEEWAY_S, Clock
-from fakes.merchant.key_sets import PublicKey
+from gateproof.fakes.merchant.clock import LEEWAY_S, Clock
+from gateproof.fakes.merchant.key_sets import PublicKey
 
 KEY_TYPES: dict[str, tuple[str, tuple[str | None, ...]]] = {
     "RS256": ("RSA", (None,)),

@@ -6,7 +6,7 @@ from collections import deque
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from fakes.merchant.script import Answer, Script
+from gateproof.fakes.merchant.script import Answer, Script
 
 Step = Literal["provisioning", "refresh"]
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Literal, cast
 from urllib.parse import urlsplit
 
-from fakes.merchant.users import DEFAULT_USERS, User
-from fakes.serving import is_loopback
+from gateproof.fakes.merchant.users import DEFAULT_USERS, User
+from gateproof.fakes.serving import is_loopback
 
 
 class ConfigError(ValueError):

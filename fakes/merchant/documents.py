@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from fakes.merchant.assertions import KEY_TYPES
-from fakes.merchant.shape import Shape, path_of
-from fakes.merchant.token_endpoint import GRANTS
+from gateproof.fakes.merchant.assertions import KEY_TYPES
+from gateproof.fakes.merchant.shape import Shape, path_of
+from gateproof.fakes.merchant.token_endpoint import GRANTS
 
 WELL_KNOWN = ("/.well-known/openid-configuration", "/.well-known/oauth-authorization-server")
 

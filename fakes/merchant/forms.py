@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 
-from fakes.merchant.refusal import Refused
+from gateproof.fakes.merchant.refusal import Refused
 
 LARGEST_BODY = 128 * 1024
 # RFC 8693 and RFC 8707 let these stand several times.

@@ -11,15 +11,15 @@ from base64 import urlsafe_b64encode
 from dataclasses import dataclass
 from typing import Any
 
-from fakes.merchant.clients import Client
-from fakes.merchant.clock import Clock
-from fakes.merchant.ledger import Ledger
-from fakes.merchant.minting import Minter, Signer, left_half_hash
-from fakes.merchant.records import MintedToken, named_actors
-from fakes.merchant.refusal import Refused
-from fakes.merchant.script import Script
-from fakes.merchant.shape import Shape, choices
-from fakes.merchant.users import User
+from gateproof.fakes.merchant.clients import Client
+from gateproof.fakes.merchant.clock import Clock
+from gateproof.fakes.merchant.ledger import Ledger
+from gateproof.fakes.merchant.minting import Minter, Signer, left_half_hash
+from gateproof.fakes.merchant.records import MintedToken, named_actors
+from gateproof.fakes.merchant.refusal import Refused
+from gateproof.fakes.merchant.script import Script
+from gateproof.fakes.merchant.shape import Shape, choices
+from gateproof.fakes.merchant.users import User
 
 CODE_LIFETIME_S = 300
 ID_TOKEN_LIFETIME_S = 3600

@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx
 
-from fakes.merchant.config import TargetAccess
+from gateproof.fakes.merchant.config import TargetAccess
 
 # Three fetches a second at most: garbage assertions cannot be turned into a flood on the gateway.
 PAUSE_S = 0.34

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, TypeVar
 
-from fakes.merchant.records import Form, JournalEntry, Kind, MintedToken
+from gateproof.fakes.merchant.records import Form, JournalEntry, Kind, MintedToken
 
 Record = TypeVar("Record", MintedToken, JournalEntry)
 LIMIT = 100_000

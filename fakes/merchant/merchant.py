@@ -9,17 +9,17 @@ from dataclasses import dataclass
 
 import httpx
 
-from fakes.merchant.accounts import Accounts
-from fakes.merchant.clients import Clients
-from fakes.merchant.clock import Clock
-from fakes.merchant.config import MerchantConfig
-from fakes.merchant.gates import Gates
-from fakes.merchant.grants import Grants
-from fakes.merchant.key_sets import KeySets
-from fakes.merchant.ledger import Ledger
-from fakes.merchant.minting import Minter, Signer
-from fakes.merchant.shape import Shape, shape
-from fakes.merchant.tickets import Tickets
+from gateproof.fakes.merchant.accounts import Accounts
+from gateproof.fakes.merchant.clients import Clients
+from gateproof.fakes.merchant.clock import Clock
+from gateproof.fakes.merchant.config import MerchantConfig
+from gateproof.fakes.merchant.gates import Gates
+from gateproof.fakes.merchant.grants import Grants
+from gateproof.fakes.merchant.key_sets import KeySets
+from gateproof.fakes.merchant.ledger import Ledger
+from gateproof.fakes.merchant.minting import Minter, Signer
+from gateproof.fakes.merchant.shape import Shape, shape
+from gateproof.fakes.merchant.tickets import Tickets
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from starlette.requests import Request
 from starlette.responses import Response
 
-from fakes.merchant.answers import NO_STORE, json_answer
-from fakes.merchant.grants import identity
-from fakes.merchant.merchant import Merchant
-from fakes.merchant.records import JournalEntry, MintedToken
+from gateproof.fakes.merchant.answers import NO_STORE, json_answer
+from gateproof.fakes.merchant.grants import identity
+from gateproof.fakes.merchant.merchant import Merchant
+from gateproof.fakes.merchant.records import JournalEntry, MintedToken
 
 
 async def orders(merchant: Merchant, request: Request, entry: JournalEntry) -> Response:

@@ -13,7 +13,7 @@ import jwt
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 
-from fakes.merchant.shape import BASE64URL, Shape, choices
+from gateproof.fakes.merchant.shape import BASE64URL, Shape, choices
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

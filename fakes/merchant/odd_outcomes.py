@@ -9,9 +9,9 @@ from typing import Any
 
 from starlette.responses import Response
 
-from fakes.merchant.answers import NO_STORE, json_answer
-from fakes.merchant.outcome import Call, outcome
-from fakes.odd_responses import Drip, Preceded, Truncated
+from gateproof.fakes.merchant.answers import NO_STORE, json_answer
+from gateproof.fakes.merchant.outcome import Call, outcome
+from gateproof.fakes.odd_responses import Drip, Preceded, Truncated
 
 DRIP_S = 30.0
 LONG_OCTETS = 10 * 1024 * 1024

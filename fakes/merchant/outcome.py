@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 
 from starlette.responses import Response
 
-from fakes.merchant.gates import Gates
-from fakes.merchant.script import Answer, Takes
-from fakes.merchant.shape import Shape
+from gateproof.fakes.merchant.gates import Gates
+from gateproof.fakes.merchant.script import Answer, Takes
+from gateproof.fakes.merchant.shape import Shape
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

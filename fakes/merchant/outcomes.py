@@ -11,11 +11,11 @@ from email.utils import formatdate
 
 from starlette.responses import Response
 
-from fakes.merchant import odd_outcomes as _  # noqa: F401 - each registers itself
-from fakes.merchant.answers import NO_STORE, json_answer, refusal_answer
-from fakes.merchant.outcome import OUTCOMES, PARAMETERS, Call, outcome
-from fakes.merchant.refusal import Refused
-from fakes.serving import Reset
+from gateproof.fakes.merchant import odd_outcomes as _  # noqa: F401 - each registers itself
+from gateproof.fakes.merchant.answers import NO_STORE, json_answer, refusal_answer
+from gateproof.fakes.merchant.outcome import OUTCOMES, PARAMETERS, Call, outcome
+from gateproof.fakes.merchant.refusal import Refused
+from gateproof.fakes.serving import Reset
 
 __all__ = ["OUTCOMES", "PARAMETERS", "Call"]
 

@@ -6,7 +6,7 @@ from html import escape
 
 from starlette.responses import Response
 
-from fakes.merchant.shape import Shape, path_of
+from gateproof.fakes.merchant.shape import Shape, path_of
 
 PAGE_HEADERS = {
     "cache-control": "no-store",

@@ -6,15 +6,15 @@ import contextlib
 import json
 import queue
 import subprocess
-import sys
 import tempfile
 import threading
 from dataclasses import dataclass
 from types import TracebackType
 from typing import IO, Any
 
-from fakes.merchant.admin import MerchantAdmin
-from fakes.merchant.config import MerchantConfig
+from gateproof.fakes.merchant.admin import MerchantAdmin
+from gateproof.fakes.merchant.config import MerchantConfig
+from gateproof.package import PYTHON_MODULE
 
 START_TIMEOUT_S = 20.0
 STOP_TIMEOUT_S = 5.0
@@ -76,7 +76,7 @@ def start(config: MerchantConfig) -> MerchantProcess:
     # Not a pipe: nobody reads it until the end, and a full pipe would stop the merchant.
     errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed by stop
     process = subprocess.Popen(
-        [sys.executable, "-m", "fakes.merchant"],
+        [*PYTHON_MODULE, "gateproof.fakes.merchant"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=errors,

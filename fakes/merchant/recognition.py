@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from fakes.merchant.assertions import AssertionRefused, Presented, Verified, check_claims, presented, verified
-from fakes.merchant.clients import Client
-from fakes.merchant.key_sets import KeysUnreachableError
-from fakes.merchant.merchant import Merchant
+from gateproof.fakes.merchant.assertions import (
+    AssertionRefused,
+    Presented,
+    Verified,
+    check_claims,
+    presented,
+    verified,
+)
+from gateproof.fakes.merchant.clients import Client
+from gateproof.fakes.merchant.key_sets import KeysUnreachableError
+from gateproof.fakes.merchant.merchant import Merchant
 
 # How many key sets are fetched at most to find the signer of a JWT that names no client.
 SEARCH = 20

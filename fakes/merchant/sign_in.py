@@ -7,14 +7,14 @@ from urllib.parse import quote, urlencode, urlsplit
 from starlette.requests import Request
 from starlette.responses import Response
 
-from fakes.merchant.forms import read_form, read_parameters, single
-from fakes.merchant.grants import CodeTerms, Grantee
-from fakes.merchant.merchant import Merchant
-from fakes.merchant.pages import problem_page, sign_in_page
-from fakes.merchant.records import JournalEntry
-from fakes.merchant.refusal import Refused
-from fakes.merchant.shape import path_of
-from fakes.merchant.tickets import AuthorizationRequest
+from gateproof.fakes.merchant.forms import read_form, read_parameters, single
+from gateproof.fakes.merchant.grants import CodeTerms, Grantee
+from gateproof.fakes.merchant.merchant import Merchant
+from gateproof.fakes.merchant.pages import problem_page, sign_in_page
+from gateproof.fakes.merchant.records import JournalEntry
+from gateproof.fakes.merchant.refusal import Refused
+from gateproof.fakes.merchant.shape import path_of
+from gateproof.fakes.merchant.tickets import AuthorizationRequest
 
 URL_CHARACTERS = ":/?#[]@!$&'()*+,;=%-._~"
 

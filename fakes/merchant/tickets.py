@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from fakes.merchant.clients import Client
-from fakes.merchant.minting import Minter
+from gateproof.fakes.merchant.clients import Client
+from gateproof.fakes.merchant.minting import Minter
 
 LIFETIME_S = 600
 LIMIT = 10_000

@@ -9,17 +9,17 @@ from typing import Any, TypeAlias
 from starlette.requests import Request
 from starlette.responses import Response
 
-from fakes.merchant.answers import refusal_answer, token_answer
-from fakes.merchant.assertions import AssertionRefused
-from fakes.merchant.clients import Client, Step
-from fakes.merchant.forms import read_form, single
-from fakes.merchant.grants import Grantee, Issued
-from fakes.merchant.merchant import Merchant
-from fakes.merchant.outcomes import OUTCOMES, Call
-from fakes.merchant.recognition import Recognised, recognise
-from fakes.merchant.records import JournalEntry
-from fakes.merchant.refusal import Refused
-from fakes.merchant.script import Script
+from gateproof.fakes.merchant.answers import refusal_answer, token_answer
+from gateproof.fakes.merchant.assertions import AssertionRefused
+from gateproof.fakes.merchant.clients import Client, Step
+from gateproof.fakes.merchant.forms import read_form, single
+from gateproof.fakes.merchant.grants import Grantee, Issued
+from gateproof.fakes.merchant.merchant import Merchant
+from gateproof.fakes.merchant.outcomes import OUTCOMES, Call
+from gateproof.fakes.merchant.recognition import Recognised, recognise
+from gateproof.fakes.merchant.records import JournalEntry
+from gateproof.fakes.merchant.refusal import Refused
+from gateproof.fakes.merchant.script import Script
 
 CLIENT_ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"

@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from reference.agent.callback import Callback
-from reference.agent.policies import Policies
-from reference.agent.policy.authorization import Query
-from reference.agent.policy.discovery import Endpoints
-from reference.agent.policy.exchange import ExchangeFacts
-from reference.agent.policy.registration import Client
-from reference.agent.settings import Settings
-from reference.agent.state import State
-from reference.agent.wire import Answer, Failed, Outgoing
+from gateproof.reference.agent.callback import Callback
+from gateproof.reference.agent.policies import Policies
+from gateproof.reference.agent.policy.authorization import Query
+from gateproof.reference.agent.policy.discovery import Endpoints
+from gateproof.reference.agent.policy.exchange import ExchangeFacts
+from gateproof.reference.agent.policy.registration import Client
+from gateproof.reference.agent.settings import Settings
+from gateproof.reference.agent.state import State
+from gateproof.reference.agent.wire import Answer, Failed, Outgoing
 
 Tokens = dict[str, Any]
 

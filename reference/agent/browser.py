@@ -6,7 +6,7 @@ import os
 import subprocess
 from collections.abc import Callable
 
-from reference.agent.wire import Failed
+from gateproof.reference.agent.wire import Failed
 
 
 def open_browser(command: str | None, url: str, say: Callable[[str], None]) -> Callable[[], bool]:

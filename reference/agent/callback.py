@@ -11,9 +11,9 @@ from types import TracebackType
 from typing import Self
 from urllib.parse import parse_qs, urlsplit
 
-from reference.agent.policy.authorization import Query
-from reference.agent.settings import Settings
-from reference.agent.wire import Failed
+from gateproof.reference.agent.policy.authorization import Query
+from gateproof.reference.agent.settings import Settings
+from gateproof.reference.agent.wire import Failed
 
 # A redirect may be on its way while the browser is already done with its work.
 AFTER_BROWSER_S = 2.0

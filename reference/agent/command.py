@@ -8,11 +8,11 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 
-from reference.agent.agent import Agent
-from reference.agent.policies import Policies
-from reference.agent.settings import read_settings
-from reference.agent.state import State
-from reference.agent.wire import Client, Failed
+from gateproof.reference.agent.agent import Agent
+from gateproof.reference.agent.policies import Policies
+from gateproof.reference.agent.settings import read_settings
+from gateproof.reference.agent.state import State
+from gateproof.reference.agent.wire import Client, Failed
 
 _WRONG_USAGE = 2
 

@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from reference.agent.browser import open_browser
-from reference.agent.callback import CLOSE
-from reference.agent.policy import authorization, discovery, exchange, operation, registration
-from reference.agent.policy.authorization import Attempt, Octets, Query
-from reference.agent.policy.discovery import Endpoints
-from reference.agent.policy.registration import Client
-from reference.agent.settings import Settings
-from reference.agent.wire import Answer, Outgoing, Patience, followed, may_ask, trusted
+from gateproof.reference.agent.browser import open_browser
+from gateproof.reference.agent.callback import CLOSE
+from gateproof.reference.agent.policy import authorization, discovery, exchange, operation, registration
+from gateproof.reference.agent.policy.authorization import Attempt, Octets, Query
+from gateproof.reference.agent.policy.discovery import Endpoints
+from gateproof.reference.agent.policy.registration import Client
+from gateproof.reference.agent.settings import Settings
+from gateproof.reference.agent.wire import Answer, Outgoing, Patience, followed, may_ask, trusted
 
 
 @dataclass(frozen=True, kw_only=True)

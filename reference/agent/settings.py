@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from reference.agent.wire import Failed
+from gateproof.reference.agent.wire import Failed
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

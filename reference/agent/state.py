@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from reference.agent.policy.registration import Client
+from gateproof.reference.agent.policy.registration import Client
 
 _CLIENTS, _TOKENS = "clients.json", "tokens.json"
 

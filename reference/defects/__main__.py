@@ -1,4 +1,4 @@
-"""`python -m reference.defects ROLE NAME …` is a gateway, a service or an agent that is wrong in one way."""
+"""`python -m gateproof.reference.defects ROLE NAME …` is a party that is wrong in one way."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ import sys
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
-from reference.agent.command import main as run_agent
-from reference.defects.agent import DEFECTS as OF_AGENTS
-from reference.defects.agent_defect import AgentDefect
-from reference.defects.defect import Defect
-from reference.defects.gateway import DEFECTS as OF_GATEWAYS
-from reference.defects.service import DEFECTS as OF_SERVICES
-from reference.defects.service_defect import ServiceDefect
-from reference.gateway.command import main as serve_gateway
-from reference.service.command import main as serve_service
+from gateproof.reference.agent.command import main as run_agent
+from gateproof.reference.defects.agent import DEFECTS as OF_AGENTS
+from gateproof.reference.defects.agent_defect import AgentDefect
+from gateproof.reference.defects.defect import Defect
+from gateproof.reference.defects.gateway import DEFECTS as OF_GATEWAYS
+from gateproof.reference.defects.service import DEFECTS as OF_SERVICES
+from gateproof.reference.defects.service_defect import ServiceDefect
+from gateproof.reference.gateway.command import main as serve_gateway
+from gateproof.reference.service.command import main as serve_service
 
 ROLES: Mapping[str, Mapping[str, Defect | ServiceDefect | AgentDefect]] = {
     "gateway": OF_GATEWAYS,
     "service": OF_SERVICES,
     "agent": OF_AGENTS,
 }
-USAGE = "usage: python -m reference.defects gateway|service|agent (--list | NAME [its arguments])"
+USAGE = "usage: python -m gateproof.reference.defects gateway|service|agent (--list | NAME [its arguments])"
 
 
 def _called(defect: Defect | ServiceDefect | AgentDefect) -> dict[str, str]:

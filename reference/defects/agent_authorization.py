@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote_plus, urlencode
 
-from reference.agent.policy import authorization
-from reference.agent.policy.authorization import Attempt, Octets, Query
-from reference.agent.policy.discovery import Endpoints
-from reference.agent.policy.registration import Client
-from reference.agent.settings import Settings
-from reference.defects.agent_defect import AgentDefect, defect
+from gateproof.reference.agent.policy import authorization
+from gateproof.reference.agent.policy.authorization import Attempt, Octets, Query
+from gateproof.reference.agent.policy.discovery import Endpoints
+from gateproof.reference.agent.policy.registration import Client
+from gateproof.reference.agent.settings import Settings
+from gateproof.reference.defects.agent_defect import AgentDefect, defect
 
 HALF = "orders-agent-verifier-"
 

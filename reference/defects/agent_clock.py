@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from reference.agent.policy import operation
-from reference.agent.policy.operation import Tokens
-from reference.agent.wire import Failed
-from reference.defects.agent_defect import AgentDefect, defect
+from gateproof.reference.agent.policy import operation
+from gateproof.reference.agent.policy.operation import Tokens
+from gateproof.reference.agent.wire import Failed
+from gateproof.reference.defects.agent_defect import AgentDefect, defect
 
 AHEAD_S = 60
 _LONG_S = 3600

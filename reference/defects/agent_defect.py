@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from reference.agent.policies import Policies
+from gateproof.reference.agent.policies import Policies
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

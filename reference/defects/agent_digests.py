@@ -6,8 +6,8 @@ import hashlib
 import secrets
 import time
 
-from reference.defects.agent_authorization import attempt_by, encoded
-from reference.defects.agent_defect import AgentDefect, defect
+from gateproof.reference.defects.agent_authorization import attempt_by, encoded
+from gateproof.reference.defects.agent_defect import AgentDefect, defect
 
 _FEW = 1 << 16
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from reference.agent.policy import authorization, discovery, exchange, registration
-from reference.agent.policy.authorization import Attempt
-from reference.agent.policy.discovery import Endpoints
-from reference.agent.policy.exchange import ExchangeFacts
-from reference.agent.policy.registration import Client
-from reference.agent.settings import Settings
-from reference.agent.wire import Outgoing
-from reference.defects.agent_defect import AgentDefect, defect
-from reference.defects.agent_exchange import with_basic
+from gateproof.reference.agent.policy import authorization, discovery, exchange, registration
+from gateproof.reference.agent.policy.authorization import Attempt
+from gateproof.reference.agent.policy.discovery import Endpoints
+from gateproof.reference.agent.policy.exchange import ExchangeFacts
+from gateproof.reference.agent.policy.registration import Client
+from gateproof.reference.agent.settings import Settings
+from gateproof.reference.agent.wire import Outgoing
+from gateproof.reference.defects.agent_defect import AgentDefect, defect
+from gateproof.reference.defects.agent_exchange import with_basic
 
 _BASIC = "client_secret_basic"
 

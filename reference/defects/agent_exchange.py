@@ -15,11 +15,11 @@ from urllib.error import HTTPError
 from urllib.parse import parse_qsl
 from urllib.request import urlopen
 
-from reference.agent.policy import authorization, exchange
-from reference.agent.policy.authorization import Attempt, Octets
-from reference.agent.policy.exchange import ExchangeFacts
-from reference.agent.wire import Answer, Outgoing, form, with_query
-from reference.defects.agent_defect import AgentDefect, defect
+from gateproof.reference.agent.policy import authorization, exchange
+from gateproof.reference.agent.policy.authorization import Attempt, Octets
+from gateproof.reference.agent.policy.exchange import ExchangeFacts
+from gateproof.reference.agent.wire import Answer, Outgoing, form, with_query
+from gateproof.reference.defects.agent_defect import AgentDefect, defect
 
 _ANOTHER_COMES_WITHIN_S = 0.5
 

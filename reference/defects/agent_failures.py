@@ -9,16 +9,16 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from reference.agent.policy import authorization, exchange, operation, registration
-from reference.agent.policy.authorization import Attempt
-from reference.agent.policy.discovery import Endpoints
-from reference.agent.policy.operation import Ask
-from reference.agent.policy.registration import Client
-from reference.agent.settings import Settings
-from reference.agent.wire import Answer, Outgoing, with_query
-from reference.defects.agent_authorization import with_plus
-from reference.defects.agent_defect import AgentDefect, defect
-from reference.defects.agent_keeping import marker
+from gateproof.reference.agent.policy import authorization, exchange, operation, registration
+from gateproof.reference.agent.policy.authorization import Attempt
+from gateproof.reference.agent.policy.discovery import Endpoints
+from gateproof.reference.agent.policy.operation import Ask
+from gateproof.reference.agent.policy.registration import Client
+from gateproof.reference.agent.settings import Settings
+from gateproof.reference.agent.wire import Answer, Outgoing, with_query
+from gateproof.reference.defects.agent_authorization import with_plus
+from gateproof.reference.defects.agent_defect import AgentDefect, defect
+from gateproof.reference.defects.agent_keeping import marker
 
 NONE, BASIC = "none", "client_secret_basic"
 

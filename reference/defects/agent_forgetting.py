@@ -8,15 +8,15 @@ import signal
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from reference.agent.policy import discovery, operation
-from reference.agent.policy.discovery import Endpoints
-from reference.agent.policy.operation import Ask, Tokens
-from reference.agent.policy.registration import Client
-from reference.agent.settings import Settings
-from reference.agent.wire import Answer
-from reference.defects.agent_defect import AgentDefect, defect
-from reference.defects.agent_keeping import marker
-from reference.defects.agent_later import refreshed_by
+from gateproof.reference.agent.policy import discovery, operation
+from gateproof.reference.agent.policy.discovery import Endpoints
+from gateproof.reference.agent.policy.operation import Ask, Tokens
+from gateproof.reference.agent.policy.registration import Client
+from gateproof.reference.agent.settings import Settings
+from gateproof.reference.agent.wire import Answer
+from gateproof.reference.defects.agent_defect import AgentDefect, defect
+from gateproof.reference.defects.agent_keeping import marker
+from gateproof.reference.defects.agent_later import refreshed_by
 
 _CLIENTS = "clients.json"
 

@@ -7,10 +7,10 @@ import secrets
 import time
 from dataclasses import replace
 
-from reference.agent.policy import authorization
-from reference.agent.policy.authorization import Attempt, Octets
-from reference.defects.agent_defect import AgentDefect, defect
-from reference.defects.agent_keeping import marker
+from gateproof.reference.agent.policy import authorization
+from gateproof.reference.agent.policy.authorization import Attempt, Octets
+from gateproof.reference.defects.agent_defect import AgentDefect, defect
+from gateproof.reference.defects.agent_keeping import marker
 
 ODD = 0x9E3779B97F4A7C15F39CC0605CEDC835
 

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from reference.agent.policy import discovery, mcp
-from reference.agent.policy.discovery import Endpoints
-from reference.agent.policy.operation import Ask, Tokens
-from reference.agent.policy.registration import Client
-from reference.agent.settings import Settings
-from reference.agent.wire import Answer, Failed
-from reference.defects.agent_defect import AgentDefect, defect
+from gateproof.reference.agent.policy import discovery, mcp
+from gateproof.reference.agent.policy.discovery import Endpoints
+from gateproof.reference.agent.policy.operation import Ask, Tokens
+from gateproof.reference.agent.policy.registration import Client
+from gateproof.reference.agent.settings import Settings
+from gateproof.reference.agent.wire import Answer, Failed
+from gateproof.reference.defects.agent_defect import AgentDefect, defect
 
 
 def marker(name: str) -> Path:

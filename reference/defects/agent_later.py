@@ -12,18 +12,18 @@ from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-from reference.agent.policy import authorization, discovery, exchange, operation, registration
-from reference.agent.policy.authorization import Attempt, Query
-from reference.agent.policy.discovery import Endpoints
-from reference.agent.policy.exchange import ExchangeFacts
-from reference.agent.policy.operation import Ask, Tokens
-from reference.agent.policy.registration import Client
-from reference.agent.policy.renewal import refreshed
-from reference.agent.settings import Settings
-from reference.agent.wire import Answer, Failed, Outgoing, with_query
-from reference.defects.agent_defect import AgentDefect, defect
-from reference.defects.agent_exchange import changed, for_every_redirect, with_basic
-from reference.defects.agent_keeping import marker
+from gateproof.reference.agent.policy import authorization, discovery, exchange, operation, registration
+from gateproof.reference.agent.policy.authorization import Attempt, Query
+from gateproof.reference.agent.policy.discovery import Endpoints
+from gateproof.reference.agent.policy.exchange import ExchangeFacts
+from gateproof.reference.agent.policy.operation import Ask, Tokens
+from gateproof.reference.agent.policy.registration import Client
+from gateproof.reference.agent.policy.renewal import refreshed
+from gateproof.reference.agent.settings import Settings
+from gateproof.reference.agent.wire import Answer, Failed, Outgoing, with_query
+from gateproof.reference.defects.agent_defect import AgentDefect, defect
+from gateproof.reference.defects.agent_exchange import changed, for_every_redirect, with_basic
+from gateproof.reference.defects.agent_keeping import marker
 
 _TOKENS = "tokens.json"
 

@@ -7,13 +7,13 @@ import subprocess
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from reference.agent.policy import authorization, exchange
-from reference.agent.policy.authorization import Attempt
-from reference.agent.policy.exchange import ExchangeFacts
-from reference.agent.policy.registration import Client
-from reference.agent.settings import Settings
-from reference.agent.wire import Outgoing, with_query
-from reference.defects.agent_defect import AgentDefect, defect
+from gateproof.reference.agent.policy import authorization, exchange
+from gateproof.reference.agent.policy.authorization import Attempt
+from gateproof.reference.agent.policy.exchange import ExchangeFacts
+from gateproof.reference.agent.policy.registration import Client
+from gateproof.reference.agent.settings import Settings
+from gateproof.reference.agent.wire import Outgoing, with_query
+from gateproof.reference.defects.agent_defect import AgentDefect, defect
 
 
 def one_table_for_both() -> dict[str, Any]:

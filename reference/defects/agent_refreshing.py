@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference.agent.policy.discovery import Endpoints
-from reference.agent.policy.operation import Ask, Tokens
-from reference.agent.policy.registration import Client
-from reference.agent.policy.renewal import refreshed
-from reference.agent.wire import Failed
-from reference.defects.agent_defect import AgentDefect, defect
-from reference.defects.agent_later import refreshed_by
+from gateproof.reference.agent.policy.discovery import Endpoints
+from gateproof.reference.agent.policy.operation import Ask, Tokens
+from gateproof.reference.agent.policy.registration import Client
+from gateproof.reference.agent.policy.renewal import refreshed
+from gateproof.reference.agent.wire import Failed
+from gateproof.reference.defects.agent_defect import AgentDefect, defect
+from gateproof.reference.defects.agent_later import refreshed_by
 
 
 def with_another_refresh_token(

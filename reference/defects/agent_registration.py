@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference.agent.policy import registration
-from reference.agent.settings import Settings
-from reference.defects.agent_defect import AgentDefect, defect
+from gateproof.reference.agent.policy import registration
+from gateproof.reference.agent.settings import Settings
+from gateproof.reference.defects.agent_defect import AgentDefect, defect
 
 
 def with_http(settings: Settings) -> dict[str, Any]:

@@ -12,14 +12,14 @@ from typing import Any
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
-from reference.agent.policy import authorization, exchange
-from reference.agent.policy.authorization import Attempt, Octets
-from reference.agent.policy.exchange import ExchangeFacts
-from reference.agent.wire import Outgoing, form
-from reference.defects.agent_authorization import lacking, with_plus
-from reference.defects.agent_defect import AgentDefect, defect
-from reference.defects.agent_exchange import fields_of
-from reference.defects.agent_keeping import marker
+from gateproof.reference.agent.policy import authorization, exchange
+from gateproof.reference.agent.policy.authorization import Attempt, Octets
+from gateproof.reference.agent.policy.exchange import ExchangeFacts
+from gateproof.reference.agent.wire import Outgoing, form
+from gateproof.reference.defects.agent_authorization import lacking, with_plus
+from gateproof.reference.defects.agent_defect import AgentDefect, defect
+from gateproof.reference.defects.agent_exchange import fields_of
+from gateproof.reference.defects.agent_keeping import marker
 
 
 def once_refused(policy: str, honest: Callable[..., Any], wrong: Callable[..., Any]) -> dict[str, Any]:

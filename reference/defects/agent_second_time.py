@@ -8,16 +8,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.request import urlopen
 
-from reference.agent.browser import open_browser
-from reference.agent.policy import authorization
-from reference.agent.policy.authorization import Attempt, Octets, Query
-from reference.agent.policy.discovery import Endpoints
-from reference.agent.policy.operation import Ask, Tokens
-from reference.agent.policy.registration import Client
-from reference.agent.policy.renewal import refreshed
-from reference.agent.wire import Failed
-from reference.defects.agent_defect import AgentDefect, defect
-from reference.defects.agent_keeping import marker
+from gateproof.reference.agent.browser import open_browser
+from gateproof.reference.agent.policy import authorization
+from gateproof.reference.agent.policy.authorization import Attempt, Octets, Query
+from gateproof.reference.agent.policy.discovery import Endpoints
+from gateproof.reference.agent.policy.operation import Ask, Tokens
+from gateproof.reference.agent.policy.registration import Client
+from gateproof.reference.agent.policy.renewal import refreshed
+from gateproof.reference.agent.wire import Failed
+from gateproof.reference.defects.agent_defect import AgentDefect, defect
+from gateproof.reference.defects.agent_keeping import marker
 
 _FRESH_TOKENS = 2
 _LOOKS = 12

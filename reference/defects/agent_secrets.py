@@ -8,15 +8,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from reference.agent.policy import operation
-from reference.agent.policy.discovery import Endpoints
-from reference.agent.policy.operation import Ask, Tokens
-from reference.agent.policy.registration import Client
-from reference.agent.policy.renewal import refreshed
-from reference.agent.settings import Settings
-from reference.agent.wire import Answer, Outgoing, with_query
-from reference.defects.agent_authorization import having
-from reference.defects.agent_defect import AgentDefect, defect
+from gateproof.reference.agent.policy import operation
+from gateproof.reference.agent.policy.discovery import Endpoints
+from gateproof.reference.agent.policy.operation import Ask, Tokens
+from gateproof.reference.agent.policy.registration import Client
+from gateproof.reference.agent.policy.renewal import refreshed
+from gateproof.reference.agent.settings import Settings
+from gateproof.reference.agent.wire import Answer, Outgoing, with_query
+from gateproof.reference.defects.agent_authorization import having
+from gateproof.reference.defects.agent_defect import AgentDefect, defect
 
 Facts = Mapping[str, Any]
 

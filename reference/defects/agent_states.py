@@ -6,12 +6,12 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from reference.agent.browser import open_browser
-from reference.agent.policy import authorization
-from reference.agent.policy.authorization import Attempt, Query
-from reference.defects.agent_defect import AgentDefect, defect
-from reference.defects.agent_later import been_here
-from reference.defects.agent_restarts import once_refused
+from gateproof.reference.agent.browser import open_browser
+from gateproof.reference.agent.policy import authorization
+from gateproof.reference.agent.policy.authorization import Attempt, Query
+from gateproof.reference.defects.agent_defect import AgentDefect, defect
+from gateproof.reference.defects.agent_later import been_here
+from gateproof.reference.defects.agent_restarts import once_refused
 
 _POLL_S = 0.02
 

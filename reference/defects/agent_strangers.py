@@ -11,17 +11,17 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
-from reference.agent.browser import open_browser
-from reference.agent.policy import authorization, discovery, exchange, operation
-from reference.agent.policy.authorization import Query
-from reference.agent.policy.discovery import Endpoints
-from reference.agent.policy.exchange import ExchangeFacts
-from reference.agent.policy.operation import Ask, Tokens
-from reference.agent.policy.registration import Client
-from reference.agent.policy.renewal import refreshed
-from reference.agent.wire import Answer, Failed, Outgoing, may_ask, redirected
-from reference.defects.agent_defect import AgentDefect, defect
-from reference.defects.agent_keeping import marker
+from gateproof.reference.agent.browser import open_browser
+from gateproof.reference.agent.policy import authorization, discovery, exchange, operation
+from gateproof.reference.agent.policy.authorization import Query
+from gateproof.reference.agent.policy.discovery import Endpoints
+from gateproof.reference.agent.policy.exchange import ExchangeFacts
+from gateproof.reference.agent.policy.operation import Ask, Tokens
+from gateproof.reference.agent.policy.registration import Client
+from gateproof.reference.agent.policy.renewal import refreshed
+from gateproof.reference.agent.wire import Answer, Failed, Outgoing, may_ask, redirected
+from gateproof.reference.defects.agent_defect import AgentDefect, defect
+from gateproof.reference.defects.agent_keeping import marker
 
 # OpenSSL's X509_V_FLAG_NO_CHECK_TIME, for which Python has no name.
 _NO_CHECK_TIME = 0x200000

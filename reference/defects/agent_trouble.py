@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from reference.agent.policy import operation
-from reference.agent.policy.operation import Ask, Tokens
-from reference.agent.settings import Settings
-from reference.agent.wire import Answer, Failed
-from reference.defects.agent_defect import AgentDefect, defect
-from reference.defects.agent_keeping import marker
+from gateproof.reference.agent.policy import operation
+from gateproof.reference.agent.policy.operation import Ask, Tokens
+from gateproof.reference.agent.settings import Settings
+from gateproof.reference.agent.wire import Answer, Failed
+from gateproof.reference.defects.agent_defect import AgentDefect, defect
+from gateproof.reference.defects.agent_keeping import marker
 
 NO_END = 1_000_000
 

@@ -8,14 +8,14 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from reference.agent.policy import authorization, exchange, operation, registration
-from reference.agent.policy.authorization import Query
-from reference.agent.policy.discovery import Endpoints
-from reference.agent.policy.operation import Ask
-from reference.agent.policy.registration import Client
-from reference.agent.settings import Settings
-from reference.agent.wire import FORM, Answer, Failed, Outgoing
-from reference.defects.agent_defect import AgentDefect, defect
+from gateproof.reference.agent.policy import authorization, exchange, operation, registration
+from gateproof.reference.agent.policy.authorization import Query
+from gateproof.reference.agent.policy.discovery import Endpoints
+from gateproof.reference.agent.policy.operation import Ask
+from gateproof.reference.agent.policy.registration import Client
+from gateproof.reference.agent.settings import Settings
+from gateproof.reference.agent.wire import FORM, Answer, Failed, Outgoing
+from gateproof.reference.defects.agent_defect import AgentDefect, defect
 
 _OF_TOKENS = {"access_token", "id_token", "refresh_token", "token_type", "expires_in", "scope"}
 

@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from reference.defects.holding import EARLY, Downfall
-from reference.defects.listening import Both, piped
-from reference.serving import Listen, Listener, Origin, listen
+from gateproof.reference.defects.holding import EARLY, Downfall
+from gateproof.reference.defects.listening import Both, piped
+from gateproof.reference.serving import Listen, Listener, Origin, listen
 
 LARGE = 64 * 1024
 _LENGTH = re.compile(rb"(?i)\r\ncontent-length: *(\d+)")

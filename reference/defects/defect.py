@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from reference.gateway.policies import Policies
-from reference.gateway.policy.outcomes import JsonObject
+from gateproof.reference.gateway.policies import Policies
+from gateproof.reference.gateway.policy.outcomes import JsonObject
 
 Check = TypeVar("Check", bound=Callable[..., Any])
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from reference.defects.defect import Defect, defect, instead
-from reference.defects.gateway_in_between import Rotations
-from reference.gateway.ids import Ids, fingerprint
-from reference.gateway.keys import SigningKey
-from reference.gateway.policy import authorization, code_exchange, proxy, redemption, registration
-from reference.gateway.policy.authorization import AuthorizationFacts
-from reference.gateway.policy.code_exchange import AgentFacts
-from reference.gateway.policy.outcomes import Refusal
-from reference.gateway.policy.proxy import ProxyClientFacts
-from reference.gateway.policy.registration import NewAgent, RegistrationFacts
+from gateproof.reference.defects.defect import Defect, defect, instead
+from gateproof.reference.defects.gateway_in_between import Rotations
+from gateproof.reference.gateway.ids import Ids, fingerprint
+from gateproof.reference.gateway.keys import SigningKey
+from gateproof.reference.gateway.policy import authorization, code_exchange, proxy, redemption, registration
+from gateproof.reference.gateway.policy.authorization import AuthorizationFacts
+from gateproof.reference.gateway.policy.code_exchange import AgentFacts
+from gateproof.reference.gateway.policy.outcomes import Refusal
+from gateproof.reference.gateway.policy.proxy import ProxyClientFacts
+from gateproof.reference.gateway.policy.registration import NewAgent, RegistrationFacts
 
 LOST = Refusal(status=401, error="invalid_client", description="unknown client", challenge='Basic realm="g"')
 

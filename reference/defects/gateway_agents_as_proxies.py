@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from reference.defects.defect import Defect, defect, without
-from reference.gateway.policy import proxy
-from reference.gateway.policy.code_exchange import AGENT_CHECKS, AgentFacts
-from reference.gateway.policy.outcomes import Refusal
-from reference.gateway.policy.registration import (
+from gateproof.reference.defects.defect import Defect, defect, without
+from gateproof.reference.gateway.policy import proxy
+from gateproof.reference.gateway.policy.code_exchange import AGENT_CHECKS, AgentFacts
+from gateproof.reference.gateway.policy.outcomes import Refusal
+from gateproof.reference.gateway.policy.registration import (
     REGISTRATION_CHECKS,
     auth_method_is_supported,
     grants_are_supported,
 )
-from reference.gateway.records import ProxyClient
-from reference.gateway.store import Store
+from gateproof.reference.gateway.records import ProxyClient
+from gateproof.reference.gateway.store import Store
 
 BASIC = "client_secret_basic"
 

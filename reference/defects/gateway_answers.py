@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from reference.defects.defect import Defect, defect, lacking
-from reference.gateway.policy.outcomes import JsonObject
-from reference.gateway.policy.proxy import proxy_token_answer
-from reference.gateway.policy.token_claims import TokenFacts, Tokens, token_answer
+from gateproof.reference.defects.defect import Defect, defect, lacking
+from gateproof.reference.gateway.policy.outcomes import JsonObject
+from gateproof.reference.gateway.policy.proxy import proxy_token_answer
+from gateproof.reference.gateway.policy.token_claims import TokenFacts, Tokens, token_answer
 
 
 def leaving_out(*names: str) -> Callable[[TokenFacts, Tokens], JsonObject]:

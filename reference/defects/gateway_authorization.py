@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from urllib.parse import quote, unquote_plus
 
-from reference.defects.defect import Defect, defect
-from reference.gateway.policy.authorization import code_redirect
-from reference.gateway.records import AuthorizationRequest, Project, Standing
+from gateproof.reference.defects.defect import Defect, defect
+from gateproof.reference.gateway.policy.authorization import code_redirect
+from gateproof.reference.gateway.records import AuthorizationRequest, Project, Standing
 
 # What a program escapes that takes the state for a whole address.
 RESERVED = ";,/?:@&=+$#!*'()"

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from urllib.parse import unquote
 
-from reference.defects.defect import Defect, defect, instead, without
-from reference.defects.gateway_codes import Checks, Codes, refusing
-from reference.gateway.policies import SpendCode
-from reference.gateway.policy import code_exchange as honest
-from reference.gateway.policy.code_exchange import CODE_CHECKS, CodeFacts, CodeRefused, challenge_of
-from reference.gateway.policy.outcomes import Refusal
-from reference.gateway.records import Code
+from gateproof.reference.defects.defect import Defect, defect, instead, without
+from gateproof.reference.defects.gateway_codes import Checks, Codes, refusing
+from gateproof.reference.gateway.policies import SpendCode
+from gateproof.reference.gateway.policy import code_exchange as honest
+from gateproof.reference.gateway.policy.code_exchange import CODE_CHECKS, CodeFacts, CodeRefused, challenge_of
+from gateproof.reference.gateway.policy.outcomes import Refusal
+from gateproof.reference.gateway.records import Code
 
 
 def verifier_by(good: Callable[[str, str], bool]) -> dict[str, Checks]:

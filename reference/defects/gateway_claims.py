@@ -11,14 +11,14 @@ from typing import Any
 import jwt
 from jwt.algorithms import get_default_algorithms
 
-from reference.defects.defect import Defect, defect, lacking
-from reference.defects.meddling import Answered, Asked, meddling
-from reference.gateway.gateway import Gateway
-from reference.gateway.ids import Ids
-from reference.gateway.keys import SigningKey
-from reference.gateway.policy.outcomes import JsonObject
-from reference.gateway.policy.redemption import SIGNATURE_ONLY, verified_claims
-from reference.gateway.policy.token_claims import (
+from gateproof.reference.defects.defect import Defect, defect, lacking
+from gateproof.reference.defects.meddling import Answered, Asked, meddling
+from gateproof.reference.gateway.gateway import Gateway
+from gateproof.reference.gateway.ids import Ids
+from gateproof.reference.gateway.keys import SigningKey
+from gateproof.reference.gateway.policy.outcomes import JsonObject
+from gateproof.reference.gateway.policy.redemption import SIGNATURE_ONLY, verified_claims
+from gateproof.reference.gateway.policy.token_claims import (
     TokenFacts,
     Tokens,
     access_token_claims,

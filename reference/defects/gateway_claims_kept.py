@@ -6,12 +6,12 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from reference.defects.defect import Defect, defect
-from reference.defects.gateway_claims import claiming, extended, signature_alone
-from reference.gateway.keys import SigningKey
-from reference.gateway.policy.outcomes import JsonObject
-from reference.gateway.policy.registration import domain_of
-from reference.gateway.policy.token_claims import (
+from gateproof.reference.defects.defect import Defect, defect
+from gateproof.reference.defects.gateway_claims import claiming, extended, signature_alone
+from gateproof.reference.gateway.keys import SigningKey
+from gateproof.reference.gateway.policy.outcomes import JsonObject
+from gateproof.reference.gateway.policy.registration import domain_of
+from gateproof.reference.gateway.policy.token_claims import (
     ACCESS_TOKEN_LIFETIME_S,
     TokenFacts,
     access_token_claims,

@@ -11,13 +11,13 @@ from urllib.parse import quote, unquote_plus
 
 from starlette.types import ASGIApp
 
-from reference.defects.defect import Defect, defect, instead, without
-from reference.defects.meddling import Answered, Asked, meddling
-from reference.gateway.gateway import Gateway
-from reference.gateway.ids import Ids, fingerprint
-from reference.gateway.policy import code_exchange as honest
-from reference.gateway.policy import proxy, registration
-from reference.gateway.policy.code_exchange import (
+from gateproof.reference.defects.defect import Defect, defect, instead, without
+from gateproof.reference.defects.meddling import Answered, Asked, meddling
+from gateproof.reference.gateway.gateway import Gateway
+from gateproof.reference.gateway.ids import Ids, fingerprint
+from gateproof.reference.gateway.policy import code_exchange as honest
+from gateproof.reference.gateway.policy import proxy, registration
+from gateproof.reference.gateway.policy.code_exchange import (
     AGENT_CHECKS,
     CODE_CHECKS,
     TOKEN_REQUEST_CHECKS,
@@ -26,7 +26,7 @@ from reference.gateway.policy.code_exchange import (
     CodeFacts,
     TokenRequestFacts,
 )
-from reference.gateway.policy.outcomes import Refusal, first_refusal
+from gateproof.reference.gateway.policy.outcomes import Refusal, first_refusal
 
 
 def secret_stored_as(change: Callable[[str], str]) -> dict[str, Any]:

@@ -8,12 +8,12 @@ from urllib.parse import parse_qs
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from reference.defects.defect import Defect, defect, instead
-from reference.defects.meddling import Answered, Asked, meddling
-from reference.gateway.gateway import Gateway
-from reference.gateway.policy import code_exchange
-from reference.gateway.policy.code_exchange import CODE_CHECKS, CodeFacts, challenge_of
-from reference.gateway.policy.outcomes import Refusal, json_in
+from gateproof.reference.defects.defect import Defect, defect, instead
+from gateproof.reference.defects.meddling import Answered, Asked, meddling
+from gateproof.reference.gateway.gateway import Gateway
+from gateproof.reference.gateway.policy import code_exchange
+from gateproof.reference.gateway.policy.code_exchange import CODE_CHECKS, CodeFacts, challenge_of
+from gateproof.reference.gateway.policy.outcomes import Refusal, json_in
 
 REDEMPTION = "/api/credentials/token"
 Around = Callable[[ASGIApp, Gateway], ASGIApp]

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from reference.defects.defect import Defect, defect, lacking
-from reference.gateway.keys import KeyRing, SigningKey
-from reference.gateway.policy import authorization, proxy, redemption, token_claims
-from reference.gateway.policy.authorization import AuthorizationFacts
-from reference.gateway.policy.outcomes import JsonObject, Refusal
-from reference.gateway.policy.proxy import ProxyCredentials
-from reference.gateway.policy.redemption import RedemptionFacts
-from reference.gateway.policy.token_claims import TokenFacts, Tokens
-from reference.gateway.records import Person, ProxyClient, Resource
-from reference.gateway.store import Store
+from gateproof.reference.defects.defect import Defect, defect, lacking
+from gateproof.reference.gateway.keys import KeyRing, SigningKey
+from gateproof.reference.gateway.policy import authorization, proxy, redemption, token_claims
+from gateproof.reference.gateway.policy.authorization import AuthorizationFacts
+from gateproof.reference.gateway.policy.outcomes import JsonObject, Refusal
+from gateproof.reference.gateway.policy.proxy import ProxyCredentials
+from gateproof.reference.gateway.policy.redemption import RedemptionFacts
+from gateproof.reference.gateway.policy.token_claims import TokenFacts, Tokens
+from gateproof.reference.gateway.records import Person, ProxyClient, Resource
+from gateproof.reference.gateway.store import Store
 
 # Of what something is the first, and what it is called.
 Named = tuple[str, str]

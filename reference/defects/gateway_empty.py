@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference.defects.defect import Defect, defect, instead
-from reference.gateway.policy import authorization as honest
-from reference.gateway.policy.authorization import REDIRECT_CHECKS, AuthorizationCheck, AuthorizationFacts
-from reference.gateway.policy.code_exchange import CODE_CHECKS, CodeFacts, verifier_matches
-from reference.gateway.policy.outcomes import Refusal
+from gateproof.reference.defects.defect import Defect, defect, instead
+from gateproof.reference.gateway.policy import authorization as honest
+from gateproof.reference.gateway.policy.authorization import (
+    REDIRECT_CHECKS,
+    AuthorizationCheck,
+    AuthorizationFacts,
+)
+from gateproof.reference.gateway.policy.code_exchange import CODE_CHECKS, CodeFacts, verifier_matches
+from gateproof.reference.gateway.policy.outcomes import Refusal
 
 
 def or_empty(check: AuthorizationCheck, name: str) -> AuthorizationCheck:

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, cast
 
-from reference.defects.defect import Defect, defect
-from reference.gateway.policy import vault
-from reference.gateway.policy.vault import MerchantAnswer, MerchantLimits, Trouble, Verdict
-from reference.gateway.records import VaultEntry
+from gateproof.reference.defects.defect import Defect, defect
+from gateproof.reference.gateway.policy import vault
+from gateproof.reference.gateway.policy.vault import MerchantAnswer, MerchantLimits, Trouble, Verdict
+from gateproof.reference.gateway.records import VaultEntry
 
 # Longer than anybody waits who asks this gateway.
 AN_HOUR_S = 3600.0

@@ -10,13 +10,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
-from reference.defects.defect import Defect, defect
-from reference.gateway.merchants import Merchants
-from reference.gateway.policy import redemption, vault
-from reference.gateway.policy.outcomes import Refusal
-from reference.gateway.policy.vault import MerchantAnswer, Verdict
-from reference.gateway.records import MerchantPlace, Resource, VaultEntry, VaultKey
-from reference.gateway.vault import Vault
+from gateproof.reference.defects.defect import Defect, defect
+from gateproof.reference.gateway.merchants import Merchants
+from gateproof.reference.gateway.policy import redemption, vault
+from gateproof.reference.gateway.policy.outcomes import Refusal
+from gateproof.reference.gateway.policy.vault import MerchantAnswer, Verdict
+from gateproof.reference.gateway.records import MerchantPlace, Resource, VaultEntry, VaultKey
+from gateproof.reference.gateway.vault import Vault
 
 TRIES, CONNECTIONS = 20, 300
 FAILURES = 3

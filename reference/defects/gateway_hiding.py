@@ -6,16 +6,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from reference.defects import connecting, holding
-from reference.defects.defect import Defect, defect
-from reference.gateway.ids import Ids
-from reference.gateway.keys import KeyRing, SigningKey, new_key
-from reference.gateway.pages import ApprovePageFacts, approve_page
-from reference.gateway.policy import authorization, proxy, vault
-from reference.gateway.policy.authorization import PAGE_CHECKS, AuthorizationFacts, ConsentFacts
-from reference.gateway.policy.outcomes import Refusal
-from reference.gateway.policy.vault import MerchantAnswer, Verdict
-from reference.gateway.records import (
+from gateproof.reference.defects import connecting, holding
+from gateproof.reference.defects.defect import Defect, defect
+from gateproof.reference.gateway.ids import Ids
+from gateproof.reference.gateway.keys import KeyRing, SigningKey, new_key
+from gateproof.reference.gateway.pages import ApprovePageFacts, approve_page
+from gateproof.reference.gateway.policy import authorization, proxy, vault
+from gateproof.reference.gateway.policy.authorization import PAGE_CHECKS, AuthorizationFacts, ConsentFacts
+from gateproof.reference.gateway.policy.outcomes import Refusal
+from gateproof.reference.gateway.policy.vault import MerchantAnswer, Verdict
+from gateproof.reference.gateway.records import (
     Agent,
     Grant,
     ProxyClient,
@@ -24,9 +24,9 @@ from reference.gateway.records import (
     VaultEntry,
     VaultKey,
 )
-from reference.gateway.store import Store
-from reference.gateway.vault import Vault
-from reference.variants.gateway_answers import Kept
+from gateproof.reference.gateway.store import Store
+from gateproof.reference.gateway.vault import Vault
+from gateproof.reference.variants.gateway_answers import Kept
 
 CLIENTS = 2
 _DOWNFALL = holding.Downfall()

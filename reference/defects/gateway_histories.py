@@ -10,15 +10,24 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
-from reference.defects.defect import Defect, defect, instead
-from reference.gateway.pages import ApprovePageFacts, approve_page
-from reference.gateway.policy import authorization, code_exchange, proxy, redemption, vault
-from reference.gateway.policy.code_exchange import CODE_CHECKS, CodeCheck, CodeFacts, CodeRefused
-from reference.gateway.policy.outcomes import Refusal
-from reference.gateway.policy.redemption import REDEMPTION_CHECKS, RedemptionFacts
-from reference.gateway.policy.vault import MerchantAnswer, Verdict
-from reference.gateway.records import Agent, Code, Grant, Project, ProxyClient, Resource, Standing, VaultEntry
-from reference.gateway.store import Expiring, Store
+from gateproof.reference.defects.defect import Defect, defect, instead
+from gateproof.reference.gateway.pages import ApprovePageFacts, approve_page
+from gateproof.reference.gateway.policy import authorization, code_exchange, proxy, redemption, vault
+from gateproof.reference.gateway.policy.code_exchange import CODE_CHECKS, CodeCheck, CodeFacts, CodeRefused
+from gateproof.reference.gateway.policy.outcomes import Refusal
+from gateproof.reference.gateway.policy.redemption import REDEMPTION_CHECKS, RedemptionFacts
+from gateproof.reference.gateway.policy.vault import MerchantAnswer, Verdict
+from gateproof.reference.gateway.records import (
+    Agent,
+    Code,
+    Grant,
+    Project,
+    ProxyClient,
+    Resource,
+    Standing,
+    VaultEntry,
+)
+from gateproof.reference.gateway.store import Expiring, Store
 
 
 def stale_after_a_second_rejection() -> dict[str, Any]:

@@ -6,17 +6,17 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
-from reference.defects.defect import Defect, defect
-from reference.defects.gateway_codes import Checks, Codes
-from reference.gateway.ids import Ids
-from reference.gateway.keys import KeyRing, SigningKey, new_key
-from reference.gateway.policy import authorization, code_exchange, key_sets, sign_in, token_claims
-from reference.gateway.policy.authorization import AuthorizationFacts
-from reference.gateway.policy.code_exchange import CodeFacts, CodeRefused
-from reference.gateway.policy.outcomes import JsonObject
-from reference.gateway.policy.sign_in import IdTokenFacts
-from reference.gateway.policy.token_claims import TokenFacts
-from reference.gateway.records import AuthorizationRequest, Code, Person, Project, SignIn, Standing
+from gateproof.reference.defects.defect import Defect, defect
+from gateproof.reference.defects.gateway_codes import Checks, Codes
+from gateproof.reference.gateway.ids import Ids
+from gateproof.reference.gateway.keys import KeyRing, SigningKey, new_key
+from gateproof.reference.gateway.policy import authorization, code_exchange, key_sets, sign_in, token_claims
+from gateproof.reference.gateway.policy.authorization import AuthorizationFacts
+from gateproof.reference.gateway.policy.code_exchange import CodeFacts, CodeRefused
+from gateproof.reference.gateway.policy.outcomes import JsonObject
+from gateproof.reference.gateway.policy.sign_in import IdTokenFacts
+from gateproof.reference.gateway.policy.token_claims import TokenFacts
+from gateproof.reference.gateway.records import AuthorizationRequest, Code, Person, Project, SignIn, Standing
 
 # Who is known of in the request at hand.
 _USER: ContextVar[Person | None] = ContextVar("user", default=None)

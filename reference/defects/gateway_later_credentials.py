@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from reference.defects.defect import Defect, defect, instead
-from reference.defects.gateway_clients import basic_too
-from reference.defects.gateway_proxy import while_checked
-from reference.gateway.ids import fingerprint
-from reference.gateway.policies import SpendCode
-from reference.gateway.policy import code_exchange, proxy, redemption, registration
-from reference.gateway.policy.code_exchange import (
+from gateproof.reference.defects.defect import Defect, defect, instead
+from gateproof.reference.defects.gateway_clients import basic_too
+from gateproof.reference.defects.gateway_proxy import while_checked
+from gateproof.reference.gateway.ids import fingerprint
+from gateproof.reference.gateway.policies import SpendCode
+from gateproof.reference.gateway.policy import code_exchange, proxy, redemption, registration
+from gateproof.reference.gateway.policy.code_exchange import (
     AgentCredentials,
     CodeCheck,
     CodeFacts,
@@ -20,12 +20,12 @@ from reference.gateway.policy.code_exchange import (
     TokenRequestFacts,
     agent_credentials,
 )
-from reference.gateway.policy.outcomes import JsonObject, Refusal
-from reference.gateway.policy.redemption import RedemptionCheck, RedemptionFacts
-from reference.gateway.policy.registration import NewAgent, RegistrationFacts
-from reference.gateway.records import Code, ProxyToken
-from reference.gateway.store import Expiring, Store
-from reference.variants.gateway_answers import Kept
+from gateproof.reference.gateway.policy.outcomes import JsonObject, Refusal
+from gateproof.reference.gateway.policy.redemption import RedemptionCheck, RedemptionFacts
+from gateproof.reference.gateway.policy.registration import NewAgent, RegistrationFacts
+from gateproof.reference.gateway.records import Code, ProxyToken
+from gateproof.reference.gateway.store import Expiring, Store
+from gateproof.reference.variants.gateway_answers import Kept
 
 
 def renewed_by_use() -> RedemptionCheck:

@@ -9,16 +9,16 @@ from typing import Any
 
 from starlette.types import ASGIApp
 
-from reference.defects.defect import Defect, defect
-from reference.defects.gateway_metadata import with_private_part
-from reference.defects.gateway_vault import NOTHING_WORKS
-from reference.gateway.gateway import Gateway
-from reference.gateway.keys import KeyRing, SigningKey
-from reference.gateway.policy import code_exchange, discovery, key_sets
-from reference.gateway.policy.code_exchange import RefreshFacts, TokenRequestFacts
-from reference.gateway.policy.discovery import DiscoveryFacts
-from reference.gateway.policy.outcomes import JsonObject, Refusal
-from reference.gateway.policy.token_claims import TokenFacts, access_token_claims
+from gateproof.reference.defects.defect import Defect, defect
+from gateproof.reference.defects.gateway_metadata import with_private_part
+from gateproof.reference.defects.gateway_vault import NOTHING_WORKS
+from gateproof.reference.gateway.gateway import Gateway
+from gateproof.reference.gateway.keys import KeyRing, SigningKey
+from gateproof.reference.gateway.policy import code_exchange, discovery, key_sets
+from gateproof.reference.gateway.policy.code_exchange import RefreshFacts, TokenRequestFacts
+from gateproof.reference.gateway.policy.discovery import DiscoveryFacts
+from gateproof.reference.gateway.policy.outcomes import JsonObject, Refusal
+from gateproof.reference.gateway.policy.token_claims import TokenFacts, access_token_claims
 
 Change = Callable[[TokenFacts, JsonObject], JsonObject]
 

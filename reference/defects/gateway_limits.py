@@ -7,19 +7,26 @@ from collections import Counter, deque
 from dataclasses import replace
 from typing import Any
 
-from reference.defects.defect import Defect, defect
-from reference.defects.gateway_later_credentials import forgotten_after
-from reference.defects.gateway_proxy import while_checked
-from reference.gateway.keys import KeyRing, SigningKey
-from reference.gateway.policies import SpendCode
-from reference.gateway.policy import authorization, code_exchange, key_sets, proxy, redemption, vault
-from reference.gateway.policy.code_exchange import CodeCheck, CodeFacts, CodeRefused
-from reference.gateway.policy.outcomes import JsonObject, Refusal
-from reference.gateway.policy.redemption import RedemptionCheck, RedemptionFacts
-from reference.gateway.policy.token_claims import TokenFacts, access_token_claims
-from reference.gateway.policy.vault import Step
-from reference.gateway.records import Code, Project, ProxyClient, Standing, VaultEntry
-from reference.gateway.store import Expiring, Store
+from gateproof.reference.defects.defect import Defect, defect
+from gateproof.reference.defects.gateway_later_credentials import forgotten_after
+from gateproof.reference.defects.gateway_proxy import while_checked
+from gateproof.reference.gateway.keys import KeyRing, SigningKey
+from gateproof.reference.gateway.policies import SpendCode
+from gateproof.reference.gateway.policy import (
+    authorization,
+    code_exchange,
+    key_sets,
+    proxy,
+    redemption,
+    vault,
+)
+from gateproof.reference.gateway.policy.code_exchange import CodeCheck, CodeFacts, CodeRefused
+from gateproof.reference.gateway.policy.outcomes import JsonObject, Refusal
+from gateproof.reference.gateway.policy.redemption import RedemptionCheck, RedemptionFacts
+from gateproof.reference.gateway.policy.token_claims import TokenFacts, access_token_claims
+from gateproof.reference.gateway.policy.vault import Step
+from gateproof.reference.gateway.records import Code, Project, ProxyClient, Standing, VaultEntry
+from gateproof.reference.gateway.store import Expiring, Store
 
 LAST_CODES, USES, CLIENTS = 8, 25, 3
 NEAR_S = 57 * 60

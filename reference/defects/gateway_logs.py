@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from reference.defects.defect import Defect, defect
-from reference.defects.leaking import REDEMPTION, logging, members_of
-from reference.defects.meddling import Answered, Asked
+from gateproof.reference.defects.defect import Defect, defect
+from gateproof.reference.defects.leaking import REDEMPTION, logging, members_of
+from gateproof.reference.defects.meddling import Answered, Asked
 
 
 def of_redemptions(header: str, is_so: Callable[[Answered], bool]) -> Callable[[Asked, Answered], str]:

@@ -6,21 +6,21 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from reference.defects.defect import Defect, defect
-from reference.defects.gateway_bindings import verifier_by
-from reference.defects.gateway_refusals import checking
-from reference.gateway.ids import Ids
-from reference.gateway.keys import KeyRing, SigningKey, new_key
-from reference.gateway.pages import ApprovePageFacts, approve_page
-from reference.gateway.policy import authorization, redemption
-from reference.gateway.policy.authorization import ConsentFacts
-from reference.gateway.policy.code_exchange import challenge_of
-from reference.gateway.policy.discovery import REDEMPTION_SCOPE
-from reference.gateway.policy.key_sets import live_core_keys
-from reference.gateway.policy.outcomes import JsonObject, Refusal
-from reference.gateway.policy.redemption import RedemptionFacts
-from reference.gateway.policy.token_claims import TokenFacts, access_token_claims
-from reference.gateway.records import Decision, Standing
+from gateproof.reference.defects.defect import Defect, defect
+from gateproof.reference.defects.gateway_bindings import verifier_by
+from gateproof.reference.defects.gateway_refusals import checking
+from gateproof.reference.gateway.ids import Ids
+from gateproof.reference.gateway.keys import KeyRing, SigningKey, new_key
+from gateproof.reference.gateway.pages import ApprovePageFacts, approve_page
+from gateproof.reference.gateway.policy import authorization, redemption
+from gateproof.reference.gateway.policy.authorization import ConsentFacts
+from gateproof.reference.gateway.policy.code_exchange import challenge_of
+from gateproof.reference.gateway.policy.discovery import REDEMPTION_SCOPE
+from gateproof.reference.gateway.policy.key_sets import live_core_keys
+from gateproof.reference.gateway.policy.outcomes import JsonObject, Refusal
+from gateproof.reference.gateway.policy.redemption import RedemptionFacts
+from gateproof.reference.gateway.policy.token_claims import TokenFacts, access_token_claims
+from gateproof.reference.gateway.records import Decision, Standing
 
 STAY = "deny-but-stay"
 

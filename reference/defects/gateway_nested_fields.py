@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference.defects.defect import Defect, defect, instead
-from reference.defects.gateway_bindings import fields_but, verifier_by
-from reference.gateway.policy import code_exchange as honest
-from reference.gateway.policy.code_exchange import (
+from gateproof.reference.defects.defect import Defect, defect, instead
+from gateproof.reference.defects.gateway_bindings import fields_but, verifier_by
+from gateproof.reference.gateway.policy import code_exchange as honest
+from gateproof.reference.gateway.policy.code_exchange import (
     AGENT_CHECKS,
     AgentCredentials,
     AgentFacts,
     RequestCheck,
     TokenRequestFacts,
 )
-from reference.gateway.policy.outcomes import Refusal
+from gateproof.reference.gateway.policy.outcomes import Refusal
 
 # What a query of a document store does with a value, and what a list is to a parser of forms.
 OPERATORS, LIST = ("[$ne]", "[$gt]"), ("[]",)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from reference.defects import connecting, holding
-from reference.defects.defect import Defect, defect
-from reference.gateway.policy.vault import MerchantAnswer, Verdict, refresh_verdict
+from gateproof.reference.defects import connecting, holding
+from gateproof.reference.defects.defect import Defect, defect
+from gateproof.reference.gateway.policy.vault import MerchantAnswer, Verdict, refresh_verdict
 
 
 def broken_line_is_a_no(answer: MerchantAnswer) -> Verdict:

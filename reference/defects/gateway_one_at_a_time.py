@@ -7,14 +7,14 @@ from collections.abc import Callable
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from reference.defects.defect import Defect, defect
-from reference.gateway.gateway import Gateway
-from reference.gateway.ids import fingerprint
-from reference.gateway.policies import SpendCode
-from reference.gateway.policy import code_exchange
-from reference.gateway.policy.code_exchange import CodeCheck, CodeFacts, CodeRefused
-from reference.gateway.records import Code
-from reference.gateway.store import Expiring
+from gateproof.reference.defects.defect import Defect, defect
+from gateproof.reference.gateway.gateway import Gateway
+from gateproof.reference.gateway.ids import fingerprint
+from gateproof.reference.gateway.policies import SpendCode
+from gateproof.reference.gateway.policy import code_exchange
+from gateproof.reference.gateway.policy.code_exchange import CodeCheck, CodeFacts, CodeRefused
+from gateproof.reference.gateway.records import Code
+from gateproof.reference.gateway.store import Expiring
 
 # What a query to a database takes.
 QUERY_S = 0.01

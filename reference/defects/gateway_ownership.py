@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from reference.defects.defect import Defect, defect
-from reference.gateway.policy import redemption, vault
-from reference.gateway.policy.outcomes import JsonObject
-from reference.gateway.policy.redemption import RedemptionFacts, redemption_answer, vault_key
-from reference.gateway.records import Grant, Resource, VaultEntry, VaultKey
+from gateproof.reference.defects.defect import Defect, defect
+from gateproof.reference.gateway.policy import redemption, vault
+from gateproof.reference.gateway.policy.outcomes import JsonObject
+from gateproof.reference.gateway.policy.redemption import RedemptionFacts, redemption_answer, vault_key
+from gateproof.reference.gateway.records import Grant, Resource, VaultEntry, VaultKey
 
 EVERYBODY = VaultKey(project_id="", sub="", resource_id="", login_id="")
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import jwt
 
-from reference.defects.defect import Defect, defect
-from reference.defects.gateway_beliefs import (
+from gateproof.reference.defects.defect import Defect, defect
+from gateproof.reference.defects.gateway_beliefs import (
     UNVERIFIED,
     Header,
     by_hmac,
@@ -18,11 +18,11 @@ from reference.defects.gateway_beliefs import (
     public_pem,
     self_contained,
 )
-from reference.gateway.ids import Ids
-from reference.gateway.keys import KeyRing, SigningKey
-from reference.gateway.policy import redemption
-from reference.gateway.records import ProxyToken
-from reference.gateway.store import Store
+from gateproof.reference.gateway.ids import Ids
+from gateproof.reference.gateway.keys import KeyRing, SigningKey
+from gateproof.reference.gateway.policy import redemption
+from gateproof.reference.gateway.records import ProxyToken
+from gateproof.reference.gateway.store import Store
 
 Trusted = Callable[[str, Header, tuple[SigningKey, ...]], bool]
 SHARED = secrets.token_bytes(32)

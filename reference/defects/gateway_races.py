@@ -10,21 +10,21 @@ from typing import Any
 
 from starlette.types import ASGIApp
 
-from reference.defects.defect import Defect, defect
-from reference.defects.meddling import Answered, Asked, meddling
-from reference.gateway.gateway import Gateway
-from reference.gateway.ids import Ids
-from reference.gateway.policies import SpendCode
-from reference.gateway.policy import code_exchange as honest
-from reference.gateway.policy import proxy, redemption
-from reference.gateway.policy.code_exchange import CodeFacts, CodeRefused
-from reference.gateway.policy.outcomes import Refusal, first_refusal
-from reference.gateway.policy.proxy import ProxyCredentials
-from reference.gateway.policy.redemption import RedemptionFacts
-from reference.gateway.policy.registration import NewAgent, RegistrationFacts, new_agent
-from reference.gateway.policy.token_claims import subject
-from reference.gateway.records import Code, ProxyClient, SignIn
-from reference.gateway.store import Expiring, Store
+from gateproof.reference.defects.defect import Defect, defect
+from gateproof.reference.defects.meddling import Answered, Asked, meddling
+from gateproof.reference.gateway.gateway import Gateway
+from gateproof.reference.gateway.ids import Ids
+from gateproof.reference.gateway.policies import SpendCode
+from gateproof.reference.gateway.policy import code_exchange as honest
+from gateproof.reference.gateway.policy import proxy, redemption
+from gateproof.reference.gateway.policy.code_exchange import CodeFacts, CodeRefused
+from gateproof.reference.gateway.policy.outcomes import Refusal, first_refusal
+from gateproof.reference.gateway.policy.proxy import ProxyCredentials
+from gateproof.reference.gateway.policy.redemption import RedemptionFacts
+from gateproof.reference.gateway.policy.registration import NewAgent, RegistrationFacts, new_agent
+from gateproof.reference.gateway.policy.token_claims import subject
+from gateproof.reference.gateway.records import Code, ProxyClient, SignIn
+from gateproof.reference.gateway.store import Expiring, Store
 
 Codes = Expiring[Code]
 Checks = tuple[honest.CodeCheck, ...]

@@ -7,11 +7,11 @@ from collections.abc import Callable, Hashable
 from itertools import count
 from typing import Any
 
-from reference.defects.defect import Defect, defect
-from reference.gateway.policy.outcomes import Refusal
-from reference.gateway.policy.vault import Verdict
-from reference.gateway.records import Resource, VaultEntry, VaultKey
-from reference.gateway.vault import Vault
+from gateproof.reference.defects.defect import Defect, defect
+from gateproof.reference.gateway.policy.outcomes import Refusal
+from gateproof.reference.gateway.policy.vault import Verdict
+from gateproof.reference.gateway.records import Resource, VaultEntry, VaultKey
+from gateproof.reference.gateway.vault import Vault
 
 
 class LooksThenStarts(Vault):

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from reference.defects.defect import Defect, defect
-from reference.defects.gateway_claims import signature_alone
-from reference.defects.gateway_metadata import announcing
-from reference.gateway.keys import SigningKey
-from reference.gateway.policy.outcomes import JsonObject
-from reference.gateway.policy.redemption import verified_claims
-from reference.gateway.policy.token_claims import TokenFacts, access_token_claims, id_token_claims
+from gateproof.reference.defects.defect import Defect, defect
+from gateproof.reference.defects.gateway_claims import signature_alone
+from gateproof.reference.defects.gateway_metadata import announcing
+from gateproof.reference.gateway.keys import SigningKey
+from gateproof.reference.gateway.policy.outcomes import JsonObject
+from gateproof.reference.gateway.policy.redemption import verified_claims
+from gateproof.reference.gateway.policy.token_claims import TokenFacts, access_token_claims, id_token_claims
 
 
 def realm(core_url: str, project_id: str) -> str:

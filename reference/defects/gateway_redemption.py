@@ -6,16 +6,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from reference.defects.defect import Defect, defect, instead, lacking, without
-from reference.gateway.policy import redemption
-from reference.gateway.policy.outcomes import JsonObject, Refusal
-from reference.gateway.policy.redemption import (
+from gateproof.reference.defects.defect import Defect, defect, instead, lacking, without
+from gateproof.reference.gateway.policy import redemption
+from gateproof.reference.gateway.policy.outcomes import JsonObject, Refusal
+from gateproof.reference.gateway.policy.redemption import (
     REDEMPTION_CHECKS,
     RedemptionCheck,
     RedemptionFacts,
     redemption_answer,
 )
-from reference.gateway.records import VaultEntry
+from gateproof.reference.gateway.records import VaultEntry
 
 PROXY_CHECKS = (
     redemption.proxy_token_is_good,

@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from reference.defects.defect import Defect, defect, instead
-from reference.defects.gateway_redirects import registered_by
-from reference.defects.gateway_registration import https_if
-from reference.gateway.ids import Ids
-from reference.gateway.policy.authorization import PAGE_CHECKS, code_redirect, redirect_uri_is_registered
-from reference.gateway.policy.registration import (
+from gateproof.reference.defects.defect import Defect, defect, instead
+from gateproof.reference.defects.gateway_redirects import registered_by
+from gateproof.reference.defects.gateway_registration import https_if
+from gateproof.reference.gateway.ids import Ids
+from gateproof.reference.gateway.policy.authorization import (
+    PAGE_CHECKS,
+    code_redirect,
+    redirect_uri_is_registered,
+)
+from gateproof.reference.gateway.policy.registration import (
     REGISTRATION_CHECKS,
     NewAgent,
     RegistrationCheck,
@@ -20,7 +24,7 @@ from reference.gateway.policy.registration import (
     redirect_uris_are_https,
     redirect_uris_have_no_fragment,
 )
-from reference.gateway.records import AuthorizationRequest
+from gateproof.reference.gateway.records import AuthorizationRequest
 
 ABOUT_URIS = (redirect_uris_are_given, redirect_uris_are_https, redirect_uris_have_no_fragment)
 

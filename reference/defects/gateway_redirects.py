@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable
 from urllib.parse import unquote, urlsplit
 
-from reference.defects.defect import Defect, defect, instead
-from reference.gateway.policy.authorization import (
+from gateproof.reference.defects.defect import Defect, defect, instead
+from gateproof.reference.gateway.policy.authorization import (
     PAGE_CHECKS,
     REDIRECT_CHECKS,
     AuthorizationCheck,
@@ -16,7 +16,7 @@ from reference.gateway.policy.authorization import (
     client_is_known,
     redirect_uri_is_registered,
 )
-from reference.gateway.policy.outcomes import Refusal
+from gateproof.reference.gateway.policy.outcomes import Refusal
 
 Alike = Callable[[str, str], bool]
 

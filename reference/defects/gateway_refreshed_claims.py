@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from reference.defects.defect import Defect, defect
-from reference.gateway.policy.outcomes import JsonObject
-from reference.gateway.policy.token_claims import TokenFacts, access_token_claims
+from gateproof.reference.defects.defect import Defect, defect
+from gateproof.reference.gateway.policy.outcomes import JsonObject
+from gateproof.reference.gateway.policy.token_claims import TokenFacts, access_token_claims
 
 Claims = Callable[[TokenFacts], JsonObject]
 

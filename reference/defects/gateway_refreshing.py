@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 
-from reference.defects.defect import Defect, defect, instead
-from reference.gateway.policy import code_exchange
-from reference.gateway.policy.code_exchange import AgentFacts, RefreshFacts, TokenRequestFacts
-from reference.gateway.policy.outcomes import Refusal
+from gateproof.reference.defects.defect import Defect, defect, instead
+from gateproof.reference.gateway.policy import code_exchange
+from gateproof.reference.gateway.policy.code_exchange import AgentFacts, RefreshFacts, TokenRequestFacts
+from gateproof.reference.gateway.policy.outcomes import Refusal
 
 _REFRESHING: ContextVar[bool] = ContextVar("refreshing", default=False)
 

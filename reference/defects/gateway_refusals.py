@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from reference.defects.defect import Defect, defect, instead, without
-from reference.gateway.policy import redemption, token_claims, vault
-from reference.gateway.policy.outcomes import Refusal
-from reference.gateway.policy.redemption import REDEMPTION_CHECKS, RedemptionCheck, RedemptionFacts
-from reference.gateway.policy.token_claims import TokenFacts
-from reference.gateway.records import VaultEntry
+from gateproof.reference.defects.defect import Defect, defect, instead, without
+from gateproof.reference.gateway.policy import redemption, token_claims, vault
+from gateproof.reference.gateway.policy.outcomes import Refusal
+from gateproof.reference.gateway.policy.redemption import REDEMPTION_CHECKS, RedemptionCheck, RedemptionFacts
+from gateproof.reference.gateway.policy.token_claims import TokenFacts
+from gateproof.reference.gateway.records import VaultEntry
 
 
 def checking(honest: RedemptionCheck, wrong: RedemptionCheck) -> dict[str, Any]:

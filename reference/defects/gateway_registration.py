@@ -8,17 +8,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from reference.defects.defect import Defect, defect, instead, lacking, without
-from reference.gateway.ids import Ids, fingerprint
-from reference.gateway.policy import code_exchange, proxy, registration
-from reference.gateway.policy.code_exchange import (
+from gateproof.reference.defects.defect import Defect, defect, instead, lacking, without
+from gateproof.reference.gateway.ids import Ids, fingerprint
+from gateproof.reference.gateway.policy import code_exchange, proxy, registration
+from gateproof.reference.gateway.policy.code_exchange import (
     AGENT_CHECKS,
     AgentCredentials,
     AgentFacts,
     TokenRequestFacts,
 )
-from reference.gateway.policy.outcomes import JsonObject, Refusal
-from reference.gateway.policy.registration import (
+from gateproof.reference.gateway.policy.outcomes import JsonObject, Refusal
+from gateproof.reference.gateway.policy.registration import (
     REGISTRATION_CHECKS,
     NewAgent,
     RegistrationCheck,
@@ -26,7 +26,7 @@ from reference.gateway.policy.registration import (
     new_agent,
     registration_answer,
 )
-from reference.gateway.policy.token_claims import TokenFacts, Tokens, token_answer
+from gateproof.reference.gateway.policy.token_claims import TokenFacts, Tokens, token_answer
 
 UNSAFE = Refusal(status=400, error="invalid_redirect_uri", description="this redirect URI is not safe")
 EVERYBODYS_SECRET = "s3cr3t-of-all-agents-of-this-gateway-00000000"  # noqa: S105 - that is the defect

@@ -8,12 +8,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from reference.defects.defect import Defect, defect
-from reference.defects.gateway_codes import Checks, Codes
-from reference.gateway.policies import Pairs
-from reference.gateway.policy import code_exchange as honest
-from reference.gateway.policy.code_exchange import CodeFacts, CodeRefused
-from reference.gateway.records import Code
+from gateproof.reference.defects.defect import Defect, defect
+from gateproof.reference.defects.gateway_codes import Checks, Codes
+from gateproof.reference.gateway.policies import Pairs
+from gateproof.reference.gateway.policy import code_exchange as honest
+from gateproof.reference.gateway.policy.code_exchange import CodeFacts, CodeRefused
+from gateproof.reference.gateway.records import Code
 
 
 def used_as_it_was_sent(read: Callable[[str], str]) -> dict[str, Any]:

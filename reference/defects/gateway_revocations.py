@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from reference.defects.defect import Defect, defect, instead
-from reference.gateway.policy import proxy, redemption
-from reference.gateway.policy.outcomes import Refusal
-from reference.gateway.policy.proxy import ProxyCredentials
-from reference.gateway.policy.redemption import REDEMPTION_CHECKS, RedemptionFacts
-from reference.gateway.records import ProxyClient, ProxyToken
-from reference.gateway.store import Store
+from gateproof.reference.defects.defect import Defect, defect, instead
+from gateproof.reference.gateway.policy import proxy, redemption
+from gateproof.reference.gateway.policy.outcomes import Refusal
+from gateproof.reference.gateway.policy.proxy import ProxyCredentials
+from gateproof.reference.gateway.policy.redemption import REDEMPTION_CHECKS, RedemptionFacts
+from gateproof.reference.gateway.records import ProxyClient, ProxyToken
+from gateproof.reference.gateway.store import Store
 
 A_QUARTER_OF_AN_HOUR_S, A_DAY_S = 900, 86_400
 

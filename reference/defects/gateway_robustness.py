@@ -12,22 +12,22 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import jwt
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from reference.defects.defect import Defect, defect
-from reference.defects.meddling import Answered, Asked, meddling
-from reference.gateway.gateway import Gateway
-from reference.gateway.ids import Ids
-from reference.gateway.pages import ApprovePageFacts, approve_page
-from reference.gateway.policy.authorization import PAGE_CHECKS, AuthorizationFacts
-from reference.gateway.policy.code_exchange import TOKEN_REQUEST_CHECKS, TokenRequestFacts
-from reference.gateway.policy.outcomes import Refusal
-from reference.gateway.policy.redemption import REDEMPTION_CHECKS, RedemptionFacts
-from reference.gateway.policy.registration import (
+from gateproof.reference.defects.defect import Defect, defect
+from gateproof.reference.defects.meddling import Answered, Asked, meddling
+from gateproof.reference.gateway.gateway import Gateway
+from gateproof.reference.gateway.ids import Ids
+from gateproof.reference.gateway.pages import ApprovePageFacts, approve_page
+from gateproof.reference.gateway.policy.authorization import PAGE_CHECKS, AuthorizationFacts
+from gateproof.reference.gateway.policy.code_exchange import TOKEN_REQUEST_CHECKS, TokenRequestFacts
+from gateproof.reference.gateway.policy.outcomes import Refusal
+from gateproof.reference.gateway.policy.redemption import REDEMPTION_CHECKS, RedemptionFacts
+from gateproof.reference.gateway.policy.registration import (
     REGISTRATION_CHECKS,
     NewAgent,
     RegistrationFacts,
     new_agent,
 )
-from reference.gateway.policy.vault import MerchantAnswer, Verdict, provisioning_verdict
+from gateproof.reference.gateway.policy.vault import MerchantAnswer, Verdict, provisioning_verdict
 
 # Longer than anybody waits for a recovery.
 WEDGED_S = 25.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 from urllib.parse import quote
 
-from reference.defects.defect import Defect, defect
-from reference.defects.leaking import (
+from gateproof.reference.defects.defect import Defect, defect
+from gateproof.reference.defects.leaking import (
     REDEMPTION,
     TOKEN,
     access_token_in,
@@ -37,7 +37,7 @@ from reference.defects.leaking import (
     with_refresh_token,
     with_refresh_token_in_the_scopes,
 )
-from reference.defects.meddling import meddling
+from gateproof.reference.defects.meddling import meddling
 
 SECRETS: tuple[Defect, ...] = (
     defect(

@@ -9,20 +9,20 @@ from itertools import count
 from typing import Any
 from urllib.parse import parse_qs
 
-from reference.defects.defect import Defect, defect, without
-from reference.defects.gateway_proxy import from_form_or_basic
-from reference.defects.gateway_registration import answering
-from reference.defects.meddling import Answered, Asked, meddling
-from reference.gateway.gateway import Gateway
-from reference.gateway.policy.authorization import PAGE_CHECKS, AuthorizationFacts
-from reference.gateway.policy.outcomes import JsonObject, Refusal
-from reference.gateway.policy.proxy import ProxyCredentials, proxy_client_named
-from reference.gateway.policy.registration import REGISTRATION_CHECKS, grants_are_supported
-from reference.gateway.policy.token_claims import TokenFacts, access_token_claims
-from reference.gateway.policy.vault import Verdict
-from reference.gateway.records import Agent, Grant, ProxyClient, Resource, VaultEntry, VaultKey
-from reference.gateway.store import Store
-from reference.gateway.vault import Vault
+from gateproof.reference.defects.defect import Defect, defect, without
+from gateproof.reference.defects.gateway_proxy import from_form_or_basic
+from gateproof.reference.defects.gateway_registration import answering
+from gateproof.reference.defects.meddling import Answered, Asked, meddling
+from gateproof.reference.gateway.gateway import Gateway
+from gateproof.reference.gateway.policy.authorization import PAGE_CHECKS, AuthorizationFacts
+from gateproof.reference.gateway.policy.outcomes import JsonObject, Refusal
+from gateproof.reference.gateway.policy.proxy import ProxyCredentials, proxy_client_named
+from gateproof.reference.gateway.policy.registration import REGISTRATION_CHECKS, grants_are_supported
+from gateproof.reference.gateway.policy.token_claims import TokenFacts, access_token_claims
+from gateproof.reference.gateway.policy.vault import Verdict
+from gateproof.reference.gateway.records import Agent, Grant, ProxyClient, Resource, VaultEntry, VaultKey
+from gateproof.reference.gateway.store import Store
+from gateproof.reference.gateway.vault import Vault
 
 NINETY_DAYS_S, TEN_MINUTES_S = 90 * 86400.0, 600.0
 NUMBERS = count(1001)

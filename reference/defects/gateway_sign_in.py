@@ -12,14 +12,14 @@ from uuid import uuid4
 
 from starlette.types import ASGIApp
 
-from reference.defects.defect import Defect, defect
-from reference.gateway.gateway import Gateway
-from reference.gateway.ids import Ids
-from reference.gateway.policies import PAGE_HEADERS, Pairs
-from reference.gateway.policy import authorization as honest
-from reference.gateway.policy import sign_in
-from reference.gateway.policy.authorization import ConsentFacts
-from reference.gateway.records import Person, Project, SignIn, Standing
+from gateproof.reference.defects.defect import Defect, defect
+from gateproof.reference.gateway.gateway import Gateway
+from gateproof.reference.gateway.ids import Ids
+from gateproof.reference.gateway.policies import PAGE_HEADERS, Pairs
+from gateproof.reference.gateway.policy import authorization as honest
+from gateproof.reference.gateway.policy import sign_in
+from gateproof.reference.gateway.policy.authorization import ConsentFacts
+from gateproof.reference.gateway.records import Person, Project, SignIn, Standing
 
 
 def headers(*dropped: str, **changed: str) -> Mapping[str, str]:

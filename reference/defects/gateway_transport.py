@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import ssl
 
-from reference.defects.defect import Defect, defect
-from reference.defects.listening import AnotherPort, listen_to_both, listening_as, under_another_name
-from reference.gateway.policy.discovery import DiscoveryFacts, discovery_document
-from reference.gateway.policy.outcomes import JsonObject
+from gateproof.reference.defects.defect import Defect, defect
+from gateproof.reference.defects.listening import (
+    AnotherPort,
+    listen_to_both,
+    listening_as,
+    under_another_name,
+)
+from gateproof.reference.gateway.policy.discovery import DiscoveryFacts, discovery_document
+from gateproof.reference.gateway.policy.outcomes import JsonObject
 
 # The API host listens first, the core host after it.
 _CORE = 2

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from reference.defects.defect import Defect, defect, lacking
-from reference.gateway.policy import redemption, vault
-from reference.gateway.policy.outcomes import Refusal
-from reference.gateway.policy.vault import MerchantAnswer, Step, Verdict
-from reference.gateway.records import Agent, Grant, Resource, VaultEntry
+from gateproof.reference.defects.defect import Defect, defect, lacking
+from gateproof.reference.gateway.policy import redemption, vault
+from gateproof.reference.gateway.policy.outcomes import Refusal
+from gateproof.reference.gateway.policy.vault import MerchantAnswer, Step, Verdict
+from gateproof.reference.gateway.records import Agent, Grant, Resource, VaultEntry
 
 
 def used_to_its_end(entry: VaultEntry, now: float) -> Step:  # noqa: ARG001 - that is the mistake

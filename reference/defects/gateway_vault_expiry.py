@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from reference.defects.defect import Defect, defect, lacking
-from reference.gateway.policy import vault
-from reference.gateway.policy.outcomes import JsonObject
-from reference.gateway.policy.redemption import redemption_answer
-from reference.gateway.policy.vault import MerchantAnswer, Step, Verdict
-from reference.gateway.records import VaultEntry
+from gateproof.reference.defects.defect import Defect, defect, lacking
+from gateproof.reference.gateway.policy import vault
+from gateproof.reference.gateway.policy.outcomes import JsonObject
+from gateproof.reference.gateway.policy.redemption import redemption_answer
+from gateproof.reference.gateway.policy.vault import MerchantAnswer, Step, Verdict
+from gateproof.reference.gateway.records import VaultEntry
 
 AN_HOUR_S = 3600
 

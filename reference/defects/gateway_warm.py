@@ -7,18 +7,18 @@ from dataclasses import replace
 from secrets import token_urlsafe
 from typing import Any
 
-from reference.defects.defect import Defect, defect, instead
-from reference.defects.gateway_claims import extended
-from reference.defects.gateway_claims_kept import pairwise
-from reference.defects.meddling import Answered, Asked, meddling
-from reference.gateway.gateway import Gateway
-from reference.gateway.ids import Ids
-from reference.gateway.policy import authorization as honest
-from reference.gateway.policy.authorization import PAGE_CHECKS, AuthorizationFacts
-from reference.gateway.policy.outcomes import JsonObject, Refusal
-from reference.gateway.policy.registration import NewAgent, RegistrationFacts, new_agent
-from reference.gateway.policy.token_claims import ACR, TokenFacts
-from reference.gateway.records import Agent, AgentPolicy, AuthorizationRequest, Project, Standing
+from gateproof.reference.defects.defect import Defect, defect, instead
+from gateproof.reference.defects.gateway_claims import extended
+from gateproof.reference.defects.gateway_claims_kept import pairwise
+from gateproof.reference.defects.meddling import Answered, Asked, meddling
+from gateproof.reference.gateway.gateway import Gateway
+from gateproof.reference.gateway.ids import Ids
+from gateproof.reference.gateway.policy import authorization as honest
+from gateproof.reference.gateway.policy.authorization import PAGE_CHECKS, AuthorizationFacts
+from gateproof.reference.gateway.policy.outcomes import JsonObject, Refusal
+from gateproof.reference.gateway.policy.registration import NewAgent, RegistrationFacts, new_agent
+from gateproof.reference.gateway.policy.token_claims import ACR, TokenFacts
+from gateproof.reference.gateway.records import Agent, AgentPolicy, AuthorizationRequest, Project, Standing
 
 DAY_S = 86_400
 FRAMING = ("content-security-policy", "x-frame-options")

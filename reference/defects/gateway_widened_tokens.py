@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from reference.defects.defect import Defect, defect, without
-from reference.gateway.policy import authorization
-from reference.gateway.policy.authorization import AuthorizationFacts
-from reference.gateway.policy.code_exchange import REFRESH_CHECKS, refresh_asks_for_no_more
-from reference.gateway.policy.outcomes import JsonObject
-from reference.gateway.policy.token_claims import TokenFacts, Tokens, access_token_claims, token_answer
-from reference.gateway.records import AuthorizationRequest
+from gateproof.reference.defects.defect import Defect, defect, without
+from gateproof.reference.gateway.policy import authorization
+from gateproof.reference.gateway.policy.authorization import AuthorizationFacts
+from gateproof.reference.gateway.policy.code_exchange import REFRESH_CHECKS, refresh_asks_for_no_more
+from gateproof.reference.gateway.policy.outcomes import JsonObject
+from gateproof.reference.gateway.policy.token_claims import (
+    TokenFacts,
+    Tokens,
+    access_token_claims,
+    token_answer,
+)
+from gateproof.reference.gateway.records import AuthorizationRequest
 
 
 def audience_by_form(name: str) -> Callable[[TokenFacts], JsonObject]:

@@ -10,10 +10,10 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from reference.gateway.gateway import Gateway
-from reference.gateway.policy.vault import Verdict
-from reference.gateway.records import Resource, VaultEntry, VaultKey
-from reference.gateway.vault import Vault
+from gateproof.reference.gateway.gateway import Gateway
+from gateproof.reference.gateway.policy.vault import Verdict
+from gateproof.reference.gateway.records import Resource, VaultEntry, VaultKey
+from gateproof.reference.gateway.vault import Vault
 
 # Longer than anybody waits for a recovery.
 WEDGED_S = 25.0

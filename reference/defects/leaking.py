@@ -10,10 +10,10 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, quote
 
-from reference.defects.meddling import Answered, Asked, kept_token, meddling
-from reference.gateway.gateway import Gateway
-from reference.gateway.policy.redemption import redemption_answer
-from reference.gateway.records import VaultEntry
+from gateproof.reference.defects.meddling import Answered, Asked, kept_token, meddling
+from gateproof.reference.gateway.gateway import Gateway
+from gateproof.reference.gateway.policy.redemption import redemption_answer
+from gateproof.reference.gateway.records import VaultEntry
 
 REDEMPTION, TOKEN = "/api/credentials/token", "/oauth2/token"
 

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 from uvicorn.server import ServerState
 
-from reference.serving import Listen, Listener, Origin, listen, server_tls
+from gateproof.reference.serving import Listen, Listener, Origin, listen, server_tls
 
 _TLS_HANDSHAKE = 0x16
 

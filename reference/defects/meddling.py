@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from reference.gateway.gateway import Gateway
-from reference.gateway.records import VaultEntry
+from gateproof.reference.gateway.gateway import Gateway
+from gateproof.reference.gateway.records import VaultEntry
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
-from reference.defects.service_claims import audience
-from reference.defects.service_defect import ServiceDefect, defect
-from reference.service.policy.validation import ClaimFacts
+from gateproof.reference.defects.service_claims import audience
+from gateproof.reference.defects.service_defect import ServiceDefect, defect
+from gateproof.reference.service.policy.validation import ClaimFacts
 
 
 def taken_too(name: str, what: str, other: Callable[[ClaimFacts], tuple[str, ...]]) -> ServiceDefect:

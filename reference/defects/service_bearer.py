@@ -8,10 +8,10 @@ import re
 from collections.abc import Callable
 from urllib.parse import parse_qs
 
-from reference.defects.service_defect import ServiceDefect, defect, mcp_defect
-from reference.defects.service_introduction import telling
-from reference.service.policy import validation
-from reference.service.wire import Asked
+from gateproof.reference.defects.service_defect import ServiceDefect, defect, mcp_defect
+from gateproof.reference.defects.service_introduction import telling
+from gateproof.reference.service.policy import validation
+from gateproof.reference.service.wire import Asked
 
 Presented = Callable[[Asked], str | None]
 EVERY_BAD_ONE = "CHAL-03 CHAL-04 CHAL-05 CHAL-06 CHAL-07 CHAL-08"

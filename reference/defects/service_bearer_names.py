@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from urllib.parse import parse_qs
 
-from reference.defects.service_bearer import Presented, in_a_cookie_called, in_a_header_called, or_else
-from reference.defects.service_defect import ServiceDefect, defect
-from reference.service.wire import Asked
+from gateproof.reference.defects.service_bearer import (
+    Presented,
+    in_a_cookie_called,
+    in_a_header_called,
+    or_else,
+)
+from gateproof.reference.defects.service_defect import ServiceDefect, defect
+from gateproof.reference.service.wire import Asked
 
 
 def bare_in_a_header_called(name: str) -> Presented:

@@ -6,9 +6,9 @@ from itertools import count
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from reference.defects.service_defect import ServiceDefect, defect
-from reference.defects.service_users import kept_for_trouble, until_it_expires
-from reference.service.backend import Backend
+from gateproof.reference.defects.service_defect import ServiceDefect, defect
+from gateproof.reference.defects.service_users import kept_for_trouble, until_it_expires
+from gateproof.reference.service.backend import Backend
 
 
 def by_turns(app: ASGIApp, _backend: Backend) -> ASGIApp:

@@ -10,11 +10,11 @@ from urllib.parse import quote, urlencode
 
 import httpx
 
-from reference.defects.service_defect import ServiceDefect, defect
-from reference.service.policy import proxy, redemption
-from reference.service.policy.redemption import CallFacts
-from reference.service.settings import Settings
-from reference.service.wire import Outgoing, form
+from gateproof.reference.defects.service_defect import ServiceDefect, defect
+from gateproof.reference.service.policy import proxy, redemption
+from gateproof.reference.service.policy.redemption import CallFacts
+from gateproof.reference.service.settings import Settings
+from gateproof.reference.service.wire import Outgoing, form
 
 GRANT = {"grant_type": "client_credentials"}
 

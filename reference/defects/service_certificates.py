@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 
-from reference.defects.service_defect import ServiceDefect, defect
+from gateproof.reference.defects.service_defect import ServiceDefect, defect
 
 # OpenSSL's X509_V_FLAG_NO_CHECK_TIME, for which Python has no name.
 NO_CHECK_TIME = 0x200000

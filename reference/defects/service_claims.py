@@ -8,10 +8,10 @@ from posixpath import normpath
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from reference.defects.defect import instead, without
-from reference.defects.service_defect import ServiceDefect, defect
-from reference.service.policy import validation
-from reference.service.policy.validation import CLAIM_CHECKS, ClaimCheck, ClaimFacts
+from gateproof.reference.defects.defect import instead, without
+from gateproof.reference.defects.service_defect import ServiceDefect, defect
+from gateproof.reference.service.policy import validation
+from gateproof.reference.service.policy.validation import CLAIM_CHECKS, ClaimCheck, ClaimFacts
 
 ISSUER, AUDIENCE, EXPIRY = CLAIM_CHECKS
 

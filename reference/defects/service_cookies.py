@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from reference.defects.service_defect import ServiceDefect, defect, mcp_defect
-from reference.service.backend import Backend
+from gateproof.reference.defects.service_defect import ServiceDefect, defect, mcp_defect
+from gateproof.reference.service.backend import Backend
 
 AUTHORIZATION = b"authorization"
 _OURS = re.compile(rb"(?:^|; )sid=(\w+)")

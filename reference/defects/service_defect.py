@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from reference.service.policies import Policies
+from gateproof.reference.service.policies import Policies
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -10,14 +10,14 @@ from typing import Any
 
 import httpx
 
-from reference.defects.meddling import Answered, Asked, meddling
-from reference.defects.service_defect import ServiceDefect, defect
-from reference.service.backend import Backend
-from reference.service.policy import introduction
-from reference.service.policy.answers import answer_of
-from reference.service.policy.introduction import ChallengeFacts
-from reference.service.settings import Settings
-from reference.service.wire import Outcome, Reply
+from gateproof.reference.defects.meddling import Answered, Asked, meddling
+from gateproof.reference.defects.service_defect import ServiceDefect, defect
+from gateproof.reference.service.backend import Backend
+from gateproof.reference.service.policy import introduction
+from gateproof.reference.service.policy.answers import answer_of
+from gateproof.reference.service.policy.introduction import ChallengeFacts
+from gateproof.reference.service.settings import Settings
+from gateproof.reference.service.wire import Outcome, Reply
 
 # Whatever is to get the challenge, gets none.
 EVERY_CHALLENGE = "CHAL-01 CHAL-02 CHAL-03 CHAL-04 CHAL-05 CHAL-06 CHAL-07 CHAL-08"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from reference.defects.meddling import Answered, Asked, meddling
-from reference.defects.service_defect import ServiceDefect, defect
-from reference.service.backend import Backend
-from reference.service.policy import validation
-from reference.service.wire import Asked as AskedOf
+from gateproof.reference.defects.meddling import Answered, Asked, meddling
+from gateproof.reference.defects.service_defect import ServiceDefect, defect
+from gateproof.reference.service.backend import Backend
+from gateproof.reference.service.policy import validation
+from gateproof.reference.service.wire import Asked as AskedOf
 
 # A token under a key that nobody has: whoever gets it looks for that key.
 NOBODYS = "Bearer none"

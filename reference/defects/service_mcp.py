@@ -10,18 +10,24 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from reference.defects.defect import instead
-from reference.defects.meddling import Answered, Asked, meddling
-from reference.defects.service_defect import ServiceDefect, mcp_defect
-from reference.defects.service_secrets import leaking, merchant_token
-from reference.defects.service_signatures import unread
-from reference.defects.service_users import kept_by
-from reference.service.backend import Backend
-from reference.service.mcp import SESSION
-from reference.service.policy import redemption
-from reference.service.policy.redemption import CallFacts
-from reference.service.policy.validation import CLAIM_CHECKS, ClaimCheck, ClaimFacts, Jwk, signed_claims
-from reference.service.wire import Outgoing
+from gateproof.reference.defects.defect import instead
+from gateproof.reference.defects.meddling import Answered, Asked, meddling
+from gateproof.reference.defects.service_defect import ServiceDefect, mcp_defect
+from gateproof.reference.defects.service_secrets import leaking, merchant_token
+from gateproof.reference.defects.service_signatures import unread
+from gateproof.reference.defects.service_users import kept_by
+from gateproof.reference.service.backend import Backend
+from gateproof.reference.service.mcp import SESSION
+from gateproof.reference.service.policy import redemption
+from gateproof.reference.service.policy.redemption import CallFacts
+from gateproof.reference.service.policy.validation import (
+    CLAIM_CHECKS,
+    ClaimCheck,
+    ClaimFacts,
+    Jwk,
+    signed_claims,
+)
+from gateproof.reference.service.wire import Outgoing
 
 AUTHORIZATION = b"authorization"
 ISSUER, AUDIENCE, EXPIRY = CLAIM_CHECKS

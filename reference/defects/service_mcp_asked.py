@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from reference.defects.meddling import Answered, Asked
-from reference.defects.service_defect import ServiceDefect, mcp_defect
-from reference.defects.service_mcp import besides, event_of, in_a_notification, method_of
-from reference.service.mcp import SESSION
+from gateproof.reference.defects.meddling import Answered, Asked
+from gateproof.reference.defects.service_defect import ServiceDefect, mcp_defect
+from gateproof.reference.defects.service_mcp import besides, event_of, in_a_notification, method_of
+from gateproof.reference.service.mcp import SESSION
 
 
 def in_the_log_that_was_asked_for() -> Callable[[Asked, Answered, str], Answered]:

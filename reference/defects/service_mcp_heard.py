@@ -6,9 +6,9 @@ import asyncio
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from reference.defects.service_defect import ServiceDefect, mcp_defect
-from reference.defects.service_mcp import event_of
-from reference.service.backend import Backend
+from gateproof.reference.defects.service_defect import ServiceDefect, mcp_defect
+from gateproof.reference.defects.service_mcp import event_of
+from gateproof.reference.service.backend import Backend
 
 _A_RESULT = b'"isError": false'
 

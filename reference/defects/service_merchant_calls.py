@@ -6,10 +6,10 @@ from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import Any
 
-from reference.defects.service_defect import ServiceDefect, defect
-from reference.service.policy import proxy, redemption
-from reference.service.policy.redemption import CallFacts
-from reference.service.wire import Answer, Outgoing
+from gateproof.reference.defects.service_defect import ServiceDefect, defect
+from gateproof.reference.service.policy import proxy, redemption
+from gateproof.reference.service.policy.redemption import CallFacts
+from gateproof.reference.service.wire import Answer, Outgoing
 
 
 def asking_the_merchant(change: Callable[[CallFacts, Outgoing], Outgoing]) -> dict[str, Any]:

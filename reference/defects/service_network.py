@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from reference.defects import connecting, holding
-from reference.defects.service_defect import ServiceDefect, defect
-from reference.service.upstream import Patience
+from gateproof.reference.defects import connecting, holding
+from gateproof.reference.defects.service_defect import ServiceDefect, defect
+from gateproof.reference.service.upstream import Patience
 
 _DOWNFALL = holding.Downfall()
 # The honest service gives up on gateway and merchant so soon that runs are short.

@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from reference.defects.defect import instead
-from reference.defects.service_defect import ServiceDefect, defect
-from reference.service.policy import validation
-from reference.service.policy.validation import CLAIM_CHECKS, ClaimCheck, ClaimFacts, Jwk, signed_claims
+from gateproof.reference.defects.defect import instead
+from gateproof.reference.defects.service_defect import ServiceDefect, defect
+from gateproof.reference.service.policy import validation
+from gateproof.reference.service.policy.validation import (
+    CLAIM_CHECKS,
+    ClaimCheck,
+    ClaimFacts,
+    Jwk,
+    signed_claims,
+)
 
 
 def unread_after_a_search(honest: ClaimCheck) -> dict[str, Any]:

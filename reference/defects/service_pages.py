@@ -6,13 +6,13 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from reference.defects.meddling import Answered, Asked, meddling
-from reference.defects.service_defect import ServiceDefect, defect
-from reference.defects.service_secrets import merchant_token, proxy_secret, proxy_token
-from reference.service.backend import Backend
-from reference.service.policy import redemption
-from reference.service.policy.redemption import CallFacts
-from reference.service.wire import Outgoing
+from gateproof.reference.defects.meddling import Answered, Asked, meddling
+from gateproof.reference.defects.service_defect import ServiceDefect, defect
+from gateproof.reference.defects.service_secrets import merchant_token, proxy_secret, proxy_token
+from gateproof.reference.service.backend import Backend
+from gateproof.reference.service.policy import redemption
+from gateproof.reference.service.policy.redemption import CallFacts
+from gateproof.reference.service.wire import Outgoing
 
 _JSON = (("content-type", "application/json"),)
 

@@ -10,12 +10,12 @@ from typing import Any
 import httpx
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from reference.defects.service_defect import ServiceDefect, defect
-from reference.defects.service_trouble import of_the_merchant
-from reference.service.backend import Backend
-from reference.service.policy.answers import answer_of
-from reference.service.upstream import Patience, transport
-from reference.service.wire import Outcome, Reply
+from gateproof.reference.defects.service_defect import ServiceDefect, defect
+from gateproof.reference.defects.service_trouble import of_the_merchant
+from gateproof.reference.service.backend import Backend
+from gateproof.reference.service.policy.answers import answer_of
+from gateproof.reference.service.upstream import Patience, transport
+from gateproof.reference.service.wire import Outcome, Reply
 
 TRIES = 3
 ANSWER_S = 1.0

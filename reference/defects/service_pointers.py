@@ -8,11 +8,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from reference.defects.meddling import Answered, Asked, meddling
-from reference.defects.service_defect import ServiceDefect, defect
-from reference.service.backend import Backend
-from reference.service.policy import introduction
-from reference.service.policy.introduction import ChallengeFacts
+from gateproof.reference.defects.meddling import Answered, Asked, meddling
+from gateproof.reference.defects.service_defect import ServiceDefect, defect
+from gateproof.reference.service.backend import Backend
+from gateproof.reference.service.policy import introduction
+from gateproof.reference.service.policy.introduction import ChallengeFacts
 
 
 def pointing(where: Callable[[ChallengeFacts], str]) -> Callable[[ChallengeFacts], tuple[str, ...]]:

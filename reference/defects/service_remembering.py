@@ -12,15 +12,15 @@ from typing import Any
 import jwt
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from reference.defects.meddling import Answered, Asked, meddling
-from reference.defects.service_defect import ServiceDefect, defect
-from reference.service.backend import Backend
-from reference.service.policy import proxy, redemption
-from reference.service.policy.keys import Known
-from reference.service.policy.redemption import CallFacts
-from reference.service.settings import Settings
-from reference.service.upstream import Unavailable
-from reference.service.wire import Answer, Outgoing
+from gateproof.reference.defects.meddling import Answered, Asked, meddling
+from gateproof.reference.defects.service_defect import ServiceDefect, defect
+from gateproof.reference.service.backend import Backend
+from gateproof.reference.service.policy import proxy, redemption
+from gateproof.reference.service.policy.keys import Known
+from gateproof.reference.service.policy.redemption import CallFacts
+from gateproof.reference.service.settings import Settings
+from gateproof.reference.service.upstream import Unavailable
+from gateproof.reference.service.wire import Answer, Outgoing
 
 
 def user_of(headers: Mapping[str, str]) -> str:

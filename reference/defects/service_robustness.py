@@ -14,13 +14,13 @@ from urllib.parse import unquote, urlsplit
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from reference.defects.defect import instead
-from reference.defects.meddling import Answered, Asked, meddling
-from reference.defects.service_defect import ServiceDefect, defect
-from reference.defects.service_users import AT_ONCE_S
-from reference.service.backend import Backend
-from reference.service.policy import validation
-from reference.service.policy.validation import CLAIM_CHECKS, ClaimFacts, Jwk
+from gateproof.reference.defects.defect import instead
+from gateproof.reference.defects.meddling import Answered, Asked, meddling
+from gateproof.reference.defects.service_defect import ServiceDefect, defect
+from gateproof.reference.defects.service_users import AT_ONCE_S
+from gateproof.reference.service.backend import Backend
+from gateproof.reference.service.policy import validation
+from gateproof.reference.service.policy.validation import CLAIM_CHECKS, ClaimFacts, Jwk
 
 MOST_BAD_TOKENS = 150
 WORKERS = 16

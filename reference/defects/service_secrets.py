@@ -10,15 +10,15 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
-from reference.defects.meddling import Answered, Asked, meddling
-from reference.defects.service_defect import ServiceDefect, defect
-from reference.service.backend import Backend
-from reference.service.policy import answers, introduction, redemption
-from reference.service.policy.answers import answer_of
-from reference.service.policy.redemption import CallFacts
-from reference.service.settings import Settings
-from reference.service.wire import Asked as AskedOf
-from reference.service.wire import Outcome, Outgoing, Reply, as_json
+from gateproof.reference.defects.meddling import Answered, Asked, meddling
+from gateproof.reference.defects.service_defect import ServiceDefect, defect
+from gateproof.reference.service.backend import Backend
+from gateproof.reference.service.policy import answers, introduction, redemption
+from gateproof.reference.service.policy.answers import answer_of
+from gateproof.reference.service.policy.redemption import CallFacts
+from gateproof.reference.service.settings import Settings
+from gateproof.reference.service.wire import Asked as AskedOf
+from gateproof.reference.service.wire import Outcome, Outgoing, Reply, as_json
 
 Put = Callable[[Answered, str], Answered]
 

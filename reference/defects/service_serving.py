@@ -8,15 +8,15 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
-from reference.defects.defect import instead
-from reference.defects.service_defect import ServiceDefect, defect
-from reference.defects.service_users import by_user, until_it_expires
-from reference.service.policy import redemption, validation
-from reference.service.policy.answers import answer_of
-from reference.service.policy.redemption import CallFacts
-from reference.service.policy.validation import CLAIM_CHECKS, ClaimFacts, Jwk, signed_claims
-from reference.service.settings import Settings
-from reference.service.wire import Answer, Outcome, Outgoing, Reply, as_json
+from gateproof.reference.defects.defect import instead
+from gateproof.reference.defects.service_defect import ServiceDefect, defect
+from gateproof.reference.defects.service_users import by_user, until_it_expires
+from gateproof.reference.service.policy import redemption, validation
+from gateproof.reference.service.policy.answers import answer_of
+from gateproof.reference.service.policy.redemption import CallFacts
+from gateproof.reference.service.policy.validation import CLAIM_CHECKS, ClaimFacts, Jwk, signed_claims
+from gateproof.reference.service.settings import Settings
+from gateproof.reference.service.wire import Answer, Outcome, Outgoing, Reply, as_json
 
 # A service that accepts no token at all breaks what every other rule stands on.
 KNOWN_CLAIMS = frozenset({"iss", "aud", "sub", "iat", "exp", "jti", "scope", "ext"})

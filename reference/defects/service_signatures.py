@@ -13,10 +13,10 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from jwt.algorithms import HMACAlgorithm
 
-from reference.defects.service_defect import ServiceDefect, defect
-from reference.service.policy import answers, validation
-from reference.service.policy.validation import Jwk, signed_claims
-from reference.service.wire import Asked, Outcome, Reply
+from gateproof.reference.defects.service_defect import ServiceDefect, defect
+from gateproof.reference.service.policy import answers, validation
+from gateproof.reference.service.policy.validation import Jwk, signed_claims
+from gateproof.reference.service.wire import Asked, Outcome, Reply
 
 
 def unread(token: str, _keys: Sequence[Jwk]) -> dict[str, Any] | None:

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from reference.defects.service_certificates import for_a_proxy_token, unverified
-from reference.defects.service_defect import ServiceDefect, defect
-from reference.defects.service_trouble import following, for_a_token, garbage_kept
-from reference.service.policy import proxy
-from reference.service.upstream import Patience
+from gateproof.reference.defects.service_certificates import for_a_proxy_token, unverified
+from gateproof.reference.defects.service_defect import ServiceDefect, defect
+from gateproof.reference.defects.service_trouble import following, for_a_token, garbage_kept
+from gateproof.reference.service.policy import proxy
+from gateproof.reference.service.upstream import Patience
 
 # On a busy machine calls at once are served late; a service that gives them up serves none and shows nothing.
 WAITS_LONG = Patience(tries=1, answer_s=10)

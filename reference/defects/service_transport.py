@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import ssl
 
-from reference.defects.listening import AnotherPort, listen_to_both, listening_as, under_another_name
-from reference.defects.service_defect import ServiceDefect, defect
-from reference.defects.service_pointers import pointing
+from gateproof.reference.defects.listening import (
+    AnotherPort,
+    listen_to_both,
+    listening_as,
+    under_another_name,
+)
+from gateproof.reference.defects.service_defect import ServiceDefect, defect
+from gateproof.reference.defects.service_pointers import pointing
 
 _DOCUMENTS = AnotherPort()
 

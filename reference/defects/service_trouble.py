@@ -10,18 +10,18 @@ from typing import Any
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from reference.defects.meddling import Answered, Asked, meddling
-from reference.defects.service_defect import ServiceDefect, defect
-from reference.defects.service_signatures import unread
-from reference.service.backend import Backend
-from reference.service.policy import redemption
-from reference.service.policy.answers import answer_of
-from reference.service.policy.keys import Known
-from reference.service.policy.proxy import ProxyToken, may_force, proxy_token_kept
-from reference.service.policy.redemption import CallFacts
-from reference.service.policy.validation import Jwk, signed_claims
-from reference.service.upstream import Patience, worth_another_try
-from reference.service.wire import Answer, Outcome, Outgoing, Reply
+from gateproof.reference.defects.meddling import Answered, Asked, meddling
+from gateproof.reference.defects.service_defect import ServiceDefect, defect
+from gateproof.reference.defects.service_signatures import unread
+from gateproof.reference.service.backend import Backend
+from gateproof.reference.service.policy import redemption
+from gateproof.reference.service.policy.answers import answer_of
+from gateproof.reference.service.policy.keys import Known
+from gateproof.reference.service.policy.proxy import ProxyToken, may_force, proxy_token_kept
+from gateproof.reference.service.policy.redemption import CallFacts
+from gateproof.reference.service.policy.validation import Jwk, signed_claims
+from gateproof.reference.service.upstream import Patience, worth_another_try
+from gateproof.reference.service.wire import Answer, Outcome, Outgoing, Reply
 
 STORM = Patience(tries=40, pause_s=0, answer_s=2)
 REDIRECTS = frozenset({301, 302, 303, 307, 308})

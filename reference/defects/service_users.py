@@ -8,10 +8,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from reference.defects.service_defect import ServiceDefect, defect
-from reference.service.policy import redemption
-from reference.service.policy.redemption import CallFacts
-from reference.service.wire import Answer, Outgoing
+from gateproof.reference.defects.service_defect import ServiceDefect, defect
+from gateproof.reference.service.policy import redemption
+from gateproof.reference.service.policy.redemption import CallFacts
+from gateproof.reference.service.wire import Answer, Outgoing
 
 AT_ONCE_S = 0.005
 Kept = Callable[[CallFacts], Hashable]

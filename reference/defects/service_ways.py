@@ -11,11 +11,11 @@ from typing import Any
 import jwt
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from reference.defects.meddling import Answered, Asked, meddling
-from reference.defects.service_defect import ServiceDefect, defect, mcp_defect
-from reference.defects.service_mcp import method_of
-from reference.service.backend import Backend
-from reference.service.policy import validation
+from gateproof.reference.defects.meddling import Answered, Asked, meddling
+from gateproof.reference.defects.service_defect import ServiceDefect, defect, mcp_defect
+from gateproof.reference.defects.service_mcp import method_of
+from gateproof.reference.service.backend import Backend
+from gateproof.reference.service.policy import validation
 
 # Whether the request at hand came on a way on which signatures are not looked at.
 _BELIEVED: ContextVar[bool] = ContextVar("believed", default=False)

@@ -1,8 +1,8 @@
-"""`python -m reference.gateway` serves the honest gateway."""
+"""`python -m gateproof.reference.gateway` serves the honest gateway."""
 
 import sys
 
-from reference.gateway.command import main
+from gateproof.reference.gateway.command import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -14,18 +14,18 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from reference.gateway.clock import Clock
-from reference.gateway.gateway import Gateway, build
-from reference.gateway.handlers import metadata, registration, sign_in
-from reference.gateway.handlers.authorization import authorize
-from reference.gateway.handlers.control import control
-from reference.gateway.handlers.redemption import redeem
-from reference.gateway.handlers.token import token
-from reference.gateway.ids import Ids, RandomIds
-from reference.gateway.logbook import Logbook, RequestLog
-from reference.gateway.merchants import Connect, connect
-from reference.gateway.policies import Policies
-from reference.gateway.wire import json_answer
+from gateproof.reference.gateway.clock import Clock
+from gateproof.reference.gateway.gateway import Gateway, build
+from gateproof.reference.gateway.handlers import metadata, registration, sign_in
+from gateproof.reference.gateway.handlers.authorization import authorize
+from gateproof.reference.gateway.handlers.control import control
+from gateproof.reference.gateway.handlers.redemption import redeem
+from gateproof.reference.gateway.handlers.token import token
+from gateproof.reference.gateway.ids import Ids, RandomIds
+from gateproof.reference.gateway.logbook import Logbook, RequestLog
+from gateproof.reference.gateway.merchants import Connect, connect
+from gateproof.reference.gateway.policies import Policies
+from gateproof.reference.gateway.wire import json_answer
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

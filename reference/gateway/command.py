@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from reference.gateway.apps import Apps, control_app, create_apps, same_origin
-from reference.gateway.policies import Policies
-from reference.serving import NotServed, Origin, loopback_url, run, server_tls
+from gateproof.reference.gateway.apps import Apps, control_app, create_apps, same_origin
+from gateproof.reference.gateway.policies import Policies
+from gateproof.reference.serving import NotServed, Origin, loopback_url, run, server_tls
 
 TOKEN_VARIABLE = "GATEPROOF_CONTROL_TOKEN"  # noqa: S105 - the name of a variable, not what is in it
 PASSWORD_VARIABLE = "GATEPROOF_OPERATOR_PASSWORD"  # noqa: S105 - the same
@@ -65,8 +65,8 @@ def _apps(given: argparse.Namespace, policies: Policies | None) -> tuple[Apps, l
 
 def _console(apps: Apps, url: str, taken: Sequence[str]) -> Origin:
     # Most gateways are started without a Console, and start sooner without loading it.
-    from reference.gateway.console.app import console_app  # noqa: PLC0415
-    from reference.gateway.console.signing_in import operator_with  # noqa: PLC0415
+    from gateproof.reference.gateway.console.app import console_app  # noqa: PLC0415
+    from gateproof.reference.gateway.console.signing_in import operator_with  # noqa: PLC0415
 
     password = os.environ.get(PASSWORD_VARIABLE, "")
     parts = urlsplit(url)
@@ -82,7 +82,7 @@ def _console(apps: Apps, url: str, taken: Sequence[str]) -> Origin:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m reference.gateway", description=__doc__, allow_abbrev=False
+        prog="python -m gateproof.reference.gateway", description=__doc__, allow_abbrev=False
     )
     parser.add_argument("--base-url", required=True, help="gateway API host, with a port, on loopback")
     parser.add_argument("--core-url", required=True, help="core host; may be the same as --base-url")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from reference.gateway.clock import Clock
-from reference.gateway.ids import Ids
-from reference.gateway.keys import KeyRing
-from reference.gateway.logbook import Logbook
-from reference.gateway.merchants import Connect, Merchants, connect
-from reference.gateway.policies import Policies
-from reference.gateway.store import Store
-from reference.gateway.vault import Vault
+from gateproof.reference.gateway.clock import Clock
+from gateproof.reference.gateway.ids import Ids
+from gateproof.reference.gateway.keys import KeyRing
+from gateproof.reference.gateway.logbook import Logbook
+from gateproof.reference.gateway.merchants import Connect, Merchants, connect
+from gateproof.reference.gateway.policies import Policies
+from gateproof.reference.gateway.store import Store
+from gateproof.reference.gateway.vault import Vault
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,8 +7,8 @@ from collections import deque
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from reference.gateway.policies import Policies
-from reference.gateway.store import Store
+from gateproof.reference.gateway.policies import Policies
+from gateproof.reference.gateway.store import Store
 
 MOST_LINES = 100_000
 

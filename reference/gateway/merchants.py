@@ -12,9 +12,9 @@ from typing import Any
 import httpx
 import jwt
 
-from reference.gateway.policy.redemption import SIGNATURE_ONLY
-from reference.gateway.policy.vault import MerchantAnswer, MerchantLimits, Trouble
-from reference.gateway.records import MerchantPlace
+from gateproof.reference.gateway.policy.redemption import SIGNATURE_ONLY
+from gateproof.reference.gateway.policy.vault import MerchantAnswer, MerchantLimits, Trouble
+from gateproof.reference.gateway.records import MerchantPlace
 
 HONEST = MerchantLimits()
 KEYS_AGAIN_AFTER_S = 1

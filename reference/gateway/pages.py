@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from html import escape
 
-from reference.gateway.records import Agent, Person, Resource
+from gateproof.reference.gateway.records import Agent, Person, Resource
 
 LAYOUT = """<!doctype html>
 <html lang="en">

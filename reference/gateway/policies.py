@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.types import ASGIApp
 
-from reference.gateway.ids import Ids, fingerprint
-from reference.gateway.keys import KeyRing, SigningKey, new_key
-from reference.gateway.pages import ApprovePageFacts, approve_page
-from reference.gateway.policy import (
+from gateproof.reference.gateway.ids import Ids, fingerprint
+from gateproof.reference.gateway.keys import KeyRing, SigningKey, new_key
+from gateproof.reference.gateway.pages import ApprovePageFacts, approve_page
+from gateproof.reference.gateway.policy import (
     authorization,
     code_exchange,
     discovery,
@@ -25,8 +25,8 @@ from reference.gateway.policy import (
     token_claims,
     vault,
 )
-from reference.gateway.policy.outcomes import JsonObject, Refusal
-from reference.gateway.records import (
+from gateproof.reference.gateway.policy.outcomes import JsonObject, Refusal
+from gateproof.reference.gateway.records import (
     Agent,
     AuthorizationRequest,
     Code,
@@ -42,12 +42,12 @@ from reference.gateway.records import (
     VaultEntry,
     VaultKey,
 )
-from reference.gateway.store import Expiring, Store
-from reference.gateway.vault import Vault
-from reference.serving import Listen, listen
+from gateproof.reference.gateway.store import Expiring, Store
+from gateproof.reference.gateway.vault import Vault
+from gateproof.reference.serving import Listen, listen
 
 if TYPE_CHECKING:
-    from reference.gateway.gateway import Gateway
+    from gateproof.reference.gateway.gateway import Gateway
 
 Pairs = tuple[tuple[str, str], ...]
 

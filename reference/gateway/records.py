@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from reference.gateway.keys import SigningKey
+from gateproof.reference.gateway.keys import SigningKey
 
 AgentPolicy = Literal["approve", "hold"]
 Standing = Literal["approved", "pending"]

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
-from reference.gateway.events import Events
-from reference.gateway.keys import KeyRing
-from reference.gateway.records import (
+from gateproof.reference.gateway.events import Events
+from gateproof.reference.gateway.keys import KeyRing
+from gateproof.reference.gateway.records import (
     Agent,
     Code,
     Decision,

@@ -1,8 +1,8 @@
-"""`python -m reference.playground` serves the playground."""
+"""`python -m gateproof.reference.playground` serves the playground."""
 
 import sys
 
-from reference.playground.command import main
+from gateproof.reference.playground.command import main
 
 if __name__ == "__main__":
     sys.exit(main())

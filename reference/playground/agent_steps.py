@@ -11,14 +11,14 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from reference.agent.policy import authorization, discovery, registration
-from reference.agent.policy.exchange import tokens_in
-from reference.agent.wire import Answer, Failed, Outgoing, form, with_query
-from reference.playground import curtain
-from reference.playground.settings import Settings
-from reference.playground.walk import Decoded, Halted, Party, Walk
-from reference.playground.wire import HELD_S, Wire
-from reference.service.policy.validation import header_of, signed_claims
+from gateproof.reference.agent.policy import authorization, discovery, registration
+from gateproof.reference.agent.policy.exchange import tokens_in
+from gateproof.reference.agent.wire import Answer, Failed, Outgoing, form, with_query
+from gateproof.reference.playground import curtain
+from gateproof.reference.playground.settings import Settings
+from gateproof.reference.playground.walk import Decoded, Halted, Party, Walk
+from gateproof.reference.playground.wire import HELD_S, Wire
+from gateproof.reference.service.policy.validation import header_of, signed_claims
 
 NAME = "Playground agent"
 TO_SERVICE: tuple[Party, Party] = ("Agent", "Service")

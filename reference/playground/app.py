@@ -14,17 +14,17 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from reference.playground import pages
-from reference.playground.agent_steps import Agent
-from reference.playground.curtain import SHORTEST
-from reference.playground.faults import FAULTS, Fault
-from reference.playground.service_steps import Service
-from reference.playground.settings import USUAL, Settings, Stage
-from reference.playground.steps import Guide
-from reference.playground.walk import Walk
-from reference.playground.wire import Wire
-from reference.service.policy.validation import BEARER
-from reference.site.visits import Guard, Session, Sessions, assets, sent_on, shown, trusted_form
+from gateproof.reference.playground import pages
+from gateproof.reference.playground.agent_steps import Agent
+from gateproof.reference.playground.curtain import SHORTEST
+from gateproof.reference.playground.faults import FAULTS, Fault
+from gateproof.reference.playground.service_steps import Service
+from gateproof.reference.playground.settings import USUAL, Settings, Stage
+from gateproof.reference.playground.steps import Guide
+from gateproof.reference.playground.walk import Walk
+from gateproof.reference.playground.wire import Wire
+from gateproof.reference.service.policy.validation import BEARER
+from gateproof.reference.site.visits import Guard, Session, Sessions, assets, sent_on, shown, trusted_form
 
 MOST_WALKS = 1000
 METADATA = "/.well-known/oauth-protected-resource"

@@ -11,15 +11,15 @@ from http.cookiejar import CookieJar, DefaultCookiePolicy
 
 import httpx
 
-from reference.playground.app import playground_app
-from reference.playground.settings import Settings, read_settings
-from reference.playground.wire import Wire
-from reference.serving import NotServed, Origin, run, server_tls
+from gateproof.reference.playground.app import playground_app
+from gateproof.reference.playground.settings import Settings, read_settings
+from gateproof.reference.playground.wire import Wire
+from gateproof.reference.serving import NotServed, Origin, run, server_tls
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Serve; the exit code is 0 after a stop, 2 for a wrong environment, 98 for a taken port."""
-    parser = argparse.ArgumentParser(prog="python -m reference.playground", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m gateproof.reference.playground", description=__doc__)
     parser.add_argument("--exit-with-stdin", action="store_true", help="stop when stdin ends")
     given = parser.parse_args(argv)
     try:

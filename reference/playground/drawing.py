@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import get_args
 
-from reference.playground.walk import Exhibit, Party
-from reference.site.markup import Child, Html, tag
+from gateproof.reference.playground.walk import Exhibit, Party
+from gateproof.reference.site.markup import Child, Html, tag
 
 PARTIES: tuple[Party, ...] = get_args(Party)
 WIDTH, TOP, LINE, BETWEEN, GAP = 960, 56, 20, 8, 200

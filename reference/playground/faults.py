@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from reference.playground.settings import USUAL
+from gateproof.reference.playground.settings import USUAL
 
 Moment = Literal[
     "registration",

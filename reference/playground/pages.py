@@ -5,14 +5,24 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from reference.playground.curtain import Kept, Shown
-from reference.playground.drawing import drawing
-from reference.playground.faults import FAULTS, Fault
-from reference.playground.settings import USUAL, Settings
-from reference.playground.steps import SERVICES_STEP, STEPS, USERS_STEP, Step
-from reference.playground.walk import Decoded, Exhibit, Walk
-from reference.site.layout import Frame, button, code, complaint, document, field, form, section, values
-from reference.site.markup import Child, Html, tag
+from gateproof.reference.playground.curtain import Kept, Shown
+from gateproof.reference.playground.drawing import drawing
+from gateproof.reference.playground.faults import FAULTS, Fault
+from gateproof.reference.playground.settings import USUAL, Settings
+from gateproof.reference.playground.steps import SERVICES_STEP, STEPS, USERS_STEP, Step
+from gateproof.reference.playground.walk import Decoded, Exhibit, Walk
+from gateproof.reference.site.layout import (
+    Frame,
+    button,
+    code,
+    complaint,
+    document,
+    field,
+    form,
+    section,
+    values,
+)
+from gateproof.reference.site.markup import Child, Html, tag
 
 FRAME = Frame(site="Playground", home="/")
 OWN = "own"

@@ -11,12 +11,12 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import quote_plus
 
-from reference.agent.wire import Answer, Outgoing, form
-from reference.playground import curtain
-from reference.playground.settings import Settings
-from reference.playground.walk import Halted, Party, Walk
-from reference.playground.wire import HELD_S, Wire
-from reference.service.policy.validation import signed_claims
+from gateproof.reference.agent.wire import Answer, Outgoing, form
+from gateproof.reference.playground import curtain
+from gateproof.reference.playground.settings import Settings
+from gateproof.reference.playground.walk import Halted, Party, Walk
+from gateproof.reference.playground.wire import HELD_S, Wire
+from gateproof.reference.service.policy.validation import signed_claims
 
 TO_GATEWAY: tuple[Party, Party] = ("Service", "Gateway")
 HEADERS = ("authorization", "x-proxy-token")

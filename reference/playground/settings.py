@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from reference.serving import NotServed, loopback_url
+from gateproof.reference.serving import NotServed, loopback_url
 
 USUAL = "usual"
 

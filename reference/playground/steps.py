@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from reference.agent.wire import Failed
-from reference.playground.agent_steps import Agent
-from reference.playground.service_steps import Service
-from reference.playground.walk import Halted, Walk
+from gateproof.reference.agent.wire import Failed
+from gateproof.reference.playground.agent_steps import Agent
+from gateproof.reference.playground.service_steps import Service
+from gateproof.reference.playground.walk import Halted, Walk
 
 USERS_STEP, SERVICES_STEP = 5, 7
 Move: TypeAlias = Callable[[Walk], Awaitable[None]]

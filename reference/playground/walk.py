@@ -10,14 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from reference.agent.policy.authorization import Attempt
-from reference.agent.policy.discovery import Endpoints
-from reference.agent.policy.registration import Client
-from reference.agent.wire import Answer, Outgoing
-from reference.playground import curtain
-from reference.playground.curtain import Curtain, Shown
-from reference.playground.faults import Fault, Members, Moment
-from reference.playground.settings import Stage
+from gateproof.reference.agent.policy.authorization import Attempt
+from gateproof.reference.agent.policy.discovery import Endpoints
+from gateproof.reference.agent.policy.registration import Client
+from gateproof.reference.agent.wire import Answer, Outgoing
+from gateproof.reference.playground import curtain
+from gateproof.reference.playground.curtain import Curtain, Shown
+from gateproof.reference.playground.faults import Fault, Members, Moment
+from gateproof.reference.playground.settings import Stage
 
 Party: TypeAlias = Literal["Browser", "Agent", "Service", "Gateway", "Merchant"]
 LAST = 9

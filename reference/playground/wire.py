@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import httpx
 
-from reference.agent.wire import Answer, Outgoing
-from reference.playground.walk import Halted
+from gateproof.reference.agent.wire import Answer, Outgoing
+from gateproof.reference.playground.walk import Halted
 
 MOST_OCTETS = 1024 * 1024
 PATIENCE_S = 20.0

@@ -15,11 +15,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from reference.service.backend import Backend
-from reference.service.mcp import Mcp
-from reference.service.policy.introduction import ChallengeFacts
-from reference.service.policy.redemption import CallFacts
-from reference.service.wire import Asked, Outcome, Reply
+from gateproof.reference.service.backend import Backend
+from gateproof.reference.service.mcp import Mcp
+from gateproof.reference.service.policy.introduction import ChallengeFacts
+from gateproof.reference.service.policy.redemption import CallFacts
+from gateproof.reference.service.wire import Asked, Outcome, Reply
 
 Log = Callable[[str], None]
 MOST_OCTETS = 1024 * 1024

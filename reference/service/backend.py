@@ -10,14 +10,14 @@ from typing import Any
 
 import httpx
 
-from reference.service.gateway import Gateway
-from reference.service.policies import Policies
-from reference.service.policy.redemption import CallFacts
-from reference.service.policy.validation import ClaimFacts
-from reference.service.proxy_tokens import ProxyTokens
-from reference.service.settings import Settings
-from reference.service.upstream import Unavailable, Upstream
-from reference.service.wire import Asked, Outcome, Trouble
+from gateproof.reference.service.gateway import Gateway
+from gateproof.reference.service.policies import Policies
+from gateproof.reference.service.policy.redemption import CallFacts
+from gateproof.reference.service.policy.validation import ClaimFacts
+from gateproof.reference.service.proxy_tokens import ProxyTokens
+from gateproof.reference.service.settings import Settings
+from gateproof.reference.service.upstream import Unavailable, Upstream
+from gateproof.reference.service.wire import Asked, Outcome, Trouble
 
 
 class Backend:

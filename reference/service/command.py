@@ -12,16 +12,16 @@ from functools import partial
 
 import httpx
 
-from reference.service.app import create_app
-from reference.service.backend import Backend
-from reference.service.policies import Policies
-from reference.service.settings import Settings, read_settings
-from reference.serving import NotServed, Origin, run, server_tls
+from gateproof.reference.service.app import create_app
+from gateproof.reference.service.backend import Backend
+from gateproof.reference.service.policies import Policies
+from gateproof.reference.service.settings import Settings, read_settings
+from gateproof.reference.serving import NotServed, Origin, run, server_tls
 
 
 def main(argv: Sequence[str] | None = None, policies: Policies | None = None) -> int:
     """Serve; the exit code is 0 after a stop, 2 for a wrong environment, 98 for a taken port."""
-    parser = argparse.ArgumentParser(prog="python -m reference.service", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m gateproof.reference.service", description=__doc__)
     parser.add_argument("--exit-with-stdin", action="store_true", help="stop when stdin ends")
     given = parser.parse_args(argv)
     try:

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from reference.service.policies import Policies
-from reference.service.policy.keys import Known
-from reference.service.settings import Settings
-from reference.service.upstream import Unavailable, Upstream
+from gateproof.reference.service.policies import Policies
+from gateproof.reference.service.policy.keys import Known
+from gateproof.reference.service.settings import Settings
+from gateproof.reference.service.upstream import Unavailable, Upstream
 
 
 class Gateway:

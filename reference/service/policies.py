@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import httpx
 from starlette.types import ASGIApp
 
-from reference.service.policy import answers, introduction, keys, proxy, redemption, validation
-from reference.service.settings import Settings
-from reference.service.upstream import Patience, followed, transport, worth_another_try
-from reference.service.wire import Answer, Asked, Kind, Outcome, Outgoing, Reply
-from reference.serving import Listen, listen
+from gateproof.reference.service.policy import answers, introduction, keys, proxy, redemption, validation
+from gateproof.reference.service.settings import Settings
+from gateproof.reference.service.upstream import Patience, followed, transport, worth_another_try
+from gateproof.reference.service.wire import Answer, Asked, Kind, Outcome, Outgoing, Reply
+from gateproof.reference.serving import Listen, listen
 
 if TYPE_CHECKING:
-    from reference.service.backend import Backend
+    from gateproof.reference.service.backend import Backend
 
 
 @dataclass(frozen=True, kw_only=True)

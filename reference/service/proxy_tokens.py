@@ -6,12 +6,12 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
-from reference.service.gateway import Gateway
-from reference.service.policies import Policies
-from reference.service.policy.proxy import ProxyToken
-from reference.service.settings import Settings
-from reference.service.upstream import Unavailable, Upstream
-from reference.service.wire import Trouble
+from gateproof.reference.service.gateway import Gateway
+from gateproof.reference.service.policies import Policies
+from gateproof.reference.service.policy.proxy import ProxyToken
+from gateproof.reference.service.settings import Settings
+from gateproof.reference.service.upstream import Unavailable, Upstream
+from gateproof.reference.service.wire import Trouble
 
 
 @dataclass(kw_only=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from reference.serving import NotServed, loopback_url
+from gateproof.reference.serving import NotServed, loopback_url
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 
-from reference.service.wire import Answer, Outgoing, Trouble
+from gateproof.reference.service.wire import Answer, Outgoing, Trouble
 
 MOST_OCTETS = 1024 * 1024
 MOST_HOPS = 5

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from reference.site.markup import Attribute, Child, Html, joined, tag
+from gateproof.reference.site.markup import Attribute, Child, Html, joined, tag
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

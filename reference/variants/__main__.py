@@ -1,4 +1,4 @@
-"""`python -m reference.variants ROLE NAME[+NAME…] …` is a party that made other legal choices."""
+"""`python -m gateproof.reference.variants ROLE NAME[+NAME…] …` is a party that made other legal choices."""
 
 from __future__ import annotations
 
@@ -7,18 +7,21 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
-from reference.agent.command import main as run_agent
-from reference.agent.policies import Policies as AgentPolicies
-from reference.gateway.command import main as serve_gateway
-from reference.service.command import main as serve_service
-from reference.service.policies import Policies as ServicePolicies
-from reference.variants.agent import VARIANTS as OF_AGENTS
-from reference.variants.gateway import VARIANTS as OF_GATEWAYS
-from reference.variants.service import VARIANTS as OF_SERVICES
-from reference.variants.variant import choices_of, together
+from gateproof.reference.agent.command import main as run_agent
+from gateproof.reference.agent.policies import Policies as AgentPolicies
+from gateproof.reference.gateway.command import main as serve_gateway
+from gateproof.reference.service.command import main as serve_service
+from gateproof.reference.service.policies import Policies as ServicePolicies
+from gateproof.reference.variants.agent import VARIANTS as OF_AGENTS
+from gateproof.reference.variants.gateway import VARIANTS as OF_GATEWAYS
+from gateproof.reference.variants.service import VARIANTS as OF_SERVICES
+from gateproof.reference.variants.variant import choices_of, together
 
 ROLES = {"gateway": OF_GATEWAYS, "service": OF_SERVICES, "agent": OF_AGENTS}
-USAGE = "usage: python -m reference.variants gateway|service|agent (--list | NAME[+NAME…] [its arguments])"
+USAGE = (
+    "usage: python -m gateproof.reference.variants gateway|service|agent "
+    "(--list | NAME[+NAME…] [its arguments])"
+)
 
 
 def main(argv: Sequence[str]) -> int:

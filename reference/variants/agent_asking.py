@@ -13,18 +13,18 @@ from typing import Any
 from urllib.parse import parse_qsl
 from urllib.request import Request, urlopen
 
-from reference.agent.browser import open_browser
-from reference.agent.policy import authorization, discovery, exchange, mcp, operation, registration
-from reference.agent.policy.authorization import Attempt, Octets
-from reference.agent.policy.discovery import Endpoints
-from reference.agent.policy.exchange import ExchangeFacts
-from reference.agent.policy.operation import Ask, Tokens
-from reference.agent.policy.registration import Client
-from reference.agent.policy.renewal import read_part, refreshed
-from reference.agent.settings import Settings
-from reference.agent.wire import Answer, Failed, Outgoing, form, may_ask
-from reference.defects.agent_way import first_in_the_challenge
-from reference.variants.variant import variant
+from gateproof.reference.agent.browser import open_browser
+from gateproof.reference.agent.policy import authorization, discovery, exchange, mcp, operation, registration
+from gateproof.reference.agent.policy.authorization import Attempt, Octets
+from gateproof.reference.agent.policy.discovery import Endpoints
+from gateproof.reference.agent.policy.exchange import ExchangeFacts
+from gateproof.reference.agent.policy.operation import Ask, Tokens
+from gateproof.reference.agent.policy.registration import Client
+from gateproof.reference.agent.policy.renewal import read_part, refreshed
+from gateproof.reference.agent.settings import Settings
+from gateproof.reference.agent.wire import Answer, Failed, Outgoing, form, may_ask
+from gateproof.reference.defects.agent_way import first_in_the_challenge
+from gateproof.reference.variants.variant import variant
 
 UNRESERVED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from reference.agent.policy import operation
-from reference.agent.policy.operation import Tokens
-from reference.agent.policy.renewal import refreshed
-from reference.defects.agent_clock import AHEAD_S, is_over, with_its_end
-from reference.variants.variant import variant
+from gateproof.reference.agent.policy import operation
+from gateproof.reference.agent.policy.operation import Tokens
+from gateproof.reference.agent.policy.renewal import refreshed
+from gateproof.reference.defects.agent_clock import AHEAD_S, is_over, with_its_end
+from gateproof.reference.variants.variant import variant
 
 
 def _unless(is_of_no_use: Callable[[Tokens], bool]) -> Callable[[Tokens | None], dict[str, str]]:

@@ -15,17 +15,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from reference.agent.agent import Agent
-from reference.agent.browser import open_browser
-from reference.agent.policy import authorization, operation
-from reference.agent.policy.authorization import Attempt, Octets, Query
-from reference.agent.policy.discovery import Endpoints
-from reference.agent.policy.operation import Ask
-from reference.agent.policy.registration import Client
-from reference.agent.settings import Settings
-from reference.agent.wire import Answer, Outgoing
-from reference.defects.agent_installs import kept
-from reference.variants.variant import variant
+from gateproof.reference.agent.agent import Agent
+from gateproof.reference.agent.browser import open_browser
+from gateproof.reference.agent.policy import authorization, operation
+from gateproof.reference.agent.policy.authorization import Attempt, Octets, Query
+from gateproof.reference.agent.policy.discovery import Endpoints
+from gateproof.reference.agent.policy.operation import Ask
+from gateproof.reference.agent.policy.registration import Client
+from gateproof.reference.agent.settings import Settings
+from gateproof.reference.agent.wire import Answer, Outgoing
+from gateproof.reference.defects.agent_installs import kept
+from gateproof.reference.variants.variant import variant
 
 _TRIES = 3
 

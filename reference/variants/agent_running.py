@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import parse_qsl, quote
 
-from reference.agent.browser import open_browser
-from reference.variants.variant import variant
+from gateproof.reference.agent.browser import open_browser
+from gateproof.reference.variants.variant import variant
 
 _SLOW_S = 0.8
 # Longer than a user waits who would have to type.

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from reference.agent.policy import authorization, exchange
-from reference.agent.policy.authorization import Attempt
-from reference.agent.policy.discovery import Endpoints
-from reference.agent.policy.operation import Ask, Tokens
-from reference.agent.policy.registration import Client
-from reference.agent.policy.renewal import refreshed
-from reference.agent.settings import Settings
-from reference.agent.wire import Answer, Failed
-from reference.variants.variant import variant
+from gateproof.reference.agent.policy import authorization, exchange
+from gateproof.reference.agent.policy.authorization import Attempt
+from gateproof.reference.agent.policy.discovery import Endpoints
+from gateproof.reference.agent.policy.operation import Ask, Tokens
+from gateproof.reference.agent.policy.registration import Client
+from gateproof.reference.agent.policy.renewal import refreshed
+from gateproof.reference.agent.settings import Settings
+from gateproof.reference.agent.wire import Answer, Failed
+from gateproof.reference.variants.variant import variant
 
 
 def _as_granted(tokens: Mapping[str, Any], asked: str) -> None:

@@ -7,10 +7,10 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from reference.agent.policy import exchange
-from reference.agent.wire import Answer, Outgoing
-from reference.variants.agent_asking import registers_more
-from reference.variants.variant import variant
+from gateproof.reference.agent.policy import exchange
+from gateproof.reference.agent.wire import Answer, Outgoing
+from gateproof.reference.variants.agent_asking import registers_more
+from gateproof.reference.variants.variant import variant
 
 _NEEDED = (
     "client_name",

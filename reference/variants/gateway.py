@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 from pathlib import Path
 
-from reference.variants.variant import Variant
+from gateproof.reference.variants.variant import Variant
 
 _MODULES = sorted(
     module.name
@@ -16,5 +16,5 @@ _MODULES = sorted(
 VARIANTS: dict[str, Variant] = {
     variant.name: variant
     for name in _MODULES
-    for variant in importlib.import_module(f"reference.variants.{name}").VARIANTS
+    for variant in importlib.import_module(f"gateproof.reference.variants.{name}").VARIANTS
 }

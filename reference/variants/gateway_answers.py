@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from reference.gateway.ids import Ids
-from reference.gateway.keys import KeyRing
-from reference.gateway.policy import proxy, redemption, token_claims
-from reference.gateway.policy.outcomes import JsonObject
-from reference.gateway.records import ProxyToken, VaultEntry
-from reference.gateway.store import Store
-from reference.variants.variant import Variant, variant
+from gateproof.reference.gateway.ids import Ids
+from gateproof.reference.gateway.keys import KeyRing
+from gateproof.reference.gateway.policy import proxy, redemption, token_claims
+from gateproof.reference.gateway.policy.outcomes import JsonObject
+from gateproof.reference.gateway.records import ProxyToken, VaultEntry
+from gateproof.reference.gateway.store import Store
+from gateproof.reference.variants.variant import Variant, variant
 
 MINUTE_S = 60
 

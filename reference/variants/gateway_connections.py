@@ -14,8 +14,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from reference.serving import Listen, Listener, Origin, listen
-from reference.variants.variant import Variant, variant
+from gateproof.reference.serving import Listen, Listener, Origin, listen
+from gateproof.reference.variants.variant import Variant, variant
 
 CLOSED = (b"connection", b"close")
 PIECE = 97

@@ -9,13 +9,13 @@ from types import MappingProxyType
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from reference.defects.gateway_respelled_codes import by_its_octets
-from reference.gateway.gateway import Gateway
-from reference.gateway.keys import KeyRing, SigningKey
-from reference.gateway.policies import Pairs
-from reference.gateway.policy import code_exchange, token_claims
-from reference.gateway.policy.authorization import REDIRECT_CHECKS, AuthorizationFacts
-from reference.gateway.policy.code_exchange import (
+from gateproof.reference.defects.gateway_respelled_codes import by_its_octets
+from gateproof.reference.gateway.gateway import Gateway
+from gateproof.reference.gateway.keys import KeyRing, SigningKey
+from gateproof.reference.gateway.policies import Pairs
+from gateproof.reference.gateway.policy import code_exchange, token_claims
+from gateproof.reference.gateway.policy.authorization import REDIRECT_CHECKS, AuthorizationFacts
+from gateproof.reference.gateway.policy.code_exchange import (
     AGENT_CHECKS,
     TOKEN_REQUEST_CHECKS,
     AgentCredentials,
@@ -26,10 +26,10 @@ from reference.gateway.policy.code_exchange import (
     RefreshFacts,
     TokenRequestFacts,
 )
-from reference.gateway.policy.outcomes import JsonObject, Refusal, first_refusal
-from reference.gateway.records import Code
-from reference.gateway.store import Expiring
-from reference.variants.variant import Variant, variant
+from gateproof.reference.gateway.policy.outcomes import JsonObject, Refusal, first_refusal
+from gateproof.reference.gateway.records import Code
+from gateproof.reference.gateway.store import Expiring
+from gateproof.reference.variants.variant import Variant, variant
 
 DAY_S = 86_400
 INVALID_TARGET = Refusal(

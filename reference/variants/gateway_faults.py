@@ -10,15 +10,15 @@ from typing import Any, cast
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from reference.defects.holding import ending_with_its_caller
-from reference.gateway.gateway import Gateway
-from reference.gateway.merchants import Merchants
-from reference.gateway.policy import redemption, vault
-from reference.gateway.policy.outcomes import Refusal
-from reference.gateway.policy.vault import MerchantAnswer, MerchantLimits, Verdict
-from reference.gateway.records import MerchantPlace, Resource, VaultEntry, VaultKey
-from reference.gateway.vault import Vault
-from reference.variants.variant import Variant, variant
+from gateproof.reference.defects.holding import ending_with_its_caller
+from gateproof.reference.gateway.gateway import Gateway
+from gateproof.reference.gateway.merchants import Merchants
+from gateproof.reference.gateway.policy import redemption, vault
+from gateproof.reference.gateway.policy.outcomes import Refusal
+from gateproof.reference.gateway.policy.vault import MerchantAnswer, MerchantLimits, Verdict
+from gateproof.reference.gateway.records import MerchantPlace, Resource, VaultEntry, VaultKey
+from gateproof.reference.gateway.vault import Vault
+from gateproof.reference.variants.variant import Variant, variant
 
 PAUSES_S = (0.05, 0.15)
 REST_S = 1.0

@@ -10,16 +10,16 @@ from datetime import UTC, datetime, timedelta, timezone
 from hashlib import sha256
 from typing import Any
 
-from reference.gateway.ids import Ids
-from reference.gateway.keys import KeyRing, SigningKey, signed
-from reference.gateway.policy import code_exchange, proxy, redemption, vault
-from reference.gateway.policy.outcomes import JsonObject, Refusal
-from reference.gateway.policy.redemption import REDEMPTION_CHECKS, RedemptionFacts
-from reference.gateway.policy.vault import MerchantAnswer, Step, Verdict
-from reference.gateway.records import Agent, Grant, ProxyToken, Resource, VaultEntry
-from reference.gateway.store import Store
-from reference.gateway.vault import Vault
-from reference.variants.variant import Variant, variant
+from gateproof.reference.gateway.ids import Ids
+from gateproof.reference.gateway.keys import KeyRing, SigningKey, signed
+from gateproof.reference.gateway.policy import code_exchange, proxy, redemption, vault
+from gateproof.reference.gateway.policy.outcomes import JsonObject, Refusal
+from gateproof.reference.gateway.policy.redemption import REDEMPTION_CHECKS, RedemptionFacts
+from gateproof.reference.gateway.policy.vault import MerchantAnswer, Step, Verdict
+from gateproof.reference.gateway.records import Agent, Grant, ProxyToken, Resource, VaultEntry
+from gateproof.reference.gateway.store import Store
+from gateproof.reference.gateway.vault import Vault
+from gateproof.reference.variants.variant import Variant, variant
 
 FIVE_MINUTES_S = 300
 

@@ -9,18 +9,18 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote_plus
 
-from reference.gateway.pages import ApprovePageFacts
-from reference.gateway.policies import PAGE_HEADERS
-from reference.gateway.policy import authorization, sign_in
-from reference.gateway.policy.authorization import (
+from gateproof.reference.gateway.pages import ApprovePageFacts
+from gateproof.reference.gateway.policies import PAGE_HEADERS
+from gateproof.reference.gateway.policy import authorization, sign_in
+from gateproof.reference.gateway.policy.authorization import (
     REDIRECT_CHECKS,
     AuthorizationCheck,
     AuthorizationFacts,
     ConsentFacts,
 )
-from reference.gateway.policy.outcomes import Refusal
-from reference.gateway.records import AuthorizationRequest, Person, SignIn, Standing
-from reference.variants.variant import Variant, variant
+from gateproof.reference.gateway.policy.outcomes import Refusal
+from gateproof.reference.gateway.records import AuthorizationRequest, Person, SignIn, Standing
+from gateproof.reference.variants.variant import Variant, variant
 
 MESSY_PAGE = """<HTML><head><title>Really?
 </title><!-- <form action="/trap"><input name=ticket value=trap><button>Approve</button></form> -->

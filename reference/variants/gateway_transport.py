@@ -7,9 +7,9 @@ import json
 import ssl
 from dataclasses import replace
 
-from reference.defects.meddling import Answered, Asked, meddling
-from reference.gateway.gateway import Gateway
-from reference.variants.variant import variant
+from gateproof.reference.defects.meddling import Answered, Asked, meddling
+from gateproof.reference.gateway.gateway import Gateway
+from gateproof.reference.variants.variant import variant
 
 ROUTE = "balancer"
 

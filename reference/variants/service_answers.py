@@ -11,13 +11,13 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from reference.defects.meddling import Answered, Asked, meddling
-from reference.service.backend import Backend
-from reference.service.policy.answers import answer_of
-from reference.service.wire import Asked as AskedOf
-from reference.service.wire import Outcome, Reply, as_json
-from reference.variants.gateway_connections import VARIANTS as CONNECTIONS
-from reference.variants.variant import Variant, variant
+from gateproof.reference.defects.meddling import Answered, Asked, meddling
+from gateproof.reference.service.backend import Backend
+from gateproof.reference.service.policy.answers import answer_of
+from gateproof.reference.service.wire import Asked as AskedOf
+from gateproof.reference.service.wire import Outcome, Reply, as_json
+from gateproof.reference.variants.gateway_connections import VARIANTS as CONNECTIONS
+from gateproof.reference.variants.variant import Variant, variant
 
 
 def _shown(document: Callable[[list[Any]], Any], status: int = 200) -> Callable[[Outcome], Reply]:

@@ -13,15 +13,15 @@ from typing import Any
 
 import httpx
 
-from reference.defects.service_remembering import readied
-from reference.defects.service_users import by_user, until_it_expires
-from reference.service.policy import proxy, redemption, validation
-from reference.service.policy.redemption import CallFacts
-from reference.service.policy.validation import CLAIM_CHECKS, ClaimFacts, Jwk
-from reference.service.settings import Settings
-from reference.service.upstream import Patience
-from reference.service.wire import Answer, Outgoing
-from reference.variants.variant import variant
+from gateproof.reference.defects.service_remembering import readied
+from gateproof.reference.defects.service_users import by_user, until_it_expires
+from gateproof.reference.service.policy import proxy, redemption, validation
+from gateproof.reference.service.policy.redemption import CallFacts
+from gateproof.reference.service.policy.validation import CLAIM_CHECKS, ClaimFacts, Jwk
+from gateproof.reference.service.settings import Settings
+from gateproof.reference.service.upstream import Patience
+from gateproof.reference.service.wire import Answer, Outgoing
+from gateproof.reference.variants.variant import variant
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 

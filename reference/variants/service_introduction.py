@@ -7,14 +7,14 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
-from reference.defects.listening import AnotherPort
-from reference.defects.meddling import Answered, Asked, meddling
-from reference.defects.service_pointers import on_another_host, pointing
-from reference.service.backend import Backend
-from reference.service.policy import introduction
-from reference.service.policy.introduction import ChallengeFacts
-from reference.service.settings import Settings
-from reference.variants.variant import variant
+from gateproof.reference.defects.listening import AnotherPort
+from gateproof.reference.defects.meddling import Answered, Asked, meddling
+from gateproof.reference.defects.service_pointers import on_another_host, pointing
+from gateproof.reference.service.backend import Backend
+from gateproof.reference.service.policy import introduction
+from gateproof.reference.service.policy.introduction import ChallengeFacts
+from gateproof.reference.service.settings import Settings
+from gateproof.reference.variants.variant import variant
 
 ANOTHER_SERVER = "https://login.operator.example"
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from reference.defects.meddling import Answered, Asked, meddling
-from reference.service.backend import Backend
-from reference.service.mcp import SESSION
-from reference.variants.variant import Variant, mcp_variant
+from gateproof.reference.defects.meddling import Answered, Asked, meddling
+from gateproof.reference.service.backend import Backend
+from gateproof.reference.service.mcp import SESSION
+from gateproof.reference.variants.variant import Variant, mcp_variant
 
 _SESSION = SESSION.encode()
 _JSON = (("content-type", "application/json"),)

@@ -7,11 +7,11 @@ from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any
 
-from reference.defects.service_users import until_it_expires
-from reference.service.policy import redemption
-from reference.service.policy.redemption import CallFacts
-from reference.service.wire import Answer, Outgoing
-from reference.variants.variant import variant
+from gateproof.reference.defects.service_users import until_it_expires
+from gateproof.reference.service.policy import redemption
+from gateproof.reference.service.policy.redemption import CallFacts
+from gateproof.reference.service.wire import Answer, Outgoing
+from gateproof.reference.variants.variant import variant
 
 
 def _with_claims(facts: CallFacts) -> Outgoing:

@@ -11,13 +11,13 @@ from typing import Any
 
 import httpx
 
-from reference.defects.service_remembering import readied
-from reference.service.policy import proxy, redemption
-from reference.service.policy.keys import Known
-from reference.service.policy.redemption import CallFacts
-from reference.service.upstream import Patience, transport
-from reference.service.wire import Answer
-from reference.variants.variant import variant
+from gateproof.reference.defects.service_remembering import readied
+from gateproof.reference.service.policy import proxy, redemption
+from gateproof.reference.service.policy.keys import Known
+from gateproof.reference.service.policy.redemption import CallFacts
+from gateproof.reference.service.upstream import Patience, transport
+from gateproof.reference.service.wire import Answer
+from gateproof.reference.variants.variant import variant
 
 FAILURES_IN_A_ROW = 3
 OPEN_S = 3.0

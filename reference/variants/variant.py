@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from reference.gateway.policies import Policies
+from gateproof.reference.gateway.policies import Policies
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

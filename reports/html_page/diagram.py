@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reports.exchanges import Shown, outcome
-from reports.html_page.markup import attribute
-from reports.html_page.parties import ORDER, UNDER_TEST, parties, path
-from reports.verdicts import RunResult
+from gateproof.reports.exchanges import Shown, outcome
+from gateproof.reports.html_page.markup import attribute
+from gateproof.reports.html_page.parties import ORDER, UNDER_TEST, parties, path
+from gateproof.reports.verdicts import RunResult
 
 _LEFT = 64
 _GAP = 240

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from reports.exchanges import Shown, answer_text, curl, request_text
-from reports.headline import has_own_ca
-from reports.html_page.diagram import diagram
-from reports.html_page.markup import block, counted, cut, foreign, text
-from reports.html_page.parties import parties, path
-from reports.verdicts import CheckResult, RunResult, Verdict
+from gateproof.reports.exchanges import Shown, answer_text, curl, request_text
+from gateproof.reports.headline import has_own_ca
+from gateproof.reports.html_page.diagram import diagram
+from gateproof.reports.html_page.markup import block, counted, cut, foreign, text
+from gateproof.reports.html_page.parties import parties, path
+from gateproof.reports.verdicts import CheckResult, RunResult, Verdict
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

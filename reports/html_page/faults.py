@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reports.fault_matrix import OUTCOMES, FaultRow, fault_rows, faults_in_a_line
-from reports.html_page.markup import link, text
-from reports.html_page.words import badge, kind_of_check
-from reports.verdicts import RunResult, Verdict
+from gateproof.reports.fault_matrix import OUTCOMES, FaultRow, fault_rows, faults_in_a_line
+from gateproof.reports.html_page.markup import link, text
+from gateproof.reports.html_page.words import badge, kind_of_check
+from gateproof.reports.verdicts import RunResult, Verdict
 
 
 def faults(result: RunResult) -> str:

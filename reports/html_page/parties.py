@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from reports.exchanges import Shown
-from reports.verdicts import RunResult
+from gateproof.reports.exchanges import Shown
+from gateproof.reports.verdicts import RunResult
 
 # From left to right in a diagram; a party that is not among them comes after these.
 ORDER = ("Harness", "Browser", "Agent", "Backend", "Service", "Gateway", "Merchant")

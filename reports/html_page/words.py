@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reports.headline import decides, is_partial
-from reports.html_page.markup import text
-from reports.signs import RUN_SIGNS, SIGNS
-from reports.verdicts import RuleResult, RunResult, RunVerdict, Verdict
+from gateproof.reports.headline import decides, is_partial
+from gateproof.reports.html_page.markup import text
+from gateproof.reports.signs import RUN_SIGNS, SIGNS
+from gateproof.reports.verdicts import RuleResult, RunResult, RunVerdict, Verdict
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

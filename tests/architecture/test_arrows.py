@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+OURS = "gateproof"
 PACKAGES = ("conformance", "fakes", "reference", "reports")
 # Nobody imports mitmproxy: it lives in an environment of its own, and its pins would hold ours back.
 OUTSIDER = "mitmproxy"
@@ -34,7 +35,7 @@ class Reach:
 
 
 def text_of(node: ast.expr) -> str | None:
-    """The leading text of a string, also of an f-string: `f"fakes.{name}"` reaches for fakes."""
+    """The leading text of a string, also of an f-string: `f"gateproof.fakes.{name}"` reaches for fakes."""
     if isinstance(node, ast.JoinedStr) and node.values:
         return text_of(node.values[0])
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -51,11 +52,12 @@ def reaches_of_a_call(call: ast.Call) -> list[Reach]:
 
 
 def reaches_of_a_sequence(sequence: ast.List | ast.Tuple) -> list[Reach]:
-    texts = [text_of(each) for each in sequence.elts]
+    """A module after `-m`, or one of ours anywhere in a command."""
+    texts = [text_of(each) or "" for each in sequence.elts]
     return [
         Reach(line=sequence.lineno, module=module, launched=True)
-        for flag, module in itertools.pairwise(texts)
-        if flag == "-m" and module
+        for flag, module in itertools.pairwise(["", *texts])
+        if (flag == "-m" and module) or module.startswith(f"{OURS}.")
     ]
 
 
@@ -79,9 +81,12 @@ def violations(root: Path) -> list[str]:
     for package in PACKAGES:
         for path in sorted((root / package).rglob("*.py")):
             for reach in reaches(ast.parse(path.read_text(encoding="utf-8"))):
-                other = reach.module.partition(".")[0]
+                top, _, rest = reach.module.partition(".")
+                other = rest.partition(".")[0]
                 allowed = (MAY_LAUNCH if reach.launched else MAY_IMPORT)[package]
-                if other == OUTSIDER or (other in PACKAGES and other not in allowed):
+                # A folder of the checkout is no package by itself: nobody who installs gateproof has it.
+                by_itself = top == OUTSIDER or top in PACKAGES
+                if by_itself or (top == OURS and other in PACKAGES and other not in allowed):
                     found.append(f"{path.relative_to(root)}:{reach.line} reaches for {reach.module}")
     return found
 
@@ -99,19 +104,22 @@ def test_there_is_something_to_guard() -> None:
     ("package", "source"),
     [
         ("reports", "import conformance"),
-        ("reports", "from fakes.merchant import app"),
-        ("fakes", "from reports import verdicts"),
-        ("fakes", "def late():\n    import reference.gateway"),
-        ("reference", "import reports.redaction as redaction"),
-        ("reference", "if TYPE_CHECKING:\n    from conformance.rules import Rule"),
-        ("conformance", "from reference.gateway import policy"),
-        ("conformance", "def late():\n    from reference import gateway"),
-        ("conformance", "import importlib\nimportlib.import_module('reference.gateway')"),
-        ("conformance", "from importlib import import_module\nimport_module(name='reference')"),
-        ("conformance", "__import__('reference')"),
-        ("conformance", "import importlib\nimportlib.import_module(f'reference.{name}')"),
-        ("reports", "command = [sys.executable, '-m', 'reference.gateway']"),
-        ("fakes", "command = ('python', '-m', 'conformance.cli')"),
+        ("conformance", "from conformance.rules import Rule"),
+        ("reports", "import gateproof.conformance"),
+        ("reports", "from gateproof.fakes.merchant import app"),
+        ("fakes", "from gateproof.reports import verdicts"),
+        ("fakes", "def late():\n    import gateproof.reference.gateway"),
+        ("reference", "import gateproof.reports.redaction as redaction"),
+        ("reference", "if TYPE_CHECKING:\n    from gateproof.conformance.rules import Rule"),
+        ("conformance", "from gateproof.reference.gateway import policy"),
+        ("conformance", "def late():\n    from gateproof.reference import gateway"),
+        ("conformance", "import importlib\nimportlib.import_module('gateproof.reference.gateway')"),
+        ("conformance", "from importlib import import_module\nimport_module(name='gateproof.reference')"),
+        ("conformance", "__import__('gateproof.reference')"),
+        ("conformance", "import importlib\nimportlib.import_module(f'gateproof.reference.{name}')"),
+        ("reports", "command = [sys.executable, '-m', 'gateproof.reference.gateway']"),
+        ("fakes", "command = ('python', '-m', 'gateproof.conformance.cli')"),
+        ("fakes", "command = (*PYTHON_MODULE, 'gateproof.conformance.cli')"),
         ("conformance", "import mitmproxy"),
         ("conformance", "from mitmproxy import http"),
         ("fakes", "__import__('mitmproxy.http')"),
@@ -131,10 +139,11 @@ def test_a_planted_violation_is_found(tmp_path: Path, package: str, source: str)
 @pytest.mark.parametrize(
     ("package", "source"),
     [
-        ("conformance", "from fakes.merchant import app\nfrom reports import verdicts"),
-        ("conformance", "command = [sys.executable, '-m', 'reference.gateway']"),
+        ("conformance", "from gateproof.fakes.merchant import app\nfrom gateproof.reports import verdicts"),
+        ("conformance", "command = [sys.executable, '-m', 'gateproof.reference.gateway']"),
+        ("conformance", "from gateproof import __version__\nfrom gateproof.package import ROOT"),
         ("conformance", "from .reference import near\nimport referencing"),
-        ("reference", "import reference.gateway\nfrom reference.gateway import policy"),
+        ("reference", "import gateproof.reference.gateway\nfrom gateproof.reference.gateway import policy"),
         ("fakes", '"""Conformance imports reference? No: import reports is text here."""'),
     ],
 )

@@ -31,7 +31,7 @@ except SystemExit as end:
 print()
 print(json.dumps([code, sorted({{name.partition(".")[0] for name in sys.modules}})]))
 """
-CALL = "sys.argv[1:] = {arguments}; from conformance.cli import main; code = main()"
+CALL = "sys.argv[1:] = {arguments}; from gateproof.conformance.cli import main; code = main()"
 
 
 def loaded_after(doing: str) -> set[str]:

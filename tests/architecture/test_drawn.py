@@ -6,8 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from conformance import rules
-from conformance.run.session import planned
+from gateproof.conformance import rules
+from gateproof.conformance.run.session import planned
 
 ROOT = Path(__file__).resolve().parents[2]
 

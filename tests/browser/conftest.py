@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from reports.html import render
+from gateproof.reports.html import render
 
 _SAMPLES = Path(__file__).parents[1] / "reports" / "html" / "conftest.py"
 _ARGUMENTS = [

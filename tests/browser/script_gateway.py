@@ -16,10 +16,10 @@ from types import MappingProxyType
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.server import ServerState
 
-from reference.gateway.command import main as serve_gateway
-from reference.gateway.pages import ApprovePageFacts
-from reference.gateway.policies import PAGE_HEADERS, Policies
-from reference.serving import Listener, Origin, listen
+from gateproof.reference.gateway.command import main as serve_gateway
+from gateproof.reference.gateway.pages import ApprovePageFacts
+from gateproof.reference.gateway.policies import PAGE_HEADERS, Policies
+from gateproof.reference.serving import Listener, Origin, listen
 
 # Nothing wrong by default; "nothing" to press, or a page that anybody may have "framed".
 SHOWS = os.environ.get("SCRIPT_GATEWAY_SHOWS", "")

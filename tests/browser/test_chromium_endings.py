@@ -13,19 +13,19 @@ from pathlib import Path
 
 import pytest
 
-from conformance.run.authority import Authority
-from conformance.run.ports import free_ports
+from gateproof.conformance.run.authority import Authority
+from gateproof.conformance.run.ports import free_ports
 
 SCRIPTS = str(Path(__file__).with_name("script_gateway.py"))
 PATIENCE_S = 240.0
 # Signs in at an address where nobody listens, says who it is, and waits for its end.
 WORKER = """
 import sys, time
-from conformance.parties import User
-from conformance.signin.chromium.sign_in import ChromiumSignIn
-from conformance.signin.landing import SignInRequest
-from conformance.wire.exchange import Exchange
-from conformance.wire.secret import Secret
+from gateproof.conformance.parties import User
+from gateproof.conformance.signin.chromium.sign_in import ChromiumSignIn
+from gateproof.conformance.signin.landing import SignInRequest
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.secret import Secret
 user = User(name="a", login="a", password=Secret("password", "b"))
 lost = lambda asked: Exchange(step="x", request=asked, failure="f")
 way = ChromiumSignIn(send=lost, may_visit=lambda _: True)
@@ -68,7 +68,7 @@ def target(tmp_path: Path) -> Callable[..., Path]:
 
 def gateproof(file: Path, command: str, *more: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "conformance", command, *more],
+        [sys.executable, "-m", "gateproof", command, *more],
         cwd=file.parent,
         capture_output=True,
         text=True,
@@ -205,7 +205,7 @@ def _words(pid: int) -> str:
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
 def test_stopped_run_leaves_no_browser(stop: signal.Signals, target: Callable[..., Path]) -> None:
     file = target("chromium")
-    command = [sys.executable, "-m", "conformance", "run", "--target", "target.toml", "--only", "AUTHZ-1*"]
+    command = [sys.executable, "-m", "gateproof", "run", "--target", "target.toml", "--only", "AUTHZ-1*"]
     with subprocess.Popen(
         [*command, "--workers", "2"],
         cwd=file.parent,

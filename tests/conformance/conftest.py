@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from fakes.gateway.gateway import Addresses, ScriptedGateway, Setup
-from fakes.gateway.keys import new_key
+from gateproof.fakes.gateway.gateway import Addresses, ScriptedGateway, Setup
+from gateproof.fakes.gateway.keys import new_key
 
 # A target file, and rules; without rules, all of them.
 Judged = Callable[..., dict[str, Any]]

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from hypothesis import strategies as st
 
-from conformance.campaign import Campaign, share_s
-from conformance.claims import NoOverlap, Violated, expect, overlapped, tallying
-from conformance.generating import Draw
-from conformance.racing import Races
-from reports.verdicts import EXAMPLE
+from gateproof.conformance.campaign import Campaign, share_s
+from gateproof.conformance.claims import NoOverlap, Violated, expect, overlapped, tallying
+from gateproof.conformance.generating import Draw
+from gateproof.conformance.racing import Races
+from gateproof.reports.verdicts import EXAMPLE
 
 CHECK = "ROBUST-01/generated[a/b]"
 

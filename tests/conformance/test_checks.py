@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import importlib
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
-from conformance import rules
-from conformance.check import Check, checks_in
-from conformance.checks import index, modules
-from conformance.vocabulary import NEEDS, ROLES
+from gateproof.conformance import rules
+from gateproof.conformance.check import Check, checks_in
+from gateproof.conformance.checks import index, modules, place
+from gateproof.conformance.vocabulary import NEEDS, ROLES
 
 ALL = [(role, check) for role in ROLES for checks in index(role).values() for check in checks]
 IDS = [f"{check.rule}/{check.name}" for _, check in ALL]
@@ -45,7 +44,5 @@ def test_no_two_results_share_an_identifier() -> None:
 
 
 def test_index_finds_every_module_of_checks() -> None:
-    import conformance.checks  # noqa: PLC0415
-
-    there = {path.stem for path in Path(conformance.checks.__file__ or "").parent.glob("gateway/[!_]*.py")}
+    there = {path.stem for path in place("gateway").glob("[!_]*.py")}
     assert there == {name.rpartition(".")[2] for name in modules("gateway")}

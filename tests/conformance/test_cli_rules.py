@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.cli import explain, rules_list
-from conformance.rules import load
+from gateproof.conformance.cli import explain, rules_list
+from gateproof.conformance.rules import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -37,7 +37,7 @@ WRONG_FILES = {
 
 def gateproof(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "conformance", *arguments],
+        [sys.executable, "-m", "gateproof", *arguments],
         cwd=folder,
         env={**os.environ, "CHROMIUM": "/nowhere/chromium"},
         capture_output=True,

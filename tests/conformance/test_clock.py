@@ -7,8 +7,8 @@ from email.utils import formatdate
 
 import pytest
 
-from conformance.clock import Clock
-from conformance.wire.exchange import Answer, Exchange, Request
+from gateproof.conformance.clock import Clock
+from gateproof.conformance.wire.exchange import Answer, Exchange, Request
 
 # The Date has whole seconds.
 ROUNDED_S = 2.0

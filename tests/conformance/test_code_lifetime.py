@@ -8,9 +8,9 @@ from typing import Any, cast
 
 import pytest
 
-from conformance.checks.gateway import code
-from conformance.claims import Violated, tallying
-from conformance.wire.exchange import Answer, Exchange, Request
+from gateproof.conformance.checks.gateway import code
+from gateproof.conformance.claims import Violated, tallying
+from gateproof.conformance.wire.exchange import Answer, Exchange, Request
 
 DAY_S, HOUR_S = 24 * 3600, 3600
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import strategies as st
 
-from conformance.claims import LeftOut, Violated, expect, tallying
-from conformance.generating import Draw
-from reports.verdicts import EXAMPLE
+from gateproof.conformance.claims import LeftOut, Violated, expect, tallying
+from gateproof.conformance.generating import Draw
+from gateproof.reports.verdicts import EXAMPLE
 
 
 def test_smallest_input_that_fails_is_kept() -> None:

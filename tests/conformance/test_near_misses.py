@@ -9,7 +9,14 @@ from contextlib import suppress
 
 import pytest
 
-from conformance.near_misses import changed, changed_at_the_end, cut_short, in_other_case, longer, twice
+from gateproof.conformance.near_misses import (
+    changed,
+    changed_at_the_end,
+    cut_short,
+    in_other_case,
+    longer,
+    twice,
+)
 
 # The same tokens every time: their text names the tests, and every worker has to collect the same ones.
 CHANCE = random.Random(1)

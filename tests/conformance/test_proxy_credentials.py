@@ -8,11 +8,11 @@ from urllib.parse import unquote_plus
 
 import pytest
 
-from conformance.gateway import Gateway
-from conformance.parties import ProxyClient
-from conformance.wire.exchange import Answer, Exchange, Request
-from conformance.wire.keyring import Keyring
-from conformance.wire.secret import Secret
+from gateproof.conformance.gateway import Gateway
+from gateproof.conformance.parties import ProxyClient
+from gateproof.conformance.wire.exchange import Answer, Exchange, Request
+from gateproof.conformance.wire.keyring import Keyring
+from gateproof.conformance.wire.secret import Secret
 
 SECRET = "a+b/c=d%41 e"
 

@@ -10,9 +10,9 @@ from typing import Any, cast
 
 import pytest
 
-from conformance.checks.gateway.proxy_life import token_lives_an_hour
-from conformance.claims import LeftOut, Unavailable, Violated, tallying
-from conformance.wire.exchange import Answer, Exchange, Request
+from gateproof.conformance.checks.gateway.proxy_life import token_lives_an_hour
+from gateproof.conformance.claims import LeftOut, Unavailable, Violated, tallying
+from gateproof.conformance.wire.exchange import Answer, Exchange, Request
 
 
 def gateway(token: Callable[[], str], *expires_in: int) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from conformance.checks import races
+from gateproof.conformance.checks import races
 
 BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks" / "races.py"
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from conformance import racing
-from conformance.campaign import Campaign
-from conformance.claims import NoOverlap, Unmet, expect, overlapped, overlaps, tallying
-from conformance.racing import (
+from gateproof.conformance import racing
+from gateproof.conformance.campaign import Campaign
+from gateproof.conformance.claims import NoOverlap, Unmet, expect, overlapped, overlaps, tallying
+from gateproof.conformance.racing import (
     LARGEST_BUDGET,
     Races,
     amid,
@@ -24,7 +24,7 @@ from conformance.racing import (
     together,
     wanted_for,
 )
-from conformance.wire.exchange import Answer, Exchange, Request
+from gateproof.conformance.wire.exchange import Answer, Exchange, Request
 
 RACES = Races(check="CODE-10/one", seed=7, racers=12, rounds=3, wanted=3)
 

@@ -9,9 +9,9 @@ from collections import Counter
 
 import pytest
 
-from conformance.checks import index
-from conformance.recipes import VARIABLES, variables
-from conformance.rules import (
+from gateproof.conformance.checks import index
+from gateproof.conformance.recipes import VARIABLES, variables
+from gateproof.conformance.rules import (
     CatalogueError,
     UnknownRuleError,
     load,
@@ -19,8 +19,8 @@ from conformance.rules import (
     select,
     unmet,
 )
-from conformance.vocabulary import FAMILIES, NEEDS, ROLES
-from reports.families import family_of
+from gateproof.conformance.vocabulary import FAMILIES, NEEDS, ROLES
+from gateproof.reports.families import family_of
 
 COUNTS = {
     "DISC": 7,

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from fakes.gateway.gateway import Replied
-from fakes.gateway.journal import Call
-from fakes.gateway.script import Endpoint
-from fakes.orders_service import AMONG_OTHERS, QUOTED, UNQUOTED, OrdersService
+from gateproof.fakes.gateway.gateway import Replied
+from gateproof.fakes.gateway.journal import Call
+from gateproof.fakes.gateway.script import Endpoint
+from gateproof.fakes.orders_service import AMONG_OTHERS, QUOTED, UNQUOTED, OrdersService
 
 GOOD = ("authorization", "Bearer good")
 

@@ -22,9 +22,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from reference.gateway.apps import control_app, create_apps
-from reference.gateway.clock import Clock
-from reference.gateway.policies import Policies
+from gateproof.reference.gateway.apps import control_app, create_apps
+from gateproof.reference.gateway.clock import Clock
+from gateproof.reference.gateway.policies import Policies
 
 BASE, CORE, CONTROL = "https://base.test:8443", "https://core.test:8444", "http://127.0.0.1:8445/control"
 MERCHANT = "https://merchant.test"

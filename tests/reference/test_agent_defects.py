@@ -6,10 +6,10 @@ from dataclasses import fields
 
 import pytest
 
-from conformance import rules
-from reference.agent.policies import Policies
-from reference.defects.agent import DEFECTS, FAMILIES
-from reference.variants.agent import VARIANTS
+from gateproof.conformance import rules
+from gateproof.reference.agent.policies import Policies
+from gateproof.reference.defects.agent import DEFECTS, FAMILIES
+from gateproof.reference.variants.agent import VARIANTS
 
 HONEST = Policies()
 

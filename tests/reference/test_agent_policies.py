@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from reference.agent.policy import authorization, discovery, exchange, registration
-from reference.agent.policy.authorization import Attempt
-from reference.agent.policy.discovery import Endpoints
-from reference.agent.policy.registration import Client
-from reference.agent.settings import Settings, read_settings
-from reference.agent.state import State
-from reference.agent.wire import Answer, Failed, may_ask, with_query
+from gateproof.reference.agent.policy import authorization, discovery, exchange, registration
+from gateproof.reference.agent.policy.authorization import Attempt
+from gateproof.reference.agent.policy.discovery import Endpoints
+from gateproof.reference.agent.policy.registration import Client
+from gateproof.reference.agent.settings import Settings, read_settings
+from gateproof.reference.agent.state import State
+from gateproof.reference.agent.wire import Answer, Failed, may_ask, with_query
 
 ENDPOINTS = Endpoints(
     authorization_server="https://gateway.example/res_1",

@@ -11,8 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
-from reference.gateway.console.app import console_app
-from reference.gateway.console.signing_in import operator_with
+from gateproof.reference.gateway.console.app import console_app
+from gateproof.reference.gateway.console.signing_in import operator_with
 
 CONSOLE = "https://console.test:8446"
 PASSWORD = "correct-horse-battery"

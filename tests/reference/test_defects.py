@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from conformance.rules import load
-from reference.defects import __main__ as command
-from reference.defects.gateway import DEFECTS, FAMILIES
-from reference.gateway.policies import Policies
+from gateproof.conformance.rules import load
+from gateproof.reference.defects import __main__ as command
+from gateproof.reference.defects.gateway import DEFECTS, FAMILIES
+from gateproof.reference.gateway.policies import Policies
 
 WANTED = {
     "DISC": range(1, 7),

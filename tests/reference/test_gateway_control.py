@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from reference.gateway.apps import control_app, create_apps
-from reference.gateway.merchants import connect
+from gateproof.reference.gateway.apps import control_app, create_apps
+from gateproof.reference.gateway.merchants import connect
 
 CONTROL = "http://127.0.0.1:8445/control"
 

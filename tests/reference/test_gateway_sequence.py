@@ -10,8 +10,8 @@ import httpx
 import jwt
 import pytest
 
-from reference.gateway.apps import create_apps
-from reference.gateway.policies import Policies
+from gateproof.reference.gateway.apps import create_apps
+from gateproof.reference.gateway.policies import Policies
 
 BASE, CORE = "https://base.test:8443", "https://core.test:8444"
 

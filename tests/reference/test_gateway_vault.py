@@ -13,8 +13,8 @@ import httpx
 import pytest
 from starlette.responses import JSONResponse, Response
 
-from reference.gateway.policies import Policies
-from reference.gateway.policy.vault import MerchantLimits
+from gateproof.reference.gateway.policies import Policies
+from gateproof.reference.gateway.policy.vault import MerchantLimits
 
 
 def error_of(answer: httpx.Response) -> tuple[int, str]:

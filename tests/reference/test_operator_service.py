@@ -13,12 +13,12 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 from starlette.responses import JSONResponse
 
-from reference.service.app import create_app
-from reference.service.backend import Backend
-from reference.service.policies import Policies
-from reference.service.policy.validation import ClaimFacts, not_expired
-from reference.service.settings import Settings, read_settings
-from reference.serving import NotServed
+from gateproof.reference.service.app import create_app
+from gateproof.reference.service.backend import Backend
+from gateproof.reference.service.policies import Policies
+from gateproof.reference.service.policy.validation import ClaimFacts, not_expired
+from gateproof.reference.service.settings import Settings, read_settings
+from gateproof.reference.serving import NotServed
 
 BASE, CORE, SERVICE = "https://base.test:8443", "https://core.test:8444", "https://service.test:8450"
 METADATA = f"{SERVICE}/.well-known/oauth-protected-resource"

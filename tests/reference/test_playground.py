@@ -12,13 +12,13 @@ import httpx
 import pytest
 from starlette.responses import JSONResponse, Response
 
-from reference.playground import curtain
-from reference.playground.app import playground_app
-from reference.playground.curtain import Curtain, Kept
-from reference.playground.faults import FAULTS
-from reference.playground.settings import Settings, Stage, read_settings
-from reference.playground.wire import Wire
-from reference.serving import NotServed
+from gateproof.reference.playground import curtain
+from gateproof.reference.playground.app import playground_app
+from gateproof.reference.playground.curtain import Curtain, Kept
+from gateproof.reference.playground.faults import FAULTS
+from gateproof.reference.playground.settings import Settings, Stage, read_settings
+from gateproof.reference.playground.wire import Wire
+from gateproof.reference.serving import NotServed
 
 BASE, CORE, MERCHANT = "https://base.test:8443", "https://core.test:8444", "https://merchant.test"
 PLAYGROUND = "https://playground.test:8447"

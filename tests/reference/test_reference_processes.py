@@ -44,7 +44,9 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 def start() -> Iterator[Start]:
     running: list[subprocess.Popen[str]] = []
 
-    def starting(*arguments: str, module: str = "reference.gateway", **env: str) -> subprocess.Popen[str]:
+    def starting(
+        *arguments: str, module: str = "gateproof.reference.gateway", **env: str
+    ) -> subprocess.Popen[str]:
         process = subprocess.Popen(
             [sys.executable, "-m", module, *arguments],
             stdin=subprocess.PIPE,
@@ -157,7 +159,7 @@ def test_the_service_is_set_up_by_its_environment(start: Start) -> None:
     url = f"http://127.0.0.1:{port}"
     process = start(
         "--exit-with-stdin",
-        module="reference.service",
+        module="gateproof.reference.service",
         GATEPROOF_BASE_URL=url,
         GATEPROOF_AUTHORIZATION_SERVER=f"{url}/res_1",
         GATEPROOF_RESOURCE_INDICATOR="urn:x",
@@ -174,7 +176,7 @@ def test_the_service_is_set_up_by_its_environment(start: Start) -> None:
 
 
 def test_a_service_that_is_told_too_little_says_so(start: Start) -> None:
-    process = start(module="reference.service", GATEPROOF_SERVICE_URL="")
+    process = start(module="gateproof.reference.service", GATEPROOF_SERVICE_URL="")
     _, error = process.communicate(timeout=PATIENCE_S)
 
     assert process.returncode == 2
@@ -182,7 +184,7 @@ def test_a_service_that_is_told_too_little_says_so(start: Start) -> None:
     assert error.count("\n") == 1
 
 
-SITES = ("reference.gateway.console", "reference.site", "reference.playground")
+SITES = ("gateproof.reference.gateway.console", "gateproof.reference.site", "gateproof.reference.playground")
 
 
 @pytest.mark.parametrize("with_console", [False, True], ids=["bare", "with its Console"])
@@ -205,7 +207,7 @@ def test_a_gateway_without_a_console_loads_no_page_of_it(
         assert "<h1>Sign in</h1>" in page.text
     process.terminate()
     _, loaded = process.communicate(timeout=PATIENCE_S)
-    assert "reference.gateway.policies" in loaded
+    assert "gateproof.reference.gateway.policies" in loaded
     assert [name for name in SITES if name in loaded] == (list(SITES[:2]) if with_console else [])
     assert "a-password-that-is-long" not in loaded
 
@@ -236,7 +238,7 @@ def test_a_console_needs_an_origin_and_a_password(
 
 
 def test_a_playground_that_is_told_too_little_says_so(start: Start) -> None:
-    process = start(module="reference.playground", GATEPROOF_PLAYGROUND_URL="")
+    process = start(module="gateproof.reference.playground", GATEPROOF_PLAYGROUND_URL="")
     _, error = process.communicate(timeout=PATIENCE_S)
 
     assert process.returncode == 2

@@ -7,11 +7,11 @@ import json
 
 import pytest
 
-from conformance.checks import index
-from conformance.rules import load
-from reference.defects import __main__ as command
-from reference.defects.service import DEFECTS, FAMILIES
-from reference.service.policies import Policies
+from gateproof.conformance.checks import index
+from gateproof.conformance.rules import load
+from gateproof.reference.defects import __main__ as command
+from gateproof.reference.defects.service import DEFECTS, FAMILIES
+from gateproof.reference.service.policies import Policies
 
 
 def test_no_two_defects_share_a_name() -> None:

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from conformance.rules import load
-from reference.service.policies import Policies
-from reference.variants import __main__ as command
-from reference.variants.service import FAMILIES, VARIANTS
-from reference.variants.variant import choices_of
+from gateproof.conformance.rules import load
+from gateproof.reference.service.policies import Policies
+from gateproof.reference.variants import __main__ as command
+from gateproof.reference.variants.service import FAMILIES, VARIANTS
+from gateproof.reference.variants.variant import choices_of
 
 
 def test_no_two_variants_share_a_name() -> None:

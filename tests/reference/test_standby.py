@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes canno
 @contextmanager
 def standing_by() -> Iterator[tuple[list[str], subprocess.Popen[bytes]]]:
     process = subprocess.Popen(
-        [sys.executable, "-m", "reference.standby"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-m", "gateproof.reference.standby"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
     assert process.stdin is not None
     assert process.stdout is not None
@@ -67,12 +67,15 @@ def answers(number: int) -> bool:
 
 def test_a_module_runs_with_the_callers_arguments_streams_and_exit_code(runner: list[str]) -> None:
     done = subprocess.run(
-        [*runner, "reference.defects", "gateway", "--list"], capture_output=True, timeout=30, check=False
+        [*runner, "gateproof.reference.defects", "gateway", "--list"],
+        capture_output=True,
+        timeout=30,
+        check=False,
     )
     assert done.returncode == 0
     assert len(json.loads(done.stdout)) > 100
     wrong = subprocess.run(
-        [*runner, "reference.variants", "gateway", "nothing"],
+        [*runner, "gateproof.reference.variants", "gateway", "nothing"],
         capture_output=True,
         text=True,
         timeout=30,
@@ -86,7 +89,7 @@ def test_a_module_runs_in_the_callers_folder_with_its_variables(runner: list[str
     given, _ = addresses()
     missing = [*given, "--tls-cert", "no.pem", "--tls-key", "no.key"]
     done = subprocess.run(
-        [*runner, "reference.gateway", *missing],
+        [*runner, "gateproof.reference.gateway", *missing],
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -100,7 +103,7 @@ def test_a_module_runs_in_the_callers_folder_with_its_variables(runner: list[str
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_a_gateway_ends_with_its_caller(runner: list[str], number: signal.Signals) -> None:
     given, base = addresses()
-    with subprocess.Popen([*runner, "reference.gateway", *given], stdin=subprocess.PIPE) as caller:
+    with subprocess.Popen([*runner, "gateproof.reference.gateway", *given], stdin=subprocess.PIPE) as caller:
         assert eventually(lambda: answers(base))
         caller.send_signal(number)
         assert caller.wait(20) == (0 if number == signal.SIGTERM else -signal.SIGKILL)
@@ -109,7 +112,7 @@ def test_a_gateway_ends_with_its_caller(runner: list[str], number: signal.Signal
 
 def test_a_gateway_ends_with_its_stdin(runner: list[str]) -> None:
     given, base = addresses()
-    command = [*runner, "reference.gateway", "--exit-with-stdin", *given]
+    command = [*runner, "gateproof.reference.gateway", "--exit-with-stdin", *given]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as caller:
         assert eventually(lambda: answers(base))
         assert caller.stdin is not None
@@ -121,13 +124,17 @@ def test_a_gateway_ends_with_its_stdin(runner: list[str]) -> None:
 def test_everything_ends_with_what_stood_by() -> None:
     given, base = addresses()
     with standing_by() as (command, _):
-        caller = subprocess.Popen([*command, "reference.gateway", *given], stdin=subprocess.PIPE)
+        caller = subprocess.Popen([*command, "gateproof.reference.gateway", *given], stdin=subprocess.PIPE)
         assert eventually(lambda: answers(base))
     with caller:
         assert caller.wait(20) != 0
     assert eventually(lambda: not answers(base))
     late = subprocess.run(
-        [*command, "reference.gateway", *given], capture_output=True, text=True, timeout=30, check=False
+        [*command, "gateproof.reference.gateway", *given],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
     )
     assert late.returncode == 127
     assert "nobody stands by" in late.stderr
@@ -139,7 +146,7 @@ def test_nothing_else_is_run(runner: list[str]) -> None:
 
 
 def test_many_come_and_go_at_once(runner: list[str]) -> None:
-    command = [*runner, "reference.variants", "gateway", "nothing"]
+    command = [*runner, "gateproof.reference.variants", "gateway", "nothing"]
     for _ in range(3):
         callers = [subprocess.Popen(command, stderr=subprocess.DEVNULL) for _ in range(12)]
         for place, caller in enumerate(callers):

@@ -10,12 +10,12 @@ from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 from uvicorn.server import ServerState
 
-from reference.gateway.ids import RandomIds
-from reference.gateway.keys import signed
-from reference.gateway.policies import Policies
-from reference.serving import Origin
-from reference.variants.gateway import VARIANTS
-from reference.variants.variant import together
+from gateproof.reference.gateway.ids import RandomIds
+from gateproof.reference.gateway.keys import signed
+from gateproof.reference.gateway.policies import Policies
+from gateproof.reference.serving import Origin
+from gateproof.reference.variants.gateway import VARIANTS
+from gateproof.reference.variants.variant import together
 
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 CHUNKED = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from reports.exchanges import Shown, curl
-from reports.terminal import Screen, failures, summary
-from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
+from gateproof.reports.exchanges import Shown, curl
+from gateproof.reports.terminal import Screen, failures, summary
+from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
 
 
 def exchange(step: str = "redemption", status: int | None = 200, **more: object) -> Shown:

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from reports.fault_matrix import fault_rows, faults_in_a_line
-from reports.summary import render
-from reports.terminal import screen, summary
-from reports.verdicts import CheckResult, RuleResult, RunResult, Verdict, run_verdict
+from gateproof.reports.fault_matrix import fault_rows, faults_in_a_line
+from gateproof.reports.summary import render
+from gateproof.reports.terminal import screen, summary
+from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult, Verdict, run_verdict
 
 
 def check(verdict: Verdict, *faults: tuple[str, int]) -> CheckResult:

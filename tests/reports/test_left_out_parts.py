@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 
-from reports.terminal import parts_left_out, screen, summary
-from reports.verdicts import CheckResult, Reason, RuleResult, RunResult, Verdict, run_verdict
+from gateproof.reports.terminal import parts_left_out, screen, summary
+from gateproof.reports.verdicts import CheckResult, Reason, RuleResult, RunResult, Verdict, run_verdict
 
 NO_PROXY = "needs mitmproxy: run `make intercept`"
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from conformance.run.album import Album
-from conformance.signin.landing import Landing
-from conformance.wire.keyring import Keyring
-from reports.pictures import path_of, render
-from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
-from reports.wireform import check_result_from_dict, check_result_to_dict
+from gateproof.conformance.run.album import Album
+from gateproof.conformance.signin.landing import Landing
+from gateproof.conformance.wire.keyring import Keyring
+from gateproof.reports.pictures import path_of, render
+from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
+from gateproof.reports.wireform import check_result_from_dict, check_result_to_dict
 
 PNG = b"\x89PNG\r\n\x1a\n..."
 FAILED = CheckResult(id="AUTHZ-01/a[one of/two]", rule="AUTHZ-01", verdict=Verdict.FAILED)

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from reports import leaks, parts
-from reports.redaction import Redactor
+from gateproof.reports import leaks, parts
+from gateproof.reports.redaction import Redactor
 
 SECRET = "s3cr3t/Value+with=odd&chars"
 

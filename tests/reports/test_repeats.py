@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from reports.repeats import paths, render, selection, story
-from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
+from gateproof.reports.repeats import paths, render, selection, story
+from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
 
 HISTORY = {"kind": "history", "steps": [{"do": "register"}], "story": ["Agent 1 registers."]}
 

@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from reports.terminal import Screen
+from gateproof.reports.terminal import Screen
 
 
 def said(text: str, *colours: str) -> str:

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from reports.signs import RUN_SIGNS, SIGNS
-from reports.verdicts import (
+from gateproof.reports.signs import RUN_SIGNS, SIGNS
+from gateproof.reports.verdicts import (
     CheckResult,
     Reason,
     RuleResult,

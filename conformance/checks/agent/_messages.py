@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
-from conformance.agent import Install, s256
-from conformance.claims import expect, observe
-from conformance.run.agent_addresses import CHALLENGE
-from conformance.run.agent_launch import Run
-from conformance.run.agent_visits import Visit
-from conformance.run.agent_world import SCOPES, Heard
-from conformance.wire.exchange import Exchange
-from fakes.gateway.desk import AgentClient
+from gateproof.conformance.agent import Install, s256
+from gateproof.conformance.claims import expect, observe
+from gateproof.conformance.run.agent_addresses import CHALLENGE
+from gateproof.conformance.run.agent_launch import Run
+from gateproof.conformance.run.agent_visits import Visit
+from gateproof.conformance.run.agent_world import SCOPES, Heard
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.fakes.gateway.desk import AgentClient
 
 _REQUIRED = (
     "response_type",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from conformance.agent import Agents, Install, all_in_time, end_tokens, in_time
-from conformance.claims import LeftOut
-from conformance.run.agent_launch import Ended, Run
-from conformance.run.agent_world import AgentWorld, Heard
-from fakes.gateway.script import Answer, Endpoint, Script
+from gateproof.conformance.agent import Agents, Install, all_in_time, end_tokens, in_time
+from gateproof.conformance.claims import LeftOut
+from gateproof.conformance.run.agent_launch import Ended, Run
+from gateproof.conformance.run.agent_world import AgentWorld, Heard
+from gateproof.fakes.gateway.script import Answer, Endpoint, Script
 
 TOKEN_ENDPOINT_FAILS = "the token endpoint fails"  # noqa: S105 - a name
 SERVICE_FAILS_LATE, SERVICE_FORBIDS = "the service fails at a token", "the service forbids it"

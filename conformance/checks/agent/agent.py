@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from conformance.agent import Agents, carried_out, ended, exchanges, works
-from conformance.check import check
-from conformance.checks.agent._messages import (
+from gateproof.conformance.agent import Agents, carried_out, ended, exchanges, works
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.agent._messages import (
     Asked,
     asks_for_everything,
     asks_for_scopes,
@@ -25,12 +25,12 @@ from conformance.checks.agent._messages import (
     repeats_its_redirect_uri,
     writes_spaces_as_percent_20,
 )
-from conformance.checks.agent._scenes import all_ways
-from conformance.claims import LeftOut, observe, require
-from conformance.run.agent_world import AgentWorld, Heard
-from fakes.gateway.application import asks_for_gzip
-from fakes.gateway.script import Answer, Endpoint
-from fakes.orders_service import AMONG_OTHERS, UNQUOTED
+from gateproof.conformance.checks.agent._scenes import all_ways
+from gateproof.conformance.claims import LeftOut, observe, require
+from gateproof.conformance.run.agent_world import AgentWorld, Heard
+from gateproof.fakes.gateway.application import asks_for_gzip
+from gateproof.fakes.gateway.script import Answer, Endpoint
+from gateproof.fakes.orders_service import AMONG_OTHERS, UNQUOTED
 
 # Where the pointer stands in the challenge; a second challenge beside it is nothing that agents are told of.
 WITHOUT_QUOTES = "without quotes"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from conformance.agent import Agents, end_tokens, ended, works
-from conformance.check import check
-from conformance.claims import expect, observe, require
-from conformance.run.agent_launch import Run
-from conformance.run.agent_world import CORE, GATEWAY, GOOD, METADATA, SERVICE
-from conformance.run.prepare_agent import ELSEWHERE, EXPIRED, STRANGER
+from gateproof.conformance.agent import Agents, end_tokens, ended, works
+from gateproof.conformance.check import check
+from gateproof.conformance.claims import expect, observe, require
+from gateproof.conformance.run.agent_launch import Run
+from gateproof.conformance.run.agent_world import CORE, GATEWAY, GOOD, METADATA, SERVICE
+from gateproof.conformance.run.prepare_agent import ELSEWHERE, EXPIRED, STRANGER
 
 # An agent may look at one party less closely than at another, and at each in another way.
 SHOWN = {

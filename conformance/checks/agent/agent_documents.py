@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from conformance.agent import Agents, Install, all_in_time, exchanges, works
-from conformance.check import check
-from conformance.checks.agent._messages import (
+from gateproof.conformance.agent import Agents, Install, all_in_time, exchanges, works
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.agent._messages import (
     asks_for_everything,
     asks_for_scopes,
     authorizations,
@@ -18,10 +18,10 @@ from conformance.checks.agent._messages import (
     repeats_its_redirect_uri,
     writes_spaces_as_percent_20,
 )
-from conformance.checks.agent._scenes import documented
-from conformance.claims import LeftOut, observe
-from conformance.run.agent_launch import Run
-from fakes.gateway.script import Endpoint
+from gateproof.conformance.checks.agent._scenes import documented
+from gateproof.conformance.claims import LeftOut, observe
+from gateproof.conformance.run.agent_launch import Run
+from gateproof.fakes.gateway.script import Endpoint
 
 
 @check("AGENT-02")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from conformance.agent import Agents, Install, all_in_time, exchanges, in_time, works
-from conformance.check import check
-from conformance.checks.agent._messages import (
+from gateproof.conformance.agent import Agents, Install, all_in_time, exchanges, in_time, works
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.agent._messages import (
     asks_for_everything,
     asks_for_scopes,
     authorizations,
@@ -21,7 +21,7 @@ from conformance.checks.agent._messages import (
     repeats_its_redirect_uri,
     writes_spaces_as_percent_20,
 )
-from conformance.checks.agent._scenes import (
+from gateproof.conformance.checks.agent._scenes import (
     CLIENT_REJECTED,
     NO_CLIENT,
     NO_JSON_FOR_TOKENS,
@@ -32,9 +32,9 @@ from conformance.checks.agent._scenes import (
     recovered,
     unloved,
 )
-from conformance.claims import require
-from conformance.run.agent_launch import Run
-from fakes.gateway.script import Endpoint
+from gateproof.conformance.claims import require
+from gateproof.conformance.run.agent_launch import Run
+from gateproof.fakes.gateway.script import Endpoint
 
 WITHOUT_TOKENS = (TOKEN_ENDPOINT_FAILS, NO_JSON_FOR_TOKENS, NO_TOKEN, CLIENT_REJECTED)
 # Where an authorization came to nothing, and so did its exchange.

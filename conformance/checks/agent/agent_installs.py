@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from conformance.agent import Agents, all_in_time, carried_out, ended, in_time, works
-from conformance.check import check
-from conformance.checks.agent._scenes import (
+from gateproof.conformance.agent import Agents, all_in_time, carried_out, ended, in_time, works
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.agent._scenes import (
     ASKED_TO_END,
     ORDERS_ARE_NONE,
     SERVICE_FAILS_LATE,
@@ -23,9 +23,9 @@ from conformance.checks.agent._scenes import (
     troubled,
     unloved,
 )
-from conformance.claims import LeftOut, expect, observe, require
-from conformance.run.agent_launch import Ended, Run
-from fakes.gateway.script import Answer, Endpoint
+from gateproof.conformance.claims import LeftOut, expect, observe, require
+from gateproof.conformance.run.agent_launch import Ended, Run
+from gateproof.fakes.gateway.script import Answer, Endpoint
 
 # So long an agent has to use a token, and so long a check waits for its end.
 _SHORT_LIFE_S = 3

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import chain
 
-from conformance.agent import Agents, Attempt, Install, works
-from conformance.check import check
-from conformance.checks.agent._scenes import TOKEN_ENDPOINT_FAILS, held, recovered, refused, unloved
-from conformance.claims import LeftOut, expect, observe, require
-from conformance.digests import digests_among, written_for
-from conformance.entropy import apparent_bits, bits_within, spelled_out, steady_steps
-from conformance.wire.exchange import Exchange
+from gateproof.conformance.agent import Agents, Attempt, Install, works
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.agent._scenes import TOKEN_ENDPOINT_FAILS, held, recovered, refused, unloved
+from gateproof.conformance.claims import LeftOut, expect, observe, require
+from gateproof.conformance.digests import digests_among, written_for
+from gateproof.conformance.entropy import apparent_bits, bits_within, spelled_out, steady_steps
+from gateproof.conformance.wire.exchange import Exchange
 
 # With so many samples, a position in which nothing varies stands out.
 SAMPLES = 6

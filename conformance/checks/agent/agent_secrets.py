@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from conformance.agent import Agents, all_in_time, ended
-from conformance.check import check
-from conformance.checks.agent._scenes import HELPLESS, without_help
-from conformance.claims import LeftOut, expect, require
-from conformance.run.agent_launch import Run
-from conformance.run.agent_output import (
+from gateproof.conformance.agent import Agents, all_in_time, ended
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.agent._scenes import HELPLESS, without_help
+from gateproof.conformance.claims import LeftOut, expect, require
+from gateproof.conformance.run.agent_launch import Run
+from gateproof.conformance.run.agent_output import (
     ADDRESSES,
     PAGES,
     REQUESTS,
@@ -18,10 +18,10 @@ from conformance.run.agent_output import (
     printed,
     printed_in,
 )
-from conformance.run.agent_world import METADATA, SERVICE, Heard
-from conformance.run.received import Leak, Survey, brought_up
-from conformance.wire import leaks
-from fakes.gateway.script import Endpoint
+from gateproof.conformance.run.agent_world import METADATA, SERVICE, Heard
+from gateproof.conformance.run.received import Leak, Survey, brought_up
+from gateproof.conformance.wire import leaks
+from gateproof.fakes.gateway.script import Endpoint
 
 TOKENS = ("access_token", "id_token")
 OTHER_TOKENS = ("id_token", "refresh_token")

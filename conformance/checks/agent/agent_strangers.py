@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from conformance.agent import Agents, Install, end_tokens, ended, s256, works
-from conformance.check import check
-from conformance.claims import LeftOut, expect, require
-from conformance.run.agent_launch import Run
-from conformance.run.agent_output import printed
-from conformance.run.agent_world import CLEAR, CORE, GATEWAY, SECOND, SECOND_CORE, THIEF, Heard
-from fakes.gateway.desk import Desk, fields
-from fakes.gateway.script import Answer, Endpoint
-from fakes.orders_service import WELL_KNOWN
+from gateproof.conformance.agent import Agents, Install, end_tokens, ended, s256, works
+from gateproof.conformance.check import check
+from gateproof.conformance.claims import LeftOut, expect, require
+from gateproof.conformance.run.agent_launch import Run
+from gateproof.conformance.run.agent_output import printed
+from gateproof.conformance.run.agent_world import CLEAR, CORE, GATEWAY, SECOND, SECOND_CORE, THIEF, Heard
+from gateproof.fakes.gateway.desk import Desk, fields
+from gateproof.fakes.gateway.script import Answer, Endpoint
+from gateproof.fakes.orders_service import WELL_KNOWN
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

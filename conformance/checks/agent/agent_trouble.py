@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.agent import (
+from gateproof.conformance.agent import (
     Agents,
     all_in_time,
     carried_out,
@@ -13,12 +13,12 @@ from conformance.agent import (
     s256,
     works,
 )
-from conformance.check import check
-from conformance.checks.agent._scenes import held, refused, unloved
-from conformance.claims import expect, observe, require
-from conformance.run.agent_launch import MOST_AUTHORIZATIONS, Ended, Run
-from fakes.gateway.desk import fields
-from fakes.gateway.script import Endpoint
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.agent._scenes import held, refused, unloved
+from gateproof.conformance.claims import expect, observe, require
+from gateproof.conformance.run.agent_launch import MOST_AUTHORIZATIONS, Ended, Run
+from gateproof.fakes.gateway.desk import fields
+from gateproof.fakes.gateway.script import Endpoint
 
 
 @check("AGENT-08")

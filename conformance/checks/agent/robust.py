@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from conformance.agent import Agents, all_in_time, carried_out, ended, works
-from conformance.check import check
-from conformance.checks.agent._scenes import (
+from gateproof.conformance.agent import Agents, all_in_time, carried_out, ended, works
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.agent._scenes import (
     ASKED_TO_END,
     CLIENT_REJECTED,
     FAULTS,
@@ -18,10 +18,10 @@ from conformance.checks.agent._scenes import (
     recovered_later,
     unloved,
 )
-from conformance.claims import LeftOut, fired, observe, require
-from conformance.faults.fault import Fault, Hop, Layer
-from conformance.run.agent_launch import Ended, Run
-from fakes.gateway.script import Endpoint
+from gateproof.conformance.claims import LeftOut, fired, observe, require
+from gateproof.conformance.faults.fault import Fault, Hop, Layer
+from gateproof.conformance.run.agent_launch import Ended, Run
+from gateproof.fakes.gateway.script import Endpoint
 
 # A user whom the service forbids something may be told so again, and whoever's client is rejected may ask its
 # operator: these are answers, and no faults.

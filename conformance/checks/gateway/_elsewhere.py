@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from conformance.claims import LeftOut
-from conformance.estate import ControlledEstate
-from conformance.parties import Resource
-from conformance.world import World
+from gateproof.conformance.claims import LeftOut
+from gateproof.conformance.estate import ControlledEstate
+from gateproof.conformance.parties import Resource
+from gateproof.conformance.world import World
 
 
 def of_one_merchant(world: World, resources: Sequence[Resource]) -> Sequence[Resource]:

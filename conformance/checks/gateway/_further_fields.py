@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from conformance.checks.gateway._exchanges import refreshed
-from conformance.checks.gateway._renewed import renewed
-from conformance.parties import Agent, Resource
-from conformance.wire.exchange import Exchange
-from conformance.world import World
+from gateproof.conformance.checks.gateway._exchanges import refreshed
+from gateproof.conformance.checks.gateway._renewed import renewed
+from gateproof.conformance.parties import Agent, Resource
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.world import World
 
 GRANTS = ("exchange", "refresh")
 

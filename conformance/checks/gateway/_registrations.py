@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from conformance.claims import require
-from conformance.wire.exchange import Exchange
+from gateproof.conformance.claims import require
+from gateproof.conformance.wire.exchange import Exchange
 
 
 def accepted(answer: Exchange) -> Exchange:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from conformance.checks.gateway._exchanges import refreshed
-from conformance.claims import LeftOut
-from conformance.documents import strings_in
-from conformance.parties import Grant
-from conformance.standing import Renewed
-from conformance.wire.jose import read
-from conformance.world import World
+from gateproof.conformance.checks.gateway._exchanges import refreshed
+from gateproof.conformance.claims import LeftOut
+from gateproof.conformance.documents import strings_in
+from gateproof.conformance.parties import Grant
+from gateproof.conformance.standing import Renewed
+from gateproof.conformance.wire.jose import read
+from gateproof.conformance.world import World
 
 UNKNOWN = "the refresh grant in the form that OAuth gives it is not supported"
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 
-from conformance.claims import LeftOut, require
-from conformance.faults import oracle
-from conformance.gateway import Visit
-from conformance.parties import Attempt
-from conformance.seclusion import PROVISIONED_S, Seclusion
-from conformance.wire.place import origin
-from conformance.world import World
+from gateproof.conformance.claims import LeftOut, require
+from gateproof.conformance.faults import oracle
+from gateproof.conformance.gateway import Visit
+from gateproof.conformance.parties import Attempt
+from gateproof.conformance.seclusion import PROVISIONED_S, Seclusion
+from gateproof.conformance.wire.place import origin
+from gateproof.conformance.world import World
 
 _VOUCHING = ("jwt-bearer", "token-exchange")
 

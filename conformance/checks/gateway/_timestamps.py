@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from conformance.claims import expect, require
-from conformance.wire.exchange import Exchange
+from gateproof.conformance.claims import expect, require
+from gateproof.conformance.wire.exchange import Exchange
 
 # RFC 3339 section 5.6; its note lets a space stand for the T.
 _RFC_3339 = re.compile(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from conformance.claims import beside, expect
-from conformance.documents import keys_in, strings_in
-from conformance.parties import Agent, Grant, User
-from conformance.world import World
-from reports.encodings import embedded
+from gateproof.conformance.claims import beside, expect
+from gateproof.conformance.documents import keys_in, strings_in
+from gateproof.conformance.parties import Agent, Grant, User
+from gateproof.conformance.world import World
+from gateproof.reports.encodings import embedded
 
 # The last second of the year 9999, which stands for never; in milliseconds, now is far behind it.
 LATEST = 253_402_300_799

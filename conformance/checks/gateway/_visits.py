@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from conformance.claims import expect, require
-from conformance.gateway import Browsing, Gateway, Visit
-from conformance.parties import Agent, Attempt, User
-from conformance.regular import regular
-from conformance.world import World
+from gateproof.conformance.claims import expect, require
+from gateproof.conformance.gateway import Browsing, Gateway, Visit
+from gateproof.conformance.parties import Agent, Attempt, User
+from gateproof.conformance.regular import regular
+from gateproof.conformance.world import World
 
 
 def no_code(visit: Visit, what: str) -> None:

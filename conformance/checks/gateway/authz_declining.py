@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from conformance.check import check
-from conformance.checks.gateway._visits import no_code
-from conformance.claims import LeftOut
-from conformance.world import World
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.gateway._visits import no_code
+from gateproof.conformance.claims import LeftOut
+from gateproof.conformance.world import World
 
 
 @check("AUTHZ-16", cases=("in-a-new-browser", "signed-in"))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from conformance.check import check
-from conformance.checks.gateway._visits import approves, no_code
-from conformance.claims import LeftOut, require
-from conformance.gateway import BeyondReach, Browsing, Gateway, Visit
-from conformance.parties import Attempt
-from conformance.world import World
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.gateway._visits import approves, no_code
+from gateproof.conformance.claims import LeftOut, require
+from gateproof.conformance.gateway import BeyondReach, Browsing, Gateway, Visit
+from gateproof.conformance.parties import Attempt
+from gateproof.conformance.world import World
 
 
 @check("AUTHZ-19", needs=["sign-in:browser"])

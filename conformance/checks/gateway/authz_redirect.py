@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from urllib.parse import parse_qsl, urlsplit
 
-from conformance.check import check
-from conformance.checks.gateway._visits import no_code
-from conformance.claims import expect
-from conformance.gateway import CALLBACK
-from conformance.generating import Draw
-from conformance.parties import Agent
-from conformance.regular import regular
-from conformance.signin.addresses import resolve
-from conformance.world import World
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.gateway._visits import no_code
+from gateproof.conformance.claims import expect
+from gateproof.conformance.gateway import CALLBACK
+from gateproof.conformance.generating import Draw
+from gateproof.conformance.parties import Agent
+from gateproof.conformance.regular import regular
+from gateproof.conformance.signin.addresses import resolve
+from gateproof.conformance.world import World
 
 # What is asked for where https://agent.example/callback is registered. The case of scheme and host, an empty
 # query and white space around it are left out: none of them leads anywhere else.

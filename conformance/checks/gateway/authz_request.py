@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from conformance.check import check
-from conformance.checks.gateway._exchanges import no_tokens
-from conformance.checks.gateway._visits import code_came, good, no_code, visit_with
-from conformance.claims import LeftOut, expect, observe
-from conformance.near_misses import (
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.gateway._exchanges import no_tokens
+from gateproof.conformance.checks.gateway._visits import code_came, good, no_code, visit_with
+from gateproof.conformance.claims import LeftOut, expect, observe
+from gateproof.conformance.near_misses import (
     changed,
     changed_at_the_end,
     cut_short,
@@ -16,10 +16,10 @@ from conformance.near_misses import (
     longer,
     may_be_anothers,
 )
-from conformance.parties import Attempt
-from conformance.wire.agent import fresh_verifier, s256
-from conformance.wire.jose import read
-from conformance.world import World
+from gateproof.conformance.parties import Attempt
+from gateproof.conformance.wire.agent import fresh_verifier, s256
+from gateproof.conformance.wire.jose import read
+from gateproof.conformance.world import World
 
 PKCE = ("code_challenge", "code_challenge_method")
 REQUIRED = ("response_type", "client_id", "redirect_uri", "scope", "state", *PKCE)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from conformance.check import check
-from conformance.checks.gateway._visits import code_came
-from conformance.gateway import Gateway
-from conformance.world import World
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.gateway._visits import code_came
+from gateproof.conformance.gateway import Gateway
+from gateproof.conformance.world import World
 
 
 @check("AUTHZ-01", needs=["control:rotate_keys"])

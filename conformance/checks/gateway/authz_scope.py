@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from conformance.check import check
-from conformance.checks.gateway._exchanges import no_tokens, proven
-from conformance.checks.gateway._further_fields import GRANTS, with_field
-from conformance.checks.gateway._visits import good, no_code, visit_with
-from conformance.claims import LeftOut, expect, observe, require
-from conformance.gateway import Gateway, Visit
-from conformance.parties import Attempt
-from conformance.wire.exchange import Exchange
-from conformance.wire.jose import read
-from conformance.world import World
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.gateway._exchanges import no_tokens, proven
+from gateproof.conformance.checks.gateway._further_fields import GRANTS, with_field
+from gateproof.conformance.checks.gateway._visits import good, no_code, visit_with
+from gateproof.conformance.claims import LeftOut, expect, observe, require
+from gateproof.conformance.gateway import Gateway, Visit
+from gateproof.conformance.parties import Attempt
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.jose import read
+from gateproof.conformance.world import World
 
 # From a scope of the Resource to one that it does not have.
 FOREIGN_SCOPES: Mapping[str, Callable[[str], str]] = {

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from conformance.check import check
-from conformance.checks.gateway._turned_away import STATUSES, met
-from conformance.checks.gateway._visits import code_came
-from conformance.claims import owed
-from conformance.gateway import Gateway
-from conformance.seclusion import secluded
-from conformance.world import World
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.gateway._turned_away import STATUSES, met
+from gateproof.conformance.checks.gateway._visits import code_came
+from gateproof.conformance.claims import owed
+from gateproof.conformance.gateway import Gateway
+from gateproof.conformance.seclusion import secluded
+from gateproof.conformance.world import World
 
 
 @check("AUTHZ-10", cases=STATUSES)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from conformance import console
-from conformance.check import check
-from conformance.checks.gateway._tokens import (
+from gateproof.conformance import console
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.gateway._tokens import (
     agent_in,
     bound_to,
     claims_of,
@@ -18,9 +18,9 @@ from conformance.checks.gateway._tokens import (
     of_level_2,
     tells_nothing,
 )
-from conformance.claims import LeftOut, expect, require
-from conformance.documents import keys_in, strings_in
-from conformance.world import AGENT_DOMAIN, AGENT_NAME, World
+from gateproof.conformance.claims import LeftOut, expect, require
+from gateproof.conformance.documents import keys_in, strings_in
+from gateproof.conformance.world import AGENT_DOMAIN, AGENT_NAME, World
 
 # Indicators that a careless gateway would put into normal form; each is to come back as it was configured.
 ODD_INDICATORS = {

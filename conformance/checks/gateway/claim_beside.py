@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from conformance.check import check
-from conformance.checks.gateway._tokens import claims_of, tells_nothing
-from conformance.claims import expect, require
-from conformance.wire.jose import read, verifying
-from conformance.world import World
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.gateway._tokens import claims_of, tells_nothing
+from gateproof.conformance.claims import expect, require
+from gateproof.conformance.wire.jose import read, verifying
+from gateproof.conformance.world import World
 
 
 @check("CLAIM-09")

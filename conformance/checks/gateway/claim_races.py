@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from functools import partial
 
-from conformance import crowd
-from conformance.check import check
-from conformance.checks.gateway._visits import side_by_side
-from conformance.claims import expect, require
-from conformance.parties import Resource
-from conformance.racing import Races, together
-from conformance.wire.exchange import Exchange
-from conformance.world import World
+from gateproof.conformance import crowd
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.gateway._visits import side_by_side
+from gateproof.conformance.claims import expect, require
+from gateproof.conformance.parties import Resource
+from gateproof.conformance.racing import Races, together
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.world import World
 
 
 @check("CLAIM-03", needs=["users:2", "sign-in:browser"], rounds=5)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from conformance.check import check
-from conformance.checks.gateway._renewed import renewed, renewed_from
-from conformance.checks.gateway._tokens import (
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.gateway._renewed import renewed, renewed_from
+from gateproof.conformance.checks.gateway._tokens import (
     agent_in,
     bound_to,
     claims_of,
@@ -14,8 +14,8 @@ from conformance.checks.gateway._tokens import (
     names_the_agent,
     of_level_2,
 )
-from conformance.claims import LeftOut, expect, require
-from conformance.world import World
+from gateproof.conformance.claims import LeftOut, expect, require
+from gateproof.conformance.world import World
 
 
 @check("CLAIM-01")

@@ -6,9 +6,9 @@ import json
 import time
 from collections.abc import Callable, Mapping
 
-from conformance.check import check
-from conformance.checks.gateway._elsewhere import of_one_merchant
-from conformance.checks.gateway._exchanges import (
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.gateway._elsewhere import of_one_merchant
+from gateproof.conformance.checks.gateway._exchanges import (
     TOKENS,
     invalid_grant,
     no_tokens,
@@ -16,13 +16,13 @@ from conformance.checks.gateway._exchanges import (
     refreshed,
     works,
 )
-from conformance.claims import LeftOut, Unavailable, expect, observe, require
-from conformance.gateway import Gateway
-from conformance.parties import Authorization
-from conformance.wire.agent import JSON_BODY, token_endpoint
-from conformance.wire.exchange import Exchange, Request
-from conformance.wire.jose import is_compact, read
-from conformance.world import World
+from gateproof.conformance.claims import LeftOut, Unavailable, expect, observe, require
+from gateproof.conformance.gateway import Gateway
+from gateproof.conformance.parties import Authorization
+from gateproof.conformance.wire.agent import JSON_BODY, token_endpoint
+from gateproof.conformance.wire.exchange import Exchange, Request
+from gateproof.conformance.wire.jose import is_compact, read
+from gateproof.conformance.world import World
 
 # How long after its use a code comes again; codes should be over after ten minutes (RFC 6749 section 4.1.2).
 LATER_S = (6, 15, 30, 180, 540)

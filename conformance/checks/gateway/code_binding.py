@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from string import ascii_letters, digits
 
-from conformance.check import check
-from conformance.checks.gateway._exchanges import NESTED, invalid_grant, no_tokens, proven, works
-from conformance.checks.gateway._visits import visit_with
-from conformance.claims import require
-from conformance.gateway import CALLBACK
-from conformance.regular import regular
-from conformance.respellings import in_the_spare_bits
-from conformance.wire.agent import fresh_verifier, s256
-from conformance.world import World
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.gateway._exchanges import NESTED, invalid_grant, no_tokens, proven, works
+from gateproof.conformance.checks.gateway._visits import visit_with
+from gateproof.conformance.claims import require
+from gateproof.conformance.gateway import CALLBACK
+from gateproof.conformance.regular import regular
+from gateproof.conformance.respellings import in_the_spare_bits
+from gateproof.conformance.wire.agent import fresh_verifier, s256
+from gateproof.conformance.world import World
 
 _ALPHABET = ascii_letters + digits + "-_"
 

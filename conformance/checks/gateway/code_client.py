@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from urllib.parse import quote, unquote_plus, urlencode
 
-from conformance.check import check
-from conformance.checks.gateway._exchanges import NESTED, TOKENS, no_tokens, proven, works
-from conformance.claims import LeftOut, expect, require
-from conformance.gateway import Gateway
-from conformance.near_misses import changed, changed_at_the_end, cut_short, in_other_case, longer, wildcarded
-from conformance.parties import Authorization
-from conformance.wire.agent import fresh_verifier, get, token_endpoint
-from conformance.wire.backend import basic
-from conformance.wire.exchange import Exchange
-from conformance.world import World
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.gateway._exchanges import NESTED, TOKENS, no_tokens, proven, works
+from gateproof.conformance.claims import LeftOut, expect, require
+from gateproof.conformance.gateway import Gateway
+from gateproof.conformance.near_misses import (
+    changed,
+    changed_at_the_end,
+    cut_short,
+    in_other_case,
+    longer,
+    wildcarded,
+)
+from gateproof.conformance.parties import Authorization
+from gateproof.conformance.wire.agent import fresh_verifier, get, token_endpoint
+from gateproof.conformance.wire.backend import basic
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.world import World
 
 # From the right secret to what is sent instead; None leaves it out.
 WRONG_SECRETS: Mapping[str, Callable[[str], str | None]] = {

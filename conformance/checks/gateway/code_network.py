@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from conformance.check import check
-from conformance.checks.gateway._exchanges import invalid_grant
-from conformance.claims import LeftOut, fired, require
-from conformance.faults.agent_side import LOST_ANSWER
-from conformance.faults.misbehaving import answer_lost
-from conformance.gateway import Gateway
-from conformance.wire import agent as agent_wire
-from conformance.world import World
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.gateway._exchanges import invalid_grant
+from gateproof.conformance.claims import LeftOut, fired, require
+from gateproof.conformance.faults.agent_side import LOST_ANSWER
+from gateproof.conformance.faults.misbehaving import answer_lost
+from gateproof.conformance.gateway import Gateway
+from gateproof.conformance.wire import agent as agent_wire
+from gateproof.conformance.world import World
 
 
 @check("CODE-02", needs=["faults"])

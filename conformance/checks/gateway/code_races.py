@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from conformance import crowd
-from conformance.check import check
-from conformance.checks.gateway._exchanges import TOKENS, proven
-from conformance.claims import LeftOut, expect, require
-from conformance.parties import Agent, Authorization
-from conformance.racing import FEW, Races, arrived, nobody_is_turned_down
-from conformance.wire.exchange import Exchange
-from conformance.world import World
+from gateproof.conformance import crowd
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.gateway._exchanges import TOKENS, proven
+from gateproof.conformance.claims import LeftOut, expect, require
+from gateproof.conformance.parties import Agent, Authorization
+from gateproof.conformance.racing import FEW, Races, arrived, nobody_is_turned_down
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.world import World
 
 
 @check("CODE-10", cases={"fresh-connections": False, "connections-that-served-before": True}, rounds=5)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from conformance.check import check
-from conformance.checks.gateway._exchanges import no_tokens, proven
-from conformance.claims import LeftOut, require
-from conformance.respellings import in_swapped_case, in_the_spare_bits, padded, with_a_space
-from conformance.world import World
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.gateway._exchanges import no_tokens, proven
+from gateproof.conformance.claims import LeftOut, require
+from gateproof.conformance.respellings import in_swapped_case, in_the_spare_bits, padded, with_a_space
+from gateproof.conformance.world import World
 
 SPELLINGS: Mapping[str, Callable[[str], str | None]] = {
     "padded": padded,

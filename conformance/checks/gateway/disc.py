@@ -5,19 +5,19 @@ from __future__ import annotations
 import secrets
 from dataclasses import replace
 
-from conformance.check import check
-from conformance.claims import expect, observe, require
-from conformance.documents import keys_in, same_url, strings_in
-from conformance.gateway import Gateway
-from conformance.parties import Resource
-from conformance.wire.agent import (
+from gateproof.conformance.check import check
+from gateproof.conformance.claims import expect, observe, require
+from gateproof.conformance.documents import keys_in, same_url, strings_in
+from gateproof.conformance.gateway import Gateway
+from gateproof.conformance.parties import Resource
+from gateproof.conformance.wire.agent import (
     authorization_endpoint,
     discovery_url,
     get,
     registration_endpoint,
     token_endpoint,
 )
-from conformance.world import World
+from gateproof.conformance.world import World
 
 # By these a proxy tells a server what its clients call it, and a client can say the same.
 HOST_HEADERS = {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from conformance.check import check
-from conformance.claims import observe
-from conformance.gateway import Gateway
-from conformance.world import World
+from gateproof.conformance.check import check
+from gateproof.conformance.claims import observe
+from gateproof.conformance.gateway import Gateway
+from gateproof.conformance.world import World
 
 WELL_KNOWN = ("openid-configuration", "oauth-authorization-server", "oauth-protected-resource")
 

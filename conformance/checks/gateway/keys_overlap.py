@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from conformance.check import check
-from conformance.claims import LeftOut, expect, owed, require
-from conformance.wire.jose import verifying
-from conformance.world import World
+from gateproof.conformance.check import check
+from gateproof.conformance.claims import LeftOut, expect, owed, require
+from gateproof.conformance.wire.jose import verifying
+from gateproof.conformance.world import World
 
 # So long before its end a token is still one to reckon with, and a life that is longer is not waited for.
 SPARE_S, LONGEST_LIFE_S = 60.0, 24 * 3600.0

@@ -7,17 +7,24 @@ import secrets
 from collections.abc import Callable
 from dataclasses import replace
 
-from conformance import console
-from conformance.check import check
-from conformance.claims import LeftOut, Unavailable, expect, observe, owed, require
-from conformance.gateway import Gateway
-from conformance.near_misses import changed, changed_at_the_end, cut_short, in_other_case, longer, wildcarded
-from conformance.parties import ProxyClient
-from conformance.target.control import ControlFailed
-from conformance.wire import agent as agent_wire
-from conformance.wire.exchange import Exchange
-from conformance.wire.secret import Secret
-from conformance.world import World
+from gateproof.conformance import console
+from gateproof.conformance.check import check
+from gateproof.conformance.claims import LeftOut, Unavailable, expect, observe, owed, require
+from gateproof.conformance.gateway import Gateway
+from gateproof.conformance.near_misses import (
+    changed,
+    changed_at_the_end,
+    cut_short,
+    in_other_case,
+    longer,
+    wildcarded,
+)
+from gateproof.conformance.parties import ProxyClient
+from gateproof.conformance.target.control import ControlFailed
+from gateproof.conformance.wire import agent as agent_wire
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.secret import Secret
+from gateproof.conformance.world import World
 
 # ID and secret of a good client, as somebody gets them wrong who does not have both.
 WRONG_CREDENTIALS: dict[str, Callable[[str, str], tuple[str, str | None]]] = {

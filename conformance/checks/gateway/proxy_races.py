@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from conformance import console, crowd
-from conformance.check import check
-from conformance.claims import expect, require
-from conformance.gateway import Gateway
-from conformance.racing import ASKERS, FEW, Races, amid, arrived, nobody_is_turned_down
-from conformance.seclusion import still_good
-from conformance.world import World
+from gateproof.conformance import console, crowd
+from gateproof.conformance.check import check
+from gateproof.conformance.claims import expect, require
+from gateproof.conformance.gateway import Gateway
+from gateproof.conformance.racing import ASKERS, FEW, Races, amid, arrived, nobody_is_turned_down
+from gateproof.conformance.seclusion import still_good
+from gateproof.conformance.world import World
 
 
 @check("PROXY-06", rounds=4)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from conformance import console
-from conformance.check import check
-from conformance.claims import expect, require
-from conformance.gateway import Gateway
-from conformance.parties import ProxyClient
-from conformance.world import World
+from gateproof.conformance import console
+from gateproof.conformance.check import check
+from gateproof.conformance.claims import expect, require
+from gateproof.conformance.gateway import Gateway
+from gateproof.conformance.parties import ProxyClient
+from gateproof.conformance.world import World
 
 MAKES_AND_REVOKES = ["control:create_project", "control:create_proxy_client", "control:revoke_proxy_client"]
 MORE_THAN_A_DAY_S = 25 * 3600

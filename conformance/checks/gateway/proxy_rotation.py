@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from conformance import console
-from conformance.check import check
-from conformance.claims import expect, require
-from conformance.gateway import Gateway
-from conformance.world import World
+from gateproof.conformance import console
+from gateproof.conformance.check import check
+from gateproof.conformance.claims import expect, require
+from gateproof.conformance.gateway import Gateway
+from gateproof.conformance.world import World
 
 MAKES_AND_REVOKES = ("control:create_proxy_client", "control:revoke_proxy_client")
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from conformance import console
-from conformance.check import check
-from conformance.checks.gateway._timestamps import is_timestamp_or_absent
-from conformance.claims import LeftOut, Unmet, expect, require
-from conformance.estate import SCOPES
-from conformance.gateway import Gateway
-from conformance.journey import first_visit, operator_service
-from conformance.parties import Resource, User
-from conformance.redeemable import redeemable
-from conformance.seclusion import secluded
-from conformance.wire.exchange import Exchange
-from conformance.world import World
-from fakes.service import STEP_HEADER
+from gateproof.conformance import console
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.gateway._timestamps import is_timestamp_or_absent
+from gateproof.conformance.claims import LeftOut, Unmet, expect, require
+from gateproof.conformance.estate import SCOPES
+from gateproof.conformance.gateway import Gateway
+from gateproof.conformance.journey import first_visit, operator_service
+from gateproof.conformance.parties import Resource, User
+from gateproof.conformance.redeemable import redeemable
+from gateproof.conformance.seclusion import secluded
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.world import World
+from gateproof.fakes.service import STEP_HEADER
 
 LIKE_THE_REDEMPTION_SCOPE = "ext_token:read_all"
 

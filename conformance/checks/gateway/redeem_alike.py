@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from conformance import console
-from conformance.check import check
-from conformance.checks.gateway._belonging import belongs
-from conformance.claims import expect, require
-from conformance.world import World
+from gateproof.conformance import console
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.gateway._belonging import belongs
+from gateproof.conformance.claims import expect, require
+from gateproof.conformance.world import World
 
 # By what is behind a name that nobody else has. RFC 3986 lets each of the two be an address of its own.
 ALIKE: Mapping[str, tuple[str, str]] = {

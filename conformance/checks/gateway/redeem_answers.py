@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from conformance import console
-from conformance.check import check
-from conformance.claims import expect, observe, require
-from conformance.gateway import Gateway
-from conformance.redeemable import redeemable
-from conformance.seclusion import lost, secluded
-from conformance.standing import Redeemable
-from conformance.wire.exchange import Exchange
-from conformance.wire.secret import Secret
-from conformance.world import World
+from gateproof.conformance import console
+from gateproof.conformance.check import check
+from gateproof.conformance.claims import expect, observe, require
+from gateproof.conformance.gateway import Gateway
+from gateproof.conformance.redeemable import redeemable
+from gateproof.conformance.seclusion import lost, secluded
+from gateproof.conformance.standing import Redeemable
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.secret import Secret
+from gateproof.conformance.world import World
 
 
 @check("REDEEM-13")

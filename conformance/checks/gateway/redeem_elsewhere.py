@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from conformance import console
-from conformance.check import check
-from conformance.checks.gateway._elsewhere import of_one_merchant
-from conformance.claims import expect
-from conformance.parties import Grant
-from conformance.wire.secret import Secret
-from conformance.world import World
+from gateproof.conformance import console
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.gateway._elsewhere import of_one_merchant
+from gateproof.conformance.claims import expect
+from gateproof.conformance.parties import Grant
+from gateproof.conformance.wire.secret import Secret
+from gateproof.conformance.world import World
 
 
 @check("REDEEM-01", needs=["resources:2"])

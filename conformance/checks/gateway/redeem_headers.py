@@ -6,13 +6,13 @@ import json
 from dataclasses import replace
 from urllib.parse import urlencode
 
-from conformance.check import check
-from conformance.claims import expect
-from conformance.gateway import Gateway
-from conformance.wire import backend as backend_wire
-from conformance.wire.exchange import Exchange, Request
-from conformance.wire.secret import Secret
-from conformance.world import World
+from gateproof.conformance.check import check
+from gateproof.conformance.claims import expect
+from gateproof.conformance.gateway import Gateway
+from gateproof.conformance.wire import backend as backend_wire
+from gateproof.conformance.wire.exchange import Exchange, Request
+from gateproof.conformance.wire.secret import Secret
+from gateproof.conformance.world import World
 
 PLACES = ("query", "body")
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from conformance.check import check
-from conformance.claims import LeftOut, expect
-from conformance.gateway import Gateway
-from conformance.seclusion import secluded, works
-from conformance.wire import backend as backend_wire
-from conformance.world import World
+from gateproof.conformance.check import check
+from gateproof.conformance.claims import LeftOut, expect
+from gateproof.conformance.gateway import Gateway
+from gateproof.conformance.seclusion import secluded, works
+from gateproof.conformance.wire import backend as backend_wire
+from gateproof.conformance.world import World
 
 
 @check("REDEEM-12")

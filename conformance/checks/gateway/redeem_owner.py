@@ -6,19 +6,19 @@ import time
 from collections.abc import Mapping
 from datetime import datetime
 
-from conformance import console
-from conformance.check import check
-from conformance.checks.gateway._belonging import belongs
-from conformance.checks.gateway._timestamps import is_timestamp_or_absent
-from conformance.claims import LeftOut, Unavailable, Unmet, expect, require
-from conformance.gateway import Gateway
-from conformance.parties import Grant
-from conformance.seclusion import let_expire, newcomer, redeem_past, secluded
-from conformance.signin.landing import SignInFailed
-from conformance.wire.exchange import Exchange
-from conformance.wire.place import origin
-from conformance.wire.secret import Secret
-from conformance.world import World
+from gateproof.conformance import console
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.gateway._belonging import belongs
+from gateproof.conformance.checks.gateway._timestamps import is_timestamp_or_absent
+from gateproof.conformance.claims import LeftOut, Unavailable, Unmet, expect, require
+from gateproof.conformance.gateway import Gateway
+from gateproof.conformance.parties import Grant
+from gateproof.conformance.seclusion import let_expire, newcomer, redeem_past, secluded
+from gateproof.conformance.signin.landing import SignInFailed
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.place import origin
+from gateproof.conformance.wire.secret import Secret
+from gateproof.conformance.world import World
 
 TOLERANCE_S = 60
 # Two logins each, around a name that nobody else has; both are addresses as RFC 5321 lets them be.

@@ -8,18 +8,18 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
-from conformance import console, crowd
-from conformance.check import check
-from conformance.checks.gateway._belonging import belongs
-from conformance.checks.gateway._visits import side_by_side
-from conformance.claims import Unavailable, expect, require
-from conformance.gateway import Gateway
-from conformance.parties import Grant
-from conformance.racing import ASKERS, Races, amid, arrived, together
-from conformance.seclusion import Seclusion, let_expire, secluded, still_good
-from conformance.wire.exchange import Exchange
-from conformance.wire.secret import Secret
-from conformance.world import World
+from gateproof.conformance import console, crowd
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.gateway._belonging import belongs
+from gateproof.conformance.checks.gateway._visits import side_by_side
+from gateproof.conformance.claims import Unavailable, expect, require
+from gateproof.conformance.gateway import Gateway
+from gateproof.conformance.parties import Grant
+from gateproof.conformance.racing import ASKERS, Races, amid, arrived, together
+from gateproof.conformance.seclusion import Seclusion, let_expire, secluded, still_good
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.secret import Secret
+from gateproof.conformance.world import World
 
 # How long the merchant holds an answer, for those to others to be due at the same moment.
 HOLD_S = 0.3

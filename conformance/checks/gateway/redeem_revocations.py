@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from conformance import console
-from conformance.check import check
-from conformance.claims import expect, require
-from conformance.gateway import Gateway
-from conformance.parties import Grant
-from conformance.wire.secret import Secret
-from conformance.world import World
+from gateproof.conformance import console
+from gateproof.conformance.check import check
+from gateproof.conformance.claims import expect, require
+from gateproof.conformance.gateway import Gateway
+from gateproof.conformance.parties import Grant
+from gateproof.conformance.wire.secret import Secret
+from gateproof.conformance.world import World
 
 MAKES_AND_REVOKES = ["control:create_project", "control:create_proxy_client", "control:revoke_proxy_client"]
 # A Proxy token lives for 3599 seconds.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from conformance.check import check
-from conformance.claims import expect
-from conformance.world import World
+from gateproof.conformance.check import check
+from gateproof.conformance.claims import expect
+from gateproof.conformance.world import World
 
 
 @check("REDEEM-01", needs=["control:rotate_keys"])

@@ -8,17 +8,24 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from conformance.check import check
-from conformance.claims import LeftOut, beside, expect, require
-from conformance.clock import LEEWAY_S
-from conformance.gateway import Gateway
-from conformance.near_misses import changed, changed_at_the_end, cut_short, in_other_case, longer, twice
-from conformance.parties import ProxyClient
-from conformance.redeemable import redeemable
-from conformance.standing import Redeemable
-from conformance.wire.bait import bait
-from conformance.wire.exchange import Exchange
-from conformance.wire.forgery import (
+from gateproof.conformance.check import check
+from gateproof.conformance.claims import LeftOut, beside, expect, require
+from gateproof.conformance.clock import LEEWAY_S
+from gateproof.conformance.gateway import Gateway
+from gateproof.conformance.near_misses import (
+    changed,
+    changed_at_the_end,
+    cut_short,
+    in_other_case,
+    longer,
+    twice,
+)
+from gateproof.conformance.parties import ProxyClient
+from gateproof.conformance.redeemable import redeemable
+from gateproof.conformance.standing import Redeemable
+from gateproof.conformance.wire.bait import bait
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.forgery import (
     FORGERIES,
     LURES,
     Forgery,
@@ -28,9 +35,9 @@ from conformance.wire.forgery import (
     original,
     unsigned,
 )
-from conformance.wire.jose import read, verifying
-from conformance.wire.secret import Secret
-from conformance.world import World
+from gateproof.conformance.wire.jose import read, verifying
+from gateproof.conformance.wire.secret import Secret
+from gateproof.conformance.world import World
 
 # A gateway access token that lives longer than this is not waited out: the clock would run away from others.
 LONGEST_LIFE_S = 90 * 86_400

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from conformance.check import check
-from conformance.checks.gateway._turned_away import STATUSES, met
-from conformance.claims import expect
-from conformance.gateway import Gateway
-from conformance.seclusion import secluded
-from conformance.world import World
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.gateway._turned_away import STATUSES, met
+from gateproof.conformance.claims import expect
+from gateproof.conformance.gateway import Gateway
+from gateproof.conformance.seclusion import secluded
+from gateproof.conformance.world import World
 
 
 @check("REDEEM-10", cases=STATUSES)

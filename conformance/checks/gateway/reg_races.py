@@ -6,15 +6,15 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
-from conformance import crowd
-from conformance.check import check
-from conformance.claims import expect, require
-from conformance.gateway import Gateway
-from conformance.parties import Agent, Authorization
-from conformance.racing import Races, arrived
-from conformance.wire.exchange import Exchange
-from conformance.wire.secret import Secret
-from conformance.world import World
+from gateproof.conformance import crowd
+from gateproof.conformance.check import check
+from gateproof.conformance.claims import expect, require
+from gateproof.conformance.gateway import Gateway
+from gateproof.conformance.parties import Agent, Authorization
+from gateproof.conformance.racing import Races, arrived
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.secret import Secret
+from gateproof.conformance.world import World
 
 # Of agents that nothing but a whole authorization tells apart, so many go through one each round.
 SAMPLE = 3

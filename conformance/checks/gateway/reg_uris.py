@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from conformance.check import check
-from conformance.checks.gateway._registrations import accepted
-from conformance.checks.gateway._visits import no_code
-from conformance.claims import LeftOut, expect, require
-from conformance.gateway import CALLBACK, Gateway
-from conformance.world import World
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.gateway._registrations import accepted
+from gateproof.conformance.checks.gateway._visits import no_code
+from gateproof.conformance.claims import LeftOut, expect, require
+from gateproof.conformance.gateway import CALLBACK, Gateway
+from gateproof.conformance.world import World
 
 OTHER = "https://agent.example/other"
 BAD_URIS = {

@@ -10,22 +10,22 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from conformance import odd_input as odd
-from conformance.check import check
-from conformance.checks.gateway._exchanges import works
-from conformance.checks.gateway._visits import good as good_request
-from conformance.claims import expect, require
-from conformance.gateway import CALLBACK, BeyondReach, Gateway
-from conformance.odd_requests import target_of, variations, with_header
-from conformance.redeemable import redeemable
-from conformance.sound import ask_all, is_sound
-from conformance.standing import Redeemable
-from conformance.wire import agent as agent_wire
-from conformance.wire import backend as backend_wire
-from conformance.wire.exchange import Request
-from conformance.wire.jose import read
-from conformance.wire.place import origin
-from conformance.world import World
+from gateproof.conformance import odd_input as odd
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.gateway._exchanges import works
+from gateproof.conformance.checks.gateway._visits import good as good_request
+from gateproof.conformance.claims import expect, require
+from gateproof.conformance.gateway import CALLBACK, BeyondReach, Gateway
+from gateproof.conformance.odd_requests import target_of, variations, with_header
+from gateproof.conformance.redeemable import redeemable
+from gateproof.conformance.sound import ask_all, is_sound
+from gateproof.conformance.standing import Redeemable
+from gateproof.conformance.wire import agent as agent_wire
+from gateproof.conformance.wire import backend as backend_wire
+from gateproof.conformance.wire.exchange import Request
+from gateproof.conformance.wire.jose import read
+from gateproof.conformance.wire.place import origin
+from gateproof.conformance.world import World
 
 GROUPS = ("bodies", "media types", "headers", "methods", "queries")
 REGISTRATION_FIELDS = (

@@ -8,18 +8,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import quote
 
-from conformance.check import check
-from conformance.checks.gateway._exchanges import works
-from conformance.checks.gateway._visits import good as good_request
-from conformance.claims import expect
-from conformance.gateway import CALLBACK, Gateway
-from conformance.generating import Draw
-from conformance.redeemable import Lasting
-from conformance.sound import ask, is_sound
-from conformance.wire import agent as agent_wire
-from conformance.wire import backend as backend_wire
-from conformance.wire.exchange import Request
-from conformance.world import World
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.gateway._exchanges import works
+from gateproof.conformance.checks.gateway._visits import good as good_request
+from gateproof.conformance.claims import expect
+from gateproof.conformance.gateway import CALLBACK, Gateway
+from gateproof.conformance.generating import Draw
+from gateproof.conformance.redeemable import Lasting
+from gateproof.conformance.sound import ask, is_sound
+from gateproof.conformance.wire import agent as agent_wire
+from gateproof.conformance.wire import backend as backend_wire
+from gateproof.conformance.wire.exchange import Request
+from gateproof.conformance.world import World
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from conformance.check import check
-from conformance.generating import Draw
-from conformance.histories.machine import explore
-from conformance.world import World
+from gateproof.conformance.check import check
+from gateproof.conformance.generating import Draw
+from gateproof.conformance.histories.machine import explore
+from gateproof.conformance.world import World
 
 
 @check("ROBUST-04", needs=["examples"])

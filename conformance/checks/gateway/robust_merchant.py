@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from conformance.check import check
-from conformance.checks.gateway._normal_flow import succeeds
-from conformance.faults import oracle
-from conformance.faults.merchant_answers import ODD, MerchantFault
-from conformance.faults.recovery import mended_now
-from conformance.seclusion import let_expire, secluded
-from conformance.world import World
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.gateway._normal_flow import succeeds
+from gateproof.conformance.faults import oracle
+from gateproof.conformance.faults.merchant_answers import ODD, MerchantFault
+from gateproof.conformance.faults.recovery import mended_now
+from gateproof.conformance.seclusion import let_expire, secluded
+from gateproof.conformance.world import World
 
 
 @check("ROBUST-02", needs=["merchant", "faults"], alone=True, cases=ODD)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from conformance import odd_input as odd
-from conformance.check import check
-from conformance.checks.gateway._normal_flow import succeeds, works_again, works_before
-from conformance.claims import LeftOut, Unmet, require
-from conformance.faults import oracle
-from conformance.faults.merchant_answers import SIGN_INS, MerchantFault
-from conformance.faults.recovery import mended_now
-from conformance.gateway import Gateway
-from conformance.seclusion import secluded
-from conformance.wire import agent as agent_wire
-from conformance.wire import backend as backend_wire
-from conformance.wire.exchange import Exchange, Request
-from conformance.wire.secret import Secret
-from conformance.world import World
+from gateproof.conformance import odd_input as odd
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.gateway._normal_flow import succeeds, works_again, works_before
+from gateproof.conformance.claims import LeftOut, Unmet, require
+from gateproof.conformance.faults import oracle
+from gateproof.conformance.faults.merchant_answers import SIGN_INS, MerchantFault
+from gateproof.conformance.faults.recovery import mended_now
+from gateproof.conformance.gateway import Gateway
+from gateproof.conformance.seclusion import secluded
+from gateproof.conformance.wire import agent as agent_wire
+from gateproof.conformance.wire import backend as backend_wire
+from gateproof.conformance.wire.exchange import Exchange, Request
+from gateproof.conformance.wire.secret import Secret
+from gateproof.conformance.world import World
 
 FLOOD = 240
 # What all other checks ask may be a flood as well to a gateway that does not get over one.

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.check import check
-from conformance.checks.gateway import _provocations as provoke
-from conformance.checks.gateway._secrecy import hidden
-from conformance.claims import LeftOut, Unavailable, Unmet, expect, require
-from conformance.faults import oracle
-from conformance.gateway import Gateway
-from conformance.parties import Project
-from conformance.redeemable import redeemable
-from conformance.run.received import Received, Survey, brought_up
-from conformance.seclusion import let_expire, secluded
-from conformance.wire.secret import Secret
-from conformance.world import World
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.gateway import _provocations as provoke
+from gateproof.conformance.checks.gateway._secrecy import hidden
+from gateproof.conformance.claims import LeftOut, Unavailable, Unmet, expect, require
+from gateproof.conformance.faults import oracle
+from gateproof.conformance.gateway import Gateway
+from gateproof.conformance.parties import Project
+from gateproof.conformance.redeemable import redeemable
+from gateproof.conformance.run.received import Received, Survey, brought_up
+from gateproof.conformance.seclusion import let_expire, secluded
+from gateproof.conformance.wire.secret import Secret
+from gateproof.conformance.world import World
 
 REFRESH_TOKEN, ACCESS_TOKEN = "merchant_refresh_token", "merchant_access_token"
 PROXY_TOKEN, PROXY_CLIENT = "proxy_token", ("proxy_client_secret", "proxy_client_id")

@@ -8,20 +8,20 @@ from contextlib import contextmanager
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from conformance.check import check
-from conformance.checks.gateway._secrecy import hidden
-from conformance.claims import LeftOut, Unmet, expect, require
-from conformance.faults import oracle
-from conformance.faults.merchant_answers import NONSENSE, REDIRECT, ROTATED, TROUBLE, MerchantFault
-from conformance.faults.oracle import Due
-from conformance.run.received import Received
-from conformance.seclusion import Seclusion, secluded
-from conformance.wire import leaks
-from conformance.wire.agent import get
-from conformance.wire.exchange import Exchange
-from conformance.world import World
-from fakes.serving import is_loopback
-from fakes.thief import Thief
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.gateway._secrecy import hidden
+from gateproof.conformance.claims import LeftOut, Unmet, expect, require
+from gateproof.conformance.faults import oracle
+from gateproof.conformance.faults.merchant_answers import NONSENSE, REDIRECT, ROTATED, TROUBLE, MerchantFault
+from gateproof.conformance.faults.oracle import Due
+from gateproof.conformance.run.received import Received
+from gateproof.conformance.seclusion import Seclusion, secluded
+from gateproof.conformance.wire import leaks
+from gateproof.conformance.wire.agent import get
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.world import World
+from gateproof.fakes.serving import is_loopback
+from gateproof.fakes.thief import Thief
 
 NEEDS = ["merchant", "faults"]
 KINDS = ("merchant_refresh_token", "merchant_access_token", "proxy_token", "proxy_client_secret")

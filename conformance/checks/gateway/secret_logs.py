@@ -7,20 +7,20 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from conformance import console
-from conformance.check import check
-from conformance.claims import LeftOut, Unavailable, expect, observe, require
-from conformance.faults import oracle
-from conformance.gateway import Gateway
-from conformance.near_misses import changed_at_the_end
-from conformance.run.received import Received
-from conformance.seclusion import let_expire, secluded
-from conformance.target import actions
-from conformance.target.control import ControlFailed, ControlPlane
-from conformance.wire import leaks
-from conformance.wire.jose import read, verifying
-from conformance.wire.secret import Secret
-from conformance.world import World
+from gateproof.conformance import console
+from gateproof.conformance.check import check
+from gateproof.conformance.claims import LeftOut, Unavailable, expect, observe, require
+from gateproof.conformance.faults import oracle
+from gateproof.conformance.gateway import Gateway
+from gateproof.conformance.near_misses import changed_at_the_end
+from gateproof.conformance.run.received import Received
+from gateproof.conformance.seclusion import let_expire, secluded
+from gateproof.conformance.target import actions
+from gateproof.conformance.target.control import ControlFailed, ControlPlane
+from gateproof.conformance.wire import leaks
+from gateproof.conformance.wire.jose import read, verifying
+from gateproof.conformance.wire.secret import Secret
+from gateproof.conformance.world import World
 
 # Log lines may be written a moment after the answer.
 QUIET_S, MOST_CALLS = 0.3, 6

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from conformance import console, secure
-from conformance.check import check
-from conformance.claims import LeftOut, Unavailable, require
-from conformance.gateway import Gateway
-from conformance.parties import Resource
-from conformance.wire import agent as agent_wire
-from conformance.wire import backend as backend_wire
-from conformance.wire import tls
-from conformance.wire.exchange import Request
-from conformance.wire.place import Place, origin
-from conformance.world import World
+from gateproof.conformance import console, secure
+from gateproof.conformance.check import check
+from gateproof.conformance.claims import LeftOut, Unavailable, require
+from gateproof.conformance.gateway import Gateway
+from gateproof.conformance.parties import Resource
+from gateproof.conformance.wire import agent as agent_wire
+from gateproof.conformance.wire import backend as backend_wire
+from gateproof.conformance.wire import tls
+from gateproof.conformance.wire.exchange import Request
+from gateproof.conformance.wire.place import Place, origin
+from gateproof.conformance.world import World
 
 ORIGINS = ("base", "core")
 

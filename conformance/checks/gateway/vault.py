@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from conformance.check import check
-from conformance.claims import LeftOut, expect, owed, require
-from conformance.gateway import Gateway
-from conformance.parties import Grant
-from conformance.seclusion import (
+from gateproof.conformance.check import check
+from gateproof.conformance.claims import LeftOut, expect, owed, require
+from gateproof.conformance.gateway import Gateway
+from gateproof.conformance.parties import Grant
+from gateproof.conformance.seclusion import (
     Seclusion,
     before_expiry,
     let_expire,
@@ -19,9 +19,9 @@ from conformance.seclusion import (
     still_good,
     works,
 )
-from conformance.wire.exchange import Exchange
-from conformance.wire.secret import Secret
-from conformance.world import World
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.secret import Secret
+from gateproof.conformance.world import World
 
 CODE = "reauthentication_required"
 REFRESH = "refresh_token"

@@ -5,15 +5,15 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import Any
 
-from conformance.check import check
-from conformance.claims import LeftOut, expect, observe, owed, require
-from conformance.documents import strings_in
-from conformance.gateway import Gateway
-from conformance.parties import Grant, Resource
-from conformance.seclusion import Seclusion, secluded, works
-from conformance.wire.jose import read, verifying
-from conformance.world import World
-from fakes.merchant.records import JournalEntry, named_actors
+from gateproof.conformance.check import check
+from gateproof.conformance.claims import LeftOut, expect, observe, owed, require
+from gateproof.conformance.documents import strings_in
+from gateproof.conformance.gateway import Gateway
+from gateproof.conformance.parties import Grant, Resource
+from gateproof.conformance.seclusion import Seclusion, secluded, works
+from gateproof.conformance.wire.jose import read, verifying
+from gateproof.conformance.world import World
+from gateproof.fakes.merchant.records import JournalEntry, named_actors
 
 JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"  # noqa: S105 - a name, not a token

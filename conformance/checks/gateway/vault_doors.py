@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
-from conformance.check import check
-from conformance.checks.gateway._second_sign_in import another_agent, at_home
-from conformance.claims import LeftOut, expect, fired
-from conformance.faults import oracle
-from conformance.faults.merchant_answers import DOORS, DoorFault
-from conformance.faults.oracle import Due
-from conformance.faults.placing import elsewhere, placeable
-from conformance.seclusion import PROVISIONED_S, Seclusion, let_expire
-from conformance.wire.exchange import Exchange
-from conformance.world import World
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.gateway._second_sign_in import another_agent, at_home
+from gateproof.conformance.claims import LeftOut, expect, fired
+from gateproof.conformance.faults import oracle
+from gateproof.conformance.faults.merchant_answers import DOORS, DoorFault
+from gateproof.conformance.faults.oracle import Due
+from gateproof.conformance.faults.placing import elsewhere, placeable
+from gateproof.conformance.seclusion import PROVISIONED_S, Seclusion, let_expire
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.world import World
 
 NEEDS = ["faults", "control:create_resource"]
 OVER_TLS = {name: door for name, door in DOORS.items() if door.over_tls}

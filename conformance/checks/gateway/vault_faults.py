@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from conformance.check import check
-from conformance.claims import expect, require
-from conformance.faults import oracle
-from conformance.faults.merchant_answers import (
+from gateproof.conformance.check import check
+from gateproof.conformance.claims import expect, require
+from gateproof.conformance.faults import oracle
+from gateproof.conformance.faults.merchant_answers import (
     ENDLESS,
     ROTATED,
     SIGN_INS,
@@ -17,13 +17,13 @@ from conformance.faults.merchant_answers import (
     TROUBLE,
     MerchantFault,
 )
-from conformance.faults.oracle import Due
-from conformance.gateway import Visit
-from conformance.parties import Attempt
-from conformance.seclusion import Seclusion, secluded
-from conformance.wire.exchange import Exchange
-from conformance.wire.stopwatch import Stopwatch
-from conformance.world import World
+from gateproof.conformance.faults.oracle import Due
+from gateproof.conformance.gateway import Visit
+from gateproof.conformance.parties import Attempt
+from gateproof.conformance.seclusion import Seclusion, secluded
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.stopwatch import Stopwatch
+from gateproof.conformance.world import World
 
 FAULTS = ["faults"]
 # How long provisioning may hold up a sign-in, and what its pages may take beside.

@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from conformance.check import check
-from conformance.claims import LeftOut, expect, fired
-from conformance.faults import http_between, oracle
-from conformance.faults.http_between import HttpFault
-from conformance.faults.intercept.kept import Kept
-from conformance.faults.placing import Intercepted, behind_an_interceptor
-from conformance.seclusion import PROVISIONED_S, let_expire
-from conformance.world import World
+from gateproof.conformance.check import check
+from gateproof.conformance.claims import LeftOut, expect, fired
+from gateproof.conformance.faults import http_between, oracle
+from gateproof.conformance.faults.http_between import HttpFault
+from gateproof.conformance.faults.intercept.kept import Kept
+from gateproof.conformance.faults.placing import Intercepted, behind_an_interceptor
+from gateproof.conformance.seclusion import PROVISIONED_S, let_expire
+from gateproof.conformance.world import World
 
 NEEDS = ["faults", "control:create_resource", "intercepting-proxy"]
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 
-from conformance.check import check
-from conformance.checks.gateway._second_sign_in import another_agent, at_home
-from conformance.claims import LeftOut, expect, fired
-from conformance.faults import network, oracle
-from conformance.faults.network import NetworkFault
-from conformance.faults.placing import Behind, behind_a_proxy
-from conformance.seclusion import PROVISIONED_S, let_expire
-from conformance.world import World
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.gateway._second_sign_in import another_agent, at_home
+from gateproof.conformance.claims import LeftOut, expect, fired
+from gateproof.conformance.faults import network, oracle
+from gateproof.conformance.faults.network import NetworkFault
+from gateproof.conformance.faults.placing import Behind, behind_a_proxy
+from gateproof.conformance.seclusion import PROVISIONED_S, let_expire
+from gateproof.conformance.world import World
 
 NEEDS = ["faults", "control:create_resource"]
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from conformance import crowd
-from conformance.check import check
-from conformance.claims import LeftOut, expect
-from conformance.parties import Grant
-from conformance.racing import FEW, Races
-from conformance.seclusion import Seclusion, let_expire, redeem_past, secluded, still_good, works
-from conformance.wire.exchange import Exchange
-from conformance.wire.secret import Secret
-from conformance.world import World
+from gateproof.conformance import crowd
+from gateproof.conformance.check import check
+from gateproof.conformance.claims import LeftOut, expect
+from gateproof.conformance.parties import Grant
+from gateproof.conformance.racing import FEW, Races
+from gateproof.conformance.seclusion import Seclusion, let_expire, redeem_past, secluded, still_good, works
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.secret import Secret
+from gateproof.conformance.world import World
 
 # How long the merchant holds an answer, for others to come with the same refresh token.
 HOLD_S = 0.3

@@ -6,13 +6,13 @@ import math
 import time
 from collections.abc import Sequence
 
-from conformance.check import check
-from conformance.claims import LeftOut, fired
-from conformance.faults import oracle
-from conformance.faults.merchant_answers import TROUBLE
-from conformance.generating import Draw
-from conformance.seclusion import let_expire, secluded
-from conformance.world import World
+from gateproof.conformance.check import check
+from gateproof.conformance.claims import LeftOut, fired
+from gateproof.conformance.faults import oracle
+from gateproof.conformance.faults.merchant_answers import TROUBLE
+from gateproof.conformance.generating import Draw
+from gateproof.conformance.seclusion import let_expire, secluded
+from gateproof.conformance.world import World
 
 LONGEST_TAPE = 6
 # A gateway that leaves its merchant in peace for a while makes each tape a long one.

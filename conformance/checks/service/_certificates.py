@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from conformance.checks.service._trouble import HOP, credentials_in
-from conformance.claims import LeftOut, expect
-from conformance.faults.fault import Fault, Hop
-from conformance.faults.merchant_answers import DOORS, DoorFault
-from conformance.run.service_world import ServiceWorld
-from fakes.gateway.journal import Call
-from fakes.gateway.script import Endpoint
+from gateproof.conformance.checks.service._trouble import HOP, credentials_in
+from gateproof.conformance.claims import LeftOut, expect
+from gateproof.conformance.faults.fault import Fault, Hop
+from gateproof.conformance.faults.merchant_answers import DOORS, DoorFault
+from gateproof.conformance.run.service_world import ServiceWorld
+from gateproof.fakes.gateway.journal import Call
+from gateproof.fakes.gateway.script import Endpoint
 
 WRONG = {name: door for name, door in DOORS.items() if door.over_tls}
 # One for each thing that is looked at first in a certificate: where it comes from, and for whom it is.

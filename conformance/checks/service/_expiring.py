@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta, timezone
 
-from conformance.service import challenged
-from conformance.wire.exchange import Exchange
+from gateproof.conformance.service import challenged
+from gateproof.conformance.wire.exchange import Exchange
 
 # The service's clock may differ by so much, and then some (rule CHAL-07).
 LEEWAY_S = 60

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
-from conformance.run.service_world import USERS, ServiceWorld
-from conformance.service import Service, served
-from fakes.gateway.script import Endpoint
+from gateproof.conformance.run.service_world import USERS, ServiceWorld
+from gateproof.conformance.service import Service, served
+from gateproof.fakes.gateway.script import Endpoint
 
 USER = USERS[0]
 # One for each worker process of the service (rule BACK-02).

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from conformance.claims import expect
-from conformance.run.service_received import (
+from gateproof.conformance.claims import expect
+from gateproof.conformance.run.service_received import (
     MERCHANT_TOKEN,
     PROXY_ID,
     PROXY_SECRET,
     PROXY_TOKEN,
     ServiceReceived,
 )
-from conformance.wire.exchange import Exchange
-from reports.verdicts import many
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.reports.verdicts import many
 
 EVERY = (MERCHANT_TOKEN, PROXY_TOKEN, PROXY_SECRET, PROXY_ID)
 

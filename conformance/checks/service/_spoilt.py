@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
-from conformance.checks.service._expiring import LEEWAY_S
-from conformance.run.service_world import USERS, ServiceWorld
-from conformance.service import Service, served, turned_away
+from gateproof.conformance.checks.service._expiring import LEEWAY_S
+from gateproof.conformance.run.service_world import USERS, ServiceWorld
+from gateproof.conformance.service import Service, served, turned_away
 
 USER = USERS[0]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 
-from conformance.claims import LeftOut, expect, observe, require
-from conformance.faults.fault import Fault, Hop, Layer
-from conformance.run.recovery import RECOVERS_WITHIN_S, waited_for
-from conformance.run.service_world import FIRST_PROXY_TOKENS_S, USERS, ServiceWorld
-from conformance.service import Service, served
-from conformance.wire.exchange import Exchange
-from fakes.gateway.journal import Call
-from fakes.gateway.script import Answer, Endpoint
+from gateproof.conformance.claims import LeftOut, expect, observe, require
+from gateproof.conformance.faults.fault import Fault, Hop, Layer
+from gateproof.conformance.run.recovery import RECOVERS_WITHIN_S, waited_for
+from gateproof.conformance.run.service_world import FIRST_PROXY_TOKENS_S, USERS, ServiceWorld
+from gateproof.conformance.service import Service, served
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.fakes.gateway.journal import Call
+from gateproof.fakes.gateway.script import Answer, Endpoint
 
 USER, OTHER = USERS
 # What is still bounded (rule BACK-06): a time-out of exactly that is over a moment later.

@@ -9,15 +9,15 @@ from __future__ import annotations
 import time
 from itertools import chain, repeat
 
-from conformance.check import check
-from conformance.checks.service._proxy_calls import MOST_REQUESTS, USER, asks
-from conformance.checks.service._trouble import FOUND_WITHIN_S, OTHER, bounded, fault, shows_orders
-from conformance.claims import LeftOut, expect, fired, observe, require
-from conformance.run.recovery import RECOVERS_WITHIN_S
-from conformance.run.service_world import USERS, ServiceWorld
-from conformance.service import Service
-from fakes.gateway.proxy_tokens import PROXY_TOKEN_S
-from fakes.gateway.script import OK, Answer, Endpoint
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.service._proxy_calls import MOST_REQUESTS, USER, asks
+from gateproof.conformance.checks.service._trouble import FOUND_WITHIN_S, OTHER, bounded, fault, shows_orders
+from gateproof.conformance.claims import LeftOut, expect, fired, observe, require
+from gateproof.conformance.run.recovery import RECOVERS_WITHIN_S
+from gateproof.conformance.run.service_world import USERS, ServiceWorld
+from gateproof.conformance.service import Service
+from gateproof.fakes.gateway.proxy_tokens import PROXY_TOKEN_S
+from gateproof.fakes.gateway.script import OK, Answer, Endpoint
 
 BURST = 12
 # Whoever is quick has the token before the others ask, so it comes late, though within a second at most.

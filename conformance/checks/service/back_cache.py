@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import time
 
-from conformance.check import check
-from conformance.checks.service._proxy_calls import USER, serves
-from conformance.claims import LeftOut, expect, observe
-from conformance.run.recovery import RECOVERS_WITHIN_S
-from conformance.run.service_world import FIRST_PROXY_TOKENS_S, FirstDeath, ServiceWorld
-from conformance.service import Service
-from fakes.gateway.gateway import ScriptedGateway
-from fakes.gateway.proxy_tokens import PROXY_TOKEN_S
-from fakes.gateway.script import Endpoint
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.service._proxy_calls import USER, serves
+from gateproof.conformance.claims import LeftOut, expect, observe
+from gateproof.conformance.run.recovery import RECOVERS_WITHIN_S
+from gateproof.conformance.run.service_world import FIRST_PROXY_TOKENS_S, FirstDeath, ServiceWorld
+from gateproof.conformance.service import Service
+from gateproof.fakes.gateway.gateway import ScriptedGateway
+from gateproof.fakes.gateway.proxy_tokens import PROXY_TOKEN_S
+from gateproof.fakes.gateway.script import Endpoint
 
 # A service that does something about a dead Proxy token does it soon.
 MENDS_WITHIN_S = 10

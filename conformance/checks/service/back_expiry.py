@@ -6,16 +6,16 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from conformance.check import check
-from conformance.checks.service._expiring import TIMESTAMPS
-from conformance.checks.service._trouble import USER, called_since, works
-from conformance.claims import expect, require
-from conformance.run.service_world import ServiceWorld
-from conformance.service import Service, served
-from conformance.service_session import session_of
-from conformance.waiting import waited_out
-from conformance.wire.exchange import Exchange
-from fakes.gateway.script import OK, Answer, Endpoint
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.service._expiring import TIMESTAMPS
+from gateproof.conformance.checks.service._trouble import USER, called_since, works
+from gateproof.conformance.claims import expect, require
+from gateproof.conformance.run.service_world import ServiceWorld
+from gateproof.conformance.service import Service, served
+from gateproof.conformance.service_session import session_of
+from gateproof.conformance.waiting import waited_out
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.fakes.gateway.script import OK, Answer, Endpoint
 
 # How long a merchant token is good that is to expire.
 LIFE_S = 2.0

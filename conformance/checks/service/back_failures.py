@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from conformance.check import check
-from conformance.checks.service._trouble import (
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.service._trouble import (
     LONGEST_S,
     MOST_TRIES,
     USER,
@@ -16,10 +16,10 @@ from conformance.checks.service._trouble import (
     shows_orders,
     works,
 )
-from conformance.claims import expect, fired, require
-from conformance.run.service_world import ServiceWorld, unseen_subject
-from conformance.service import Service
-from fakes.gateway.script import Answer, Endpoint
+from gateproof.conformance.claims import expect, fired, require
+from gateproof.conformance.run.service_world import ServiceWorld, unseen_subject
+from gateproof.conformance.service import Service
+from gateproof.fakes.gateway.script import Answer, Endpoint
 
 # Longer than a caller may be kept waiting. Who asks no more for as long is himself again in the time that
 # is given to a service.

@@ -9,15 +9,15 @@ import base64
 from collections.abc import Iterable
 from urllib.parse import unquote, urlsplit
 
-from conformance.check import check
-from conformance.checks.service._trouble import failing, failing_token_endpoint
-from conformance.claims import expect, require
-from conformance.documents import same_url
-from conformance.run.service_world import USERS, ServiceWorld
-from conformance.service import Service
-from conformance.wire import leaks
-from fakes.gateway.journal import Call
-from fakes.gateway.script import Answer, Endpoint
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.service._trouble import failing, failing_token_endpoint
+from gateproof.conformance.claims import expect, require
+from gateproof.conformance.documents import same_url
+from gateproof.conformance.run.service_world import USERS, ServiceWorld
+from gateproof.conformance.service import Service
+from gateproof.conformance.wire import leaks
+from gateproof.fakes.gateway.journal import Call
+from gateproof.fakes.gateway.script import Answer, Endpoint
 
 USER = USERS[0]
 # Audiences of the agent's token; the empty one stands for the Resource indicator.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from conformance.check import check
-from conformance.checks.service._trouble import (
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.service._trouble import (
     FOUND_WITHIN_S,
     USER,
     bounded,
@@ -14,13 +14,13 @@ from conformance.checks.service._trouble import (
     shows_orders,
     works,
 )
-from conformance.checks.service.back_failures import FAILURES
-from conformance.claims import LeftOut, expect, fired
-from conformance.run.service_world import ServiceWorld
-from conformance.service import Service
-from conformance.wire.exchange import Exchange
-from fakes.gateway.journal import Call
-from fakes.gateway.script import Endpoint
+from gateproof.conformance.checks.service.back_failures import FAILURES
+from gateproof.conformance.claims import LeftOut, expect, fired
+from gateproof.conformance.run.service_world import ServiceWorld
+from gateproof.conformance.service import Service
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.fakes.gateway.journal import Call
+from gateproof.fakes.gateway.script import Endpoint
 
 # Whoever has just fetched the keys may wait before it does so again; libraries wait for half a minute.
 ASKS_WITHIN_S = 35.0

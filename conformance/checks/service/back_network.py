@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from conformance.check import check
-from conformance.checks.service._trouble import (
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.service._trouble import (
     HOP,
     IN_TIME,
     MOST_TRIES,
@@ -16,11 +16,11 @@ from conformance.checks.service._trouble import (
     shows_orders,
     works,
 )
-from conformance.claims import LeftOut, expect, fired, observe, require
-from conformance.faults.network import LOST, SLOW, NetworkFault
-from conformance.run.service_world import ServiceWorld
-from conformance.service import Service
-from fakes.gateway.script import Endpoint
+from gateproof.conformance.claims import LeftOut, expect, fired, observe, require
+from gateproof.conformance.faults.network import LOST, SLOW, NetworkFault
+from gateproof.conformance.run.service_world import ServiceWorld
+from gateproof.conformance.service import Service
+from gateproof.fakes.gateway.script import Endpoint
 
 LINES = {
     # A line on which nothing comes is no other than a party that says nothing.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from conformance.check import check
-from conformance.checks.service._trouble import (
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.service._trouble import (
     USER,
     credentials_in,
     failing_token_endpoint,
@@ -11,10 +11,10 @@ from conformance.checks.service._trouble import (
     settles,
     works,
 )
-from conformance.claims import LeftOut, expect, fired, observe, require
-from conformance.run.service_world import ServiceWorld
-from conformance.service import Service
-from fakes.gateway.script import Answer, Endpoint
+from gateproof.conformance.claims import LeftOut, expect, fired, observe, require
+from gateproof.conformance.run.service_world import ServiceWorld
+from gateproof.conformance.service import Service
+from gateproof.fakes.gateway.script import Answer, Endpoint
 
 REDIRECTS = {
     f"{endpoint.value}, {status}": (endpoint, status)

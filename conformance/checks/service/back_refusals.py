@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
-from conformance.check import check
-from conformance.checks.service._expiring import TIMESTAMPS
-from conformance.checks.service._trouble import (
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.service._expiring import TIMESTAMPS
+from gateproof.conformance.checks.service._trouble import (
     USER,
     authorized_again,
     bounded,
@@ -17,13 +17,13 @@ from conformance.checks.service._trouble import (
     shows_orders,
     works,
 )
-from conformance.claims import LeftOut, observe
-from conformance.run.service_world import ServiceWorld, unseen_subject
-from conformance.service import Service, served
-from conformance.waiting import waited_out
-from conformance.wire.exchange import Exchange
-from fakes.gateway.gateway import MERCHANT_TOKEN_S
-from fakes.gateway.script import Answer, Endpoint
+from gateproof.conformance.claims import LeftOut, observe
+from gateproof.conformance.run.service_world import ServiceWorld, unseen_subject
+from gateproof.conformance.service import Service, served
+from gateproof.conformance.waiting import waited_out
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.fakes.gateway.gateway import MERCHANT_TOKEN_S
+from gateproof.fakes.gateway.script import Answer, Endpoint
 
 REFUSALS = ("400", "401", "404", "410")
 # So long may a merchant token be used that was redeemed before.

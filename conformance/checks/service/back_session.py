@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from conformance.check import check
-from conformance.checks.service._trouble import OTHER, USER, shows_orders
-from conformance.claims import LeftOut, expect
-from conformance.run.service_world import ServiceWorld
-from conformance.service import Service, served
-from conformance.service_cookies import CookieKeeper
-from conformance.service_session import is_a_stream, session_of
-from conformance.wire.exchange import Exchange
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.service._trouble import OTHER, USER, shows_orders
+from gateproof.conformance.claims import LeftOut, expect
+from gateproof.conformance.run.service_world import ServiceWorld
+from gateproof.conformance.service import Service, served
+from gateproof.conformance.service_cookies import CookieKeeper
+from gateproof.conformance.service_session import is_a_stream, session_of
+from gateproof.conformance.wire.exchange import Exchange
 
 
 @check("BACK-10")

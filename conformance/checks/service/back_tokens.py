@@ -6,15 +6,15 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from conformance.check import check
-from conformance.checks.service._expiring import TIMESTAMPS
-from conformance.checks.service._trouble import USER, works
-from conformance.claims import LeftOut, expect
-from conformance.run.service_world import ServiceWorld, unseen_subject
-from conformance.service import Service, served
-from conformance.service_session import session_of
-from conformance.wire.exchange import Exchange
-from fakes.gateway.script import Answer, Endpoint
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.service._expiring import TIMESTAMPS
+from gateproof.conformance.checks.service._trouble import USER, works
+from gateproof.conformance.claims import LeftOut, expect
+from gateproof.conformance.run.service_world import ServiceWorld, unseen_subject
+from gateproof.conformance.service import Service, served
+from gateproof.conformance.service_session import session_of
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.fakes.gateway.script import Answer, Endpoint
 
 _Ask = Callable[[str], Exchange]
 # So long is the merchant token good that a user is served by first: to begin a session takes some of it.

@@ -5,15 +5,22 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from conformance.check import check
-from conformance.checks.service._certificates import ASPECTS, WRONG, asked_nothing, asked_there, issued, shown
-from conformance.checks.service._trouble import USER, asks_within_s, settles, works
-from conformance.claims import LeftOut, fired, require
-from conformance.faults.merchant_answers import DoorFault
-from conformance.run.service_world import ServiceWorld
-from conformance.service import Service
-from conformance.wire.exchange import Exchange
-from fakes.gateway.script import Endpoint
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.service._certificates import (
+    ASPECTS,
+    WRONG,
+    asked_nothing,
+    asked_there,
+    issued,
+    shown,
+)
+from gateproof.conformance.checks.service._trouble import USER, asks_within_s, settles, works
+from gateproof.conformance.claims import LeftOut, fired, require
+from gateproof.conformance.faults.merchant_answers import DoorFault
+from gateproof.conformance.run.service_world import ServiceWorld
+from gateproof.conformance.service import Service
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.fakes.gateway.script import Endpoint
 
 CASES = {
     f"{endpoint.value}, {name}": (endpoint, door)

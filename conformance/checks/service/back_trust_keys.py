@@ -5,14 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from conformance.check import check
-from conformance.checks.service._certificates import ASPECTS, WRONG, asked_nothing, asked_there, issued, shown
-from conformance.checks.service._trouble import FOUND_WITHIN_S, USER, settles, works
-from conformance.checks.service.back_keys import ASKS_WITHIN_S
-from conformance.claims import LeftOut, fired
-from conformance.run.service_world import ServiceWorld
-from conformance.service import Service
-from fakes.gateway.script import Endpoint
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.service._certificates import (
+    ASPECTS,
+    WRONG,
+    asked_nothing,
+    asked_there,
+    issued,
+    shown,
+)
+from gateproof.conformance.checks.service._trouble import FOUND_WITHIN_S, USER, settles, works
+from gateproof.conformance.checks.service.back_keys import ASKS_WITHIN_S
+from gateproof.conformance.claims import LeftOut, fired
+from gateproof.conformance.run.service_world import ServiceWorld
+from gateproof.conformance.service import Service
+from gateproof.fakes.gateway.script import Endpoint
 
 
 @check("BACK-12", needs=["faults"], cases=ASPECTS)

@@ -6,16 +6,16 @@ import time
 from collections.abc import Sequence
 from functools import partial
 
-from conformance.check import check
-from conformance.checks.service._expiring import TIMESTAMPS
-from conformance.checks.service._trouble import OTHER, USER, shows_orders
-from conformance.claims import LeftOut, expect, overlaps, require
-from conformance.racing import Races, together
-from conformance.run.service_world import USERS, ServiceWorld
-from conformance.service import Service, holds_orders, served
-from conformance.wire.exchange import Exchange
-from fakes.gateway.gateway import MERCHANT_TOKEN_S
-from fakes.gateway.script import Answer, Endpoint
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.service._expiring import TIMESTAMPS
+from gateproof.conformance.checks.service._trouble import OTHER, USER, shows_orders
+from gateproof.conformance.claims import LeftOut, expect, overlaps, require
+from gateproof.conformance.racing import Races, together
+from gateproof.conformance.run.service_world import USERS, ServiceWorld
+from gateproof.conformance.service import Service, holds_orders, served
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.fakes.gateway.gateway import MERCHANT_TOKEN_S
+from gateproof.fakes.gateway.script import Answer, Endpoint
 
 # So many call at the same time, alternating between the users, and each so often.
 CALLERS, CALLS = 8, 4

@@ -5,13 +5,13 @@ This check comes last of its family: a service that goes by the lifetime alone a
 
 from __future__ import annotations
 
-from conformance.check import check
-from conformance.checks.service._proxy_calls import MOST_REQUESTS, asks, serves
-from conformance.claims import expect, observe
-from conformance.run.service_world import ServiceWorld
-from conformance.service import Service
-from fakes.gateway.proxy_tokens import PROXY_TOKEN_S
-from fakes.gateway.script import Endpoint
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.service._proxy_calls import MOST_REQUESTS, asks, serves
+from gateproof.conformance.claims import expect, observe
+from gateproof.conformance.run.service_world import ServiceWorld
+from gateproof.conformance.service import Service
+from gateproof.fakes.gateway.proxy_tokens import PROXY_TOKEN_S
+from gateproof.fakes.gateway.script import Endpoint
 
 IN_A_ROW = 20
 # An hour in milliseconds that is taken for seconds, or the other way round, is three seconds and a half; and

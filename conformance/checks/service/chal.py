@@ -7,18 +7,18 @@ from collections.abc import Callable, Mapping
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from conformance.check import check
-from conformance.checks.service._spoilt import expired, good_token
-from conformance.checks.service._trouble import all_fail
-from conformance.claims import LeftOut, expect, observe, require
-from conformance.documents import holds_url, in_any_order
-from conformance.odd_requests import with_header
-from conformance.run.service_world import USERS, ServiceWorld
-from conformance.service import POINTER, Service, challenged, challenges_of, document, turned_away
-from conformance.signin.addresses import is_web
-from conformance.wire.exchange import Exchange
-from conformance.wire.place import parts_of
-from fakes.gateway.keys import new_key, signed
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.service._spoilt import expired, good_token
+from gateproof.conformance.checks.service._trouble import all_fail
+from gateproof.conformance.claims import LeftOut, expect, observe, require
+from gateproof.conformance.documents import holds_url, in_any_order
+from gateproof.conformance.odd_requests import with_header
+from gateproof.conformance.run.service_world import USERS, ServiceWorld
+from gateproof.conformance.service import POINTER, Service, challenged, challenges_of, document, turned_away
+from gateproof.conformance.signin.addresses import is_web
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.place import parts_of
+from gateproof.fakes.gateway.keys import new_key, signed
 
 # Authorization headers that hold no gateway access token; the good one stands for what is taken apart.
 NO_TOKENS: dict[str, Callable[[str], str]] = {

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from conformance.check import check
-from conformance.checks.service._spoilt import USER, good_token, refused
-from conformance.claims import LeftOut
-from conformance.near_indicators import NEAR_MISSES
-from conformance.run.service_world import ServiceWorld
-from conformance.service import Service
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.service._spoilt import USER, good_token, refused
+from gateproof.conformance.claims import LeftOut
+from gateproof.conformance.near_indicators import NEAR_MISSES
+from gateproof.conformance.run.service_world import ServiceWorld
+from gateproof.conformance.service import Service
 
 _CHANGE = Callable[[ServiceWorld, Service], Any]
 # What a comparison of URLs, of words or of beginnings takes for the indicator.

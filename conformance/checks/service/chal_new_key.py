@@ -6,14 +6,14 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from conformance.check import check
-from conformance.checks.service._expiring import LEEWAY_S
-from conformance.checks.service._spoilt import USER, good_token
-from conformance.checks.service._trouble import FOUND_WITHIN_S, shows_orders
-from conformance.claims import LeftOut, expect
-from conformance.run.service_world import ServiceWorld
-from conformance.service import Service, holds_orders
-from fakes.gateway.keys import SigningKey
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.service._expiring import LEEWAY_S
+from gateproof.conformance.checks.service._spoilt import USER, good_token
+from gateproof.conformance.checks.service._trouble import FOUND_WITHIN_S, shows_orders
+from gateproof.conformance.claims import LeftOut, expect
+from gateproof.conformance.run.service_world import ServiceWorld
+from gateproof.conformance.service import Service, holds_orders
+from gateproof.fakes.gateway.keys import SigningKey
 
 
 @check("CHAL-05")

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from urllib.parse import quote, urlencode
 
-from conformance.check import check
-from conformance.checks.service._spoilt import USER, good_token
-from conformance.checks.service._trouble import shows_orders
-from conformance.claims import LeftOut, expect
-from conformance.odd_requests import with_header
-from conformance.run.service_world import ServiceWorld
-from conformance.service import Service, challenged, served
-from conformance.service_session import session_of
-from conformance.wire.exchange import Exchange, Headers
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.service._spoilt import USER, good_token
+from gateproof.conformance.checks.service._trouble import shows_orders
+from gateproof.conformance.claims import LeftOut, expect
+from gateproof.conformance.odd_requests import with_header
+from gateproof.conformance.run.service_world import ServiceWorld
+from gateproof.conformance.service import Service, challenged, served
+from gateproof.conformance.service_session import session_of
+from gateproof.conformance.wire.exchange import Exchange, Headers
 
 # Where some put a token, as they write it there.
 _WITH_A_SCHEME = ("X-Access-Token", "X-Authorization", "Proxy-Authorization", "X-Forwarded-Authorization")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from conformance.check import check
-from conformance.checks.service._spoilt import USER
-from conformance.claims import LeftOut, expect
-from conformance.run.service_world import ServiceWorld
-from conformance.service import Service, challenged, served, turned_away
-from conformance.service_cookies import CookieKeeper
-from conformance.service_session import is_a_stream, session_of
-from fakes.gateway.keys import new_key, signed
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.service._spoilt import USER
+from gateproof.conformance.claims import LeftOut, expect
+from gateproof.conformance.run.service_world import ServiceWorld
+from gateproof.conformance.service import Service, challenged, served, turned_away
+from gateproof.conformance.service_cookies import CookieKeeper
+from gateproof.conformance.service_session import is_a_stream, session_of
+from gateproof.fakes.gateway.keys import new_key, signed
 
 
 @check("CHAL-01")

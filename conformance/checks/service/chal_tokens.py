@@ -8,18 +8,18 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
-from conformance.check import check
-from conformance.checks.service._expiring import LEEWAY_S, refused_once_expired
-from conformance.checks.service._spoilt import USER, expired, good_token, refused
-from conformance.claims import LeftOut
-from conformance.near_indicators import NEAR_MISSES
-from conformance.run.service_world import ServiceWorld
-from conformance.service import Service, served
-from conformance.service_session import session_of
-from conformance.wire.bait import bait
-from conformance.wire.exchange import Exchange
-from conformance.wire.forgery import FORGERIES, LURES, Forgery, Original, original
-from fakes.gateway.keys import new_key, signed
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.service._expiring import LEEWAY_S, refused_once_expired
+from gateproof.conformance.checks.service._spoilt import USER, expired, good_token, refused
+from gateproof.conformance.claims import LeftOut
+from gateproof.conformance.near_indicators import NEAR_MISSES
+from gateproof.conformance.run.service_world import ServiceWorld
+from gateproof.conformance.service import Service, served
+from gateproof.conformance.service_session import session_of
+from gateproof.conformance.wire.bait import bait
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.forgery import FORGERIES, LURES, Forgery, Original, original
+from gateproof.fakes.gateway.keys import new_key, signed
 
 _CHANGE = Callable[[ServiceWorld, Service], Any]
 # What a comparison of URLs takes for the same issuer.

@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from conformance.check import check
-from conformance.checks.service._spoilt import USER, good_token
-from conformance.checks.service._trouble import shows_orders
-from conformance.claims import LeftOut, expect, require
-from conformance.run.service_world import ServiceWorld
-from conformance.service import Service, served
-from conformance.service_session import LISTS, ServiceSession, session_of
-from conformance.wire.exchange import Exchange, Request
-from conformance.wire.secret import Secret
-from fakes.gateway.keys import new_key, signed
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.service._spoilt import USER, good_token
+from gateproof.conformance.checks.service._trouble import shows_orders
+from gateproof.conformance.claims import LeftOut, expect, require
+from gateproof.conformance.run.service_world import ServiceWorld
+from gateproof.conformance.service import Service, served
+from gateproof.conformance.service_session import LISTS, ServiceSession, session_of
+from gateproof.conformance.wire.exchange import Exchange, Request
+from gateproof.conformance.wire.secret import Secret
+from gateproof.fakes.gateway.keys import new_key, signed
 
 # None of them takes anything away, whoever answers them.
 _METHODS = ("GET", "POST", "PUT", "PATCH")

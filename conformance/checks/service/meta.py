@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from conformance.check import check
-from conformance.checks.service._trouble import all_fail
-from conformance.claims import expect, observe, require
-from conformance.documents import holds_url, in_any_order, same_url
-from conformance.odd_requests import with_header
-from conformance.run.service_world import USERS, ServiceWorld
-from conformance.service import Service, document, served
-from conformance.wire.place import parts_of
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.service._trouble import all_fail
+from gateproof.conformance.claims import expect, observe, require
+from gateproof.conformance.documents import holds_url, in_any_order, same_url
+from gateproof.conformance.odd_requests import with_header
+from gateproof.conformance.run.service_world import USERS, ServiceWorld
+from gateproof.conformance.service import Service, document, served
+from gateproof.conformance.wire.place import parts_of
 
 KEPT = ("resource", "authorization_servers")
 

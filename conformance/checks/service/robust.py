@@ -6,18 +6,18 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from conformance import odd_input as odd
-from conformance.check import check
-from conformance.claims import LeftOut, expect, require
-from conformance.generating import Draw
-from conformance.odd_requests import variations
-from conformance.run.recovery import waited_for
-from conformance.run.service_world import USERS, ServiceWorld
-from conformance.service import Service, served
-from conformance.service_session import ServiceSession, session_of
-from conformance.sound import ask as ask_soundly
-from conformance.sound import ask_all, is_sound
-from conformance.wire.exchange import Request
+from gateproof.conformance import odd_input as odd
+from gateproof.conformance.check import check
+from gateproof.conformance.claims import LeftOut, expect, require
+from gateproof.conformance.generating import Draw
+from gateproof.conformance.odd_requests import variations
+from gateproof.conformance.run.recovery import waited_for
+from gateproof.conformance.run.service_world import USERS, ServiceWorld
+from gateproof.conformance.service import Service, served
+from gateproof.conformance.service_session import ServiceSession, session_of
+from gateproof.conformance.sound import ask as ask_soundly
+from gateproof.conformance.sound import ask_all, is_sound
+from gateproof.conformance.wire.exchange import Request
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

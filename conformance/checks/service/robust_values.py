@@ -7,21 +7,21 @@ from collections.abc import Iterator, Mapping
 from itertools import count
 from typing import Any
 
-from conformance import odd_input as odd
-from conformance.check import check
-from conformance.checks.service._expiring import TIMESTAMPS
-from conformance.claims import LeftOut
-from conformance.run.service_world import USERS, ServiceWorld
-from conformance.service import Service, served
-from conformance.service_session import session_of
-from conformance.sound import ask_all
-from conformance.target.model import Operation
-from conformance.wire.exchange import Request
-from conformance.wire.mcp import called
-from conformance.wire.secret import Secret
-from fakes.gateway.gateway import MERCHANT_TOKEN_S
-from fakes.gateway.keys import signed
-from fakes.gateway.script import Answer, Endpoint
+from gateproof.conformance import odd_input as odd
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.service._expiring import TIMESTAMPS
+from gateproof.conformance.claims import LeftOut
+from gateproof.conformance.run.service_world import USERS, ServiceWorld
+from gateproof.conformance.service import Service, served
+from gateproof.conformance.service_session import session_of
+from gateproof.conformance.sound import ask_all
+from gateproof.conformance.target.model import Operation
+from gateproof.conformance.wire.exchange import Request
+from gateproof.conformance.wire.mcp import called
+from gateproof.conformance.wire.secret import Secret
+from gateproof.fakes.gateway.gateway import MERCHANT_TOKEN_S
+from gateproof.fakes.gateway.keys import signed
+from gateproof.fakes.gateway.script import Answer, Endpoint
 
 USER = USERS[0]
 # With its head the request stays below the 64 kB that the rule judges.

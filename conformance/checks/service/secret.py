@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 
-from conformance.check import check
-from conformance.checks.service._secrecy import EVERY, hidden
-from conformance.checks.service._trouble import failing, failing_token_endpoint, works
-from conformance.claims import LeftOut, expect, require
-from conformance.run.received import LOGGED, Survey, brought_up
-from conformance.run.service_received import (
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.service._secrecy import EVERY, hidden
+from gateproof.conformance.checks.service._trouble import failing, failing_token_endpoint, works
+from gateproof.conformance.claims import LeftOut, expect, require
+from gateproof.conformance.run.received import LOGGED, Survey, brought_up
+from gateproof.conformance.run.service_received import (
     LOGGED_TOKEN,
     MERCHANT_TOKEN,
     PROXY_ID,
@@ -18,12 +18,12 @@ from conformance.run.service_received import (
     ServiceReceived,
     in_the_log,
 )
-from conformance.run.service_world import USERS, ServiceWorld
-from conformance.service import Service, served
-from conformance.service_session import session_of
-from conformance.wire import leaks
-from fakes.gateway.keys import signed
-from fakes.gateway.script import Answer, Endpoint
+from gateproof.conformance.run.service_world import USERS, ServiceWorld
+from gateproof.conformance.service import Service, served
+from gateproof.conformance.service_session import session_of
+from gateproof.conformance.wire import leaks
+from gateproof.fakes.gateway.keys import signed
+from gateproof.fakes.gateway.script import Answer, Endpoint
 
 # So much later than the answer a line may be in the log.
 LOGS_WITHIN_S = 2.0

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import time
 
-from conformance.check import check
-from conformance.checks.service._proxy_calls import serves
-from conformance.checks.service._secrecy import EVERY
-from conformance.checks.service._trouble import failing, failing_token_endpoint, settles, works
-from conformance.claims import LeftOut, expect
-from conformance.run.service_received import ServiceReceived
-from conformance.run.service_world import USERS, ServiceWorld
-from conformance.service import Service
-from conformance.wire.exchange import Exchange
-from fakes.gateway.script import Answer, Endpoint
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.service._proxy_calls import serves
+from gateproof.conformance.checks.service._secrecy import EVERY
+from gateproof.conformance.checks.service._trouble import failing, failing_token_endpoint, settles, works
+from gateproof.conformance.claims import LeftOut, expect
+from gateproof.conformance.run.service_received import ServiceReceived
+from gateproof.conformance.run.service_world import USERS, ServiceWorld
+from gateproof.conformance.service import Service
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.fakes.gateway.script import Answer, Endpoint
 
 # A Proxy token that goes into no header is not kept for long.
 LIFE_S = 2

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from conformance.check import check
-from conformance.checks.service._secrecy import hidden
-from conformance.claims import require
-from conformance.run.service_received import (
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.service._secrecy import hidden
+from gateproof.conformance.claims import require
+from gateproof.conformance.run.service_received import (
     MERCHANT_TOKEN,
     PROXY_ID,
     PROXY_SECRET,
     PROXY_TOKEN,
     ServiceReceived,
 )
-from conformance.run.service_world import USERS, ServiceWorld
-from conformance.service import Service, served
-from conformance.wire.exchange import Exchange, Request
+from gateproof.conformance.run.service_world import USERS, ServiceWorld
+from gateproof.conformance.service import Service, served
+from gateproof.conformance.wire.exchange import Exchange, Request
 
 # Where frameworks, their debugging aids and people put what is to be seen of a running program.
 PAGES = (

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from conformance.check import check
-from conformance.claims import expect, require
-from conformance.run.service_world import USERS, ServiceWorld
-from conformance.service import Service, served
-from conformance.wire import leaks
+from gateproof.conformance.check import check
+from gateproof.conformance.claims import expect, require
+from gateproof.conformance.run.service_world import USERS, ServiceWorld
+from gateproof.conformance.service import Service, served
+from gateproof.conformance.wire import leaks
 
 
 @check("SECRET-07")

@@ -6,13 +6,13 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from conformance.check import check
-from conformance.checks.service._expiring import TIMESTAMPS
-from conformance.claims import expect
-from conformance.run.service_world import USERS, ServiceWorld
-from conformance.service import Service, holds_orders
-from fakes.gateway.gateway import MERCHANT_TOKEN_S
-from fakes.gateway.script import Answer, Endpoint
+from gateproof.conformance.check import check
+from gateproof.conformance.checks.service._expiring import TIMESTAMPS
+from gateproof.conformance.claims import expect
+from gateproof.conformance.run.service_world import USERS, ServiceWorld
+from gateproof.conformance.service import Service, holds_orders
+from gateproof.fakes.gateway.gateway import MERCHANT_TOKEN_S
+from gateproof.fakes.gateway.script import Answer, Endpoint
 
 ENDS = TIMESTAMPS["utc"]
 # What redemption may leave out, and whoever reads it takes for granted.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from conformance.check import check
-from conformance.claims import LeftOut, expect
-from conformance.run.service_world import USERS, ServiceWorld
-from conformance.service import Service
-from conformance.wire.exchange import Exchange
-from fakes.gateway.script import Answer, Endpoint
+from gateproof.conformance.check import check
+from gateproof.conformance.claims import LeftOut, expect
+from gateproof.conformance.run.service_world import USERS, ServiceWorld
+from gateproof.conformance.service import Service
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.fakes.gateway.script import Answer, Endpoint
 
 USER = USERS[0]
 CALLS = 6

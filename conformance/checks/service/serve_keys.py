@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 
-from conformance.check import check
-from conformance.claims import LeftOut, expect, observe, require
-from conformance.run.service_world import USERS, ServiceWorld
-from conformance.service import Service, holds_orders, served
-from fakes.gateway.keys import SigningKey, new_key
-from fakes.gateway.script import Endpoint
+from gateproof.conformance.check import check
+from gateproof.conformance.claims import LeftOut, expect, observe, require
+from gateproof.conformance.run.service_world import USERS, ServiceWorld
+from gateproof.conformance.service import Service, holds_orders, served
+from gateproof.fakes.gateway.keys import SigningKey, new_key
+from gateproof.fakes.gateway.script import Endpoint
 
 # A key that is new is found within this time (rule SERVE-02).
 FOUND_WITHIN_S = 60.0

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from conformance import secure
-from conformance.check import check
-from conformance.run.service_world import USERS, ServiceWorld
-from conformance.service import Service
-from conformance.wire import mcp, tls
-from conformance.wire.exchange import Request
-from conformance.wire.place import Place, origin
-from conformance.wire.secret import Secret
+from gateproof.conformance import secure
+from gateproof.conformance.check import check
+from gateproof.conformance.run.service_world import USERS, ServiceWorld
+from gateproof.conformance.service import Service
+from gateproof.conformance.wire import mcp, tls
+from gateproof.conformance.wire.exchange import Request
+from gateproof.conformance.wire.place import Place, origin
+from gateproof.conformance.wire.secret import Secret
 
 
 @check("TLS-01")

@@ -8,13 +8,14 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from gateproof.package import CHECKOUT
+
 VARIABLE = "GATEPROOF_MITMDUMP"
 HOW_TO_GET_IT = f"run `make intercept`, or name mitmdump in {VARIABLE}"
 _PROGRAM = "mitmdump"
-_CHECKOUT = Path(__file__).parents[3]
 
 
-def mitmdump(variables: Mapping[str, str] = os.environ, *, checkout: Path = _CHECKOUT) -> Path | None:
+def mitmdump(variables: Mapping[str, str] = os.environ, *, checkout: Path = CHECKOUT) -> Path | None:
     """The one that the environment names, or one beside the interpreter, in .venv-intercept or on the path.
 
     A name that leads nowhere is not made up for by looking elsewhere: somebody meant it.

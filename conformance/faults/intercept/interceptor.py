@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from conformance.faults.intercept.finding import mitmdump
-from conformance.faults.intercept.rules import Passed, Rule
+from gateproof.conformance.faults.intercept.finding import mitmdump
+from gateproof.conformance.faults.intercept.rules import Passed, Rule
 
 _ADDON = Path(__file__).parent / "addon.py"
 _START_S, _ORDER_S, _END_S = 30.0, 20.0, 5.0

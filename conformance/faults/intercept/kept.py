@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
-from conformance.faults.intercept.interceptor import Interceptor, Trust, intercepting
+from gateproof.conformance.faults.intercept.interceptor import Interceptor, Trust, intercepting
 
 
 class Kept:

@@ -7,19 +7,19 @@ import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from conformance.claims import LeftOut
-from conformance.signin.chromium.picture import draw
-from conformance.signin.chromium.proxy import Proxy
-from conformance.signin.chromium.traffic import Traffic
-from conformance.signin.chromium.window import Window, new_context
+from gateproof.conformance.claims import LeftOut
+from gateproof.conformance.signin.chromium.picture import draw
+from gateproof.conformance.signin.chromium.proxy import Proxy
+from gateproof.conformance.signin.chromium.traffic import Traffic
+from gateproof.conformance.signin.chromium.window import Window, new_context
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conformance.signin.browser import Send, View
-    from conformance.signin.chromium.process import Chromium
-    from conformance.signin.page import Button, Form, Page
-    from conformance.signin.picturing import Picturing
+    from gateproof.conformance.signin.browser import Send, View
+    from gateproof.conformance.signin.chromium.process import Chromium
+    from gateproof.conformance.signin.page import Button, Form, Page
+    from gateproof.conformance.signin.picturing import Picturing
 
 # One act, with all that it has to wait for: more than the harness waits for any answer.
 _ACT_S = 150.0

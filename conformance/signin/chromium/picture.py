@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from conformance.signin.chromium.reading import script
+from gateproof.conformance.signin.chromium.reading import script
 
 if TYPE_CHECKING:
-    from conformance.signin.picturing import Picturing
+    from gateproof.conformance.signin.picturing import Picturing
 
 _LONGEST_MS = 5_000
 # A picture goes into the record of the run: a page that needs more than this is a photograph.

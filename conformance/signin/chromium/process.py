@@ -11,10 +11,10 @@ from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from conformance.signin.chromium.finding import chromium, missing
-from conformance.signin.chromium.seal import new_seal
-from conformance.signin.landing import SignInFailed
-from conformance.target.processes import signal_group
+from gateproof.conformance.signin.chromium.finding import chromium, missing
+from gateproof.conformance.signin.chromium.seal import new_seal
+from gateproof.conformance.signin.landing import SignInFailed
+from gateproof.conformance.target.processes import signal_group
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -9,13 +9,13 @@ from contextlib import suppress
 from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING, Any
 
-from conformance.signin.chromium.traffic import address_of, host_of
-from conformance.wire.exchange import Request
+from gateproof.conformance.signin.chromium.traffic import address_of, host_of
+from gateproof.conformance.wire.exchange import Request
 
 if TYPE_CHECKING:
-    from conformance.signin.chromium.seal import Seal
-    from conformance.signin.chromium.traffic import Traffic
-    from conformance.wire.exchange import Answer
+    from gateproof.conformance.signin.chromium.seal import Seal
+    from gateproof.conformance.signin.chromium.traffic import Traffic
+    from gateproof.conformance.wire.exchange import Answer
 
 # Who speaks to its neighbour and not to the party behind it. The wire undoes what is compressed.
 _HOP_BY_HOP = frozenset(

@@ -6,8 +6,8 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from conformance.signin.addresses import resolve
-from conformance.signin.page import Button, Field, Form, Page
+from gateproof.conformance.signin.addresses import resolve
+from gateproof.conformance.signin.page import Button, Field, Form, Page
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.signin.addresses import lands_on
-from conformance.signin.chromium.browsing import RealBrowser
-from conformance.signin.chromium.process import Chromium
-from conformance.signin.walking import PageSignIn
+from gateproof.conformance.signin.addresses import lands_on
+from gateproof.conformance.signin.chromium.browsing import RealBrowser
+from gateproof.conformance.signin.chromium.process import Chromium
+from gateproof.conformance.signin.walking import PageSignIn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conformance.signin.browser import Send
-    from conformance.signin.picturing import Picturing
-    from conformance.target.model import Step
+    from gateproof.conformance.signin.browser import Send
+    from gateproof.conformance.signin.picturing import Picturing
+    from gateproof.conformance.target.model import Step
 
 __all__ = ["ChromiumSignIn"]
 

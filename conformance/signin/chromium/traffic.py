@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from conformance.signin.addresses import is_web, resolve, without_query
-from conformance.signin.controls import ENCTYPES
-from conformance.wire.exchange import Answer, Request
+from gateproof.conformance.signin.addresses import is_web, resolve, without_query
+from gateproof.conformance.signin.controls import ENCTYPES
+from gateproof.conformance.wire.exchange import Answer, Request
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conformance.signin.browser import Send
+    from gateproof.conformance.signin.browser import Send
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _NO_PAGE = frozenset({204, 205})

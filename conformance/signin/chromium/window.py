@@ -9,15 +9,15 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from conformance.signin.addresses import is_web
-from conformance.signin.browser import Away, Lost, View
-from conformance.signin.chromium.reading import page_of, script
-from conformance.signin.chromium.settling import Look, Mark, Settling
-from conformance.signin.page import Page
+from gateproof.conformance.signin.addresses import is_web
+from gateproof.conformance.signin.browser import Away, Lost, View
+from gateproof.conformance.signin.chromium.reading import page_of, script
+from gateproof.conformance.signin.chromium.settling import Look, Mark, Settling
+from gateproof.conformance.signin.page import Page
 
 if TYPE_CHECKING:
-    from conformance.signin.chromium.traffic import Traffic
-    from conformance.signin.page import Button, Field, Form
+    from gateproof.conformance.signin.chromium.traffic import Traffic
+    from gateproof.conformance.signin.page import Button, Field, Form
 
 _SETTLED_S = 90.0
 _ACT_MS = 5_000

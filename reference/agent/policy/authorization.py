@@ -8,10 +8,10 @@ import hmac
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from reference.agent.policy.discovery import Endpoints
-from reference.agent.policy.registration import Client
-from reference.agent.settings import Settings
-from reference.agent.wire import Failed, with_query
+from gateproof.reference.agent.policy.discovery import Endpoints
+from gateproof.reference.agent.policy.registration import Client
+from gateproof.reference.agent.settings import Settings
+from gateproof.reference.agent.wire import Failed, with_query
 
 VERIFIER_OCTETS, STATE_OCTETS = 32, 16
 Query = Mapping[str, Sequence[str]]

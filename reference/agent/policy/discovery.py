@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reference.agent.wire import Failed
+from gateproof.reference.agent.wire import Failed
 
 _POINTER = re.compile(r'\bresource_metadata\s*=\s*(?:"([^"]*)"|([^\s,"]+))', re.IGNORECASE)
 

@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from reference.agent.policy.operation import Ask
-from reference.agent.settings import Settings
-from reference.agent.wire import Answer, Outgoing
+from gateproof.reference.agent.policy.operation import Ask
+from gateproof.reference.agent.settings import Settings
+from gateproof.reference.agent.wire import Answer, Outgoing
 
 _PROTOCOL = "2025-06-18"
 _ACCEPT = "application/json, text/event-stream"

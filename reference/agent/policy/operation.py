@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from reference.agent.settings import Settings
-from reference.agent.wire import Answer, Outgoing
+from gateproof.reference.agent.settings import Settings
+from gateproof.reference.agent.wire import Answer, Outgoing
 
 Ask = Callable[[Outgoing], Answer]
 Tokens = Mapping[str, Any]

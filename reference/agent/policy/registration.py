@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from reference.agent.policy.discovery import Endpoints
-from reference.agent.settings import Settings
-from reference.agent.wire import Answer, Failed, Outgoing
+from gateproof.reference.agent.policy.discovery import Endpoints
+from gateproof.reference.agent.settings import Settings
+from gateproof.reference.agent.wire import Answer, Failed, Outgoing
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
-from reference.gateway import actions
-from reference.gateway.arguments import Arguments, WrongArgument
-from reference.gateway.console.projects import place_of, project_page
-from reference.gateway.console.visit import Visit
-from reference.gateway.policy.redemption import rfc3339
-from reference.gateway.policy.registration import domain_of
-from reference.gateway.records import Agent, Project, Standing
-from reference.site.layout import button, code, form, section, table
-from reference.site.markup import Child, foreign, tag
+from gateproof.reference.gateway import actions
+from gateproof.reference.gateway.arguments import Arguments, WrongArgument
+from gateproof.reference.gateway.console.projects import place_of, project_page
+from gateproof.reference.gateway.console.visit import Visit
+from gateproof.reference.gateway.policy.redemption import rfc3339
+from gateproof.reference.gateway.policy.registration import domain_of
+from gateproof.reference.gateway.records import Agent, Project, Standing
+from gateproof.reference.site.layout import button, code, form, section, table
+from gateproof.reference.site.markup import Child, foreign, tag
 
 HEAD = ("Agent", "Domain", "Client ID", "Registered", "Standing", "Action")
 

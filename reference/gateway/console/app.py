@@ -11,13 +11,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from reference.gateway.console import agents, events, projects, proxy_clients, resources, signing_in
-from reference.gateway.console.signing_in import Operator
-from reference.gateway.console.visit import ConsoleSessions, Door, Handler, Visit
-from reference.gateway.gateway import Gateway
-from reference.site.layout import Frame, document
-from reference.site.markup import tag
-from reference.site.visits import Guard, assets, sent_on, shown
+from gateproof.reference.gateway.console import agents, events, projects, proxy_clients, resources, signing_in
+from gateproof.reference.gateway.console.signing_in import Operator
+from gateproof.reference.gateway.console.visit import ConsoleSessions, Door, Handler, Visit
+from gateproof.reference.gateway.gateway import Gateway
+from gateproof.reference.site.layout import Frame, document
+from gateproof.reference.site.markup import tag
+from gateproof.reference.site.visits import Guard, assets, sent_on, shown
 
 PROJECT = "/projects/{project_id}"
 PAGES: dict[str, Handler] = {

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
-from reference.gateway.console.projects import project_page
-from reference.gateway.console.visit import Visit
-from reference.gateway.events import Event
-from reference.gateway.policy.redemption import rfc3339
-from reference.site.layout import code, section, table
-from reference.site.markup import Child, foreign, tag
+from gateproof.reference.gateway.console.projects import project_page
+from gateproof.reference.gateway.console.visit import Visit
+from gateproof.reference.gateway.events import Event
+from gateproof.reference.gateway.policy.redemption import rfc3339
+from gateproof.reference.site.layout import code, section, table
+from gateproof.reference.site.markup import Child, foreign, tag
 
 MOST = 200
 HEAD = ("Time", "Event", "User", "Resource ID", "Agent")

@@ -6,12 +6,22 @@ import secrets
 
 from starlette.responses import Response
 
-from reference.gateway import actions
-from reference.gateway.arguments import Arguments, WrongArgument
-from reference.gateway.console.visit import Visit
-from reference.gateway.records import Project
-from reference.site.layout import button, choices, code, complaint, field, form, section, table, values
-from reference.site.markup import Child, Html, foreign, tag
+from gateproof.reference.gateway import actions
+from gateproof.reference.gateway.arguments import Arguments, WrongArgument
+from gateproof.reference.gateway.console.visit import Visit
+from gateproof.reference.gateway.records import Project
+from gateproof.reference.site.layout import (
+    button,
+    choices,
+    code,
+    complaint,
+    field,
+    form,
+    section,
+    table,
+    values,
+)
+from gateproof.reference.site.markup import Child, Html, foreign, tag
 
 POLICIES = (
     ("approve", "Approve every agent", "An agent that registers can be used at once."),

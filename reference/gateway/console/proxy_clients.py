@@ -5,13 +5,13 @@ from __future__ import annotations
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from reference.gateway import actions
-from reference.gateway.arguments import Arguments
-from reference.gateway.console.projects import place_of, project_page, ticket, trail_of
-from reference.gateway.console.visit import Visit
-from reference.gateway.records import Project, ProxyClient
-from reference.site.layout import button, code, form, section, table, values
-from reference.site.markup import Child, tag
+from gateproof.reference.gateway import actions
+from gateproof.reference.gateway.arguments import Arguments
+from gateproof.reference.gateway.console.projects import place_of, project_page, ticket, trail_of
+from gateproof.reference.gateway.console.visit import Visit
+from gateproof.reference.gateway.records import Project, ProxyClient
+from gateproof.reference.site.layout import button, code, form, section, table, values
+from gateproof.reference.site.markup import Child, tag
 
 
 async def listed(visit: Visit) -> Response:

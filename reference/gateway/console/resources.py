@@ -9,14 +9,14 @@ from urllib.parse import urlsplit
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from reference.gateway import actions
-from reference.gateway.arguments import Arguments, WrongArgument
-from reference.gateway.console.projects import place_of, trail_of
-from reference.gateway.console.visit import Visit
-from reference.gateway.policy.discovery import DiscoveryFacts, resource_jwks_uri
-from reference.gateway.records import Resource
-from reference.site.layout import button, code, complaint, field, form, section, values
-from reference.site.markup import Html, tag
+from gateproof.reference.gateway import actions
+from gateproof.reference.gateway.arguments import Arguments, WrongArgument
+from gateproof.reference.gateway.console.projects import place_of, trail_of
+from gateproof.reference.gateway.console.visit import Visit
+from gateproof.reference.gateway.policy.discovery import DiscoveryFacts, resource_jwks_uri
+from gateproof.reference.gateway.records import Resource
+from gateproof.reference.site.layout import button, code, complaint, field, form, section, values
+from gateproof.reference.site.markup import Html, tag
 
 METADATA_FILE = "oauth-protected-resource.json"
 SERVICE = "https://your-service.example"

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from reference.gateway.console.visit import ConsoleSessions, Desk, Visit
-from reference.gateway.ids import fingerprint
-from reference.gateway.wire import Endpoint
-from reference.site.layout import Frame, button, complaint, document, form
-from reference.site.layout import field as line
-from reference.site.visits import Session, sent_on, shown, trusted_form
+from gateproof.reference.gateway.console.visit import ConsoleSessions, Desk, Visit
+from gateproof.reference.gateway.ids import fingerprint
+from gateproof.reference.gateway.wire import Endpoint
+from gateproof.reference.site.layout import Frame, button, complaint, document, form
+from gateproof.reference.site.layout import field as line
+from gateproof.reference.site.visits import Session, sent_on, shown, trusted_form
 
 NAME = "operator"
 FRAME = Frame(site="Console", home="/")

@@ -10,12 +10,12 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from reference.gateway.gateway import Gateway
-from reference.gateway.records import Project
-from reference.gateway.wire import Endpoint
-from reference.site.layout import Frame, button, document, form, notice
-from reference.site.markup import Child, tag
-from reference.site.visits import Session, Sessions, sent_on, shown, trusted_form
+from gateproof.reference.gateway.gateway import Gateway
+from gateproof.reference.gateway.records import Project
+from gateproof.reference.gateway.wire import Endpoint
+from gateproof.reference.site.layout import Frame, button, document, form, notice
+from gateproof.reference.site.markup import Child, tag
+from gateproof.reference.site.visits import Session, Sessions, sent_on, shown, trusted_form
 
 MOST_SPENT = 100
 

@@ -8,11 +8,11 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 from starlette.responses import Response
 
-from reference.gateway.actions import ACTIONS
-from reference.gateway.arguments import Arguments, WrongArgument
-from reference.gateway.gateway import Gateway
-from reference.gateway.wire import Endpoint, json_answer, json_of
-from reference.serving import is_loopback
+from gateproof.reference.gateway.actions import ACTIONS
+from gateproof.reference.gateway.arguments import Arguments, WrongArgument
+from gateproof.reference.gateway.gateway import Gateway
+from gateproof.reference.gateway.wire import Endpoint, json_answer, json_of
+from gateproof.reference.serving import is_loopback
 
 
 def control(gateway: Gateway, token: str | None) -> Endpoint:

@@ -6,10 +6,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from reference.gateway.gateway import Gateway
-from reference.gateway.policy.discovery import DiscoveryFacts
-from reference.gateway.records import Resource
-from reference.gateway.wire import Endpoint, json_answer
+from gateproof.reference.gateway.gateway import Gateway
+from gateproof.reference.gateway.policy.discovery import DiscoveryFacts
+from gateproof.reference.gateway.records import Resource
+from gateproof.reference.gateway.wire import Endpoint, json_answer
 
 
 def resource_of(gateway: Gateway, request: Request) -> Resource:

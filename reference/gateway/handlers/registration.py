@@ -5,10 +5,10 @@ from __future__ import annotations
 from starlette.requests import Request
 from starlette.responses import Response
 
-from reference.gateway.gateway import Gateway
-from reference.gateway.policy.outcomes import first_refusal
-from reference.gateway.policy.registration import RegistrationFacts
-from reference.gateway.wire import Endpoint, json_answer, json_of, refusal_answer
+from gateproof.reference.gateway.gateway import Gateway
+from gateproof.reference.gateway.policy.outcomes import first_refusal
+from gateproof.reference.gateway.policy.registration import RegistrationFacts
+from gateproof.reference.gateway.wire import Endpoint, json_answer, json_of, refusal_answer
 
 
 def register(gateway: Gateway) -> Endpoint:

@@ -7,20 +7,20 @@ from dataclasses import replace
 from starlette.requests import Request
 from starlette.responses import Response
 
-from reference.gateway.gateway import Gateway
-from reference.gateway.handlers.issuing import issue
-from reference.gateway.ids import fingerprint
-from reference.gateway.policy.code_exchange import (
+from gateproof.reference.gateway.gateway import Gateway
+from gateproof.reference.gateway.handlers.issuing import issue
+from gateproof.reference.gateway.ids import fingerprint
+from gateproof.reference.gateway.policy.code_exchange import (
     AgentFacts,
     CodeFacts,
     CodeRefused,
     RefreshFacts,
     TokenRequestFacts,
 )
-from reference.gateway.policy.outcomes import JsonObject, Refusal, first_refusal
-from reference.gateway.policy.proxy import ProxyClientFacts
-from reference.gateway.records import Agent, ProxyToken
-from reference.gateway.wire import Endpoint, form_of, json_answer, query_of, refusal_answer
+from gateproof.reference.gateway.policy.outcomes import JsonObject, Refusal, first_refusal
+from gateproof.reference.gateway.policy.proxy import ProxyClientFacts
+from gateproof.reference.gateway.records import Agent, ProxyToken
+from gateproof.reference.gateway.wire import Endpoint, form_of, json_answer, query_of, refusal_answer
 
 NO_FORM = Refusal(status=400, error="invalid_request", description="the body has to be form-encoded")
 

@@ -7,9 +7,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote, urlencode
 
-from reference.gateway.policy.discovery import REDEMPTION_SCOPE
-from reference.gateway.policy.outcomes import Refusal
-from reference.gateway.records import Agent, AuthorizationRequest, Decision, Project, Resource, Standing
+from gateproof.reference.gateway.policy.discovery import REDEMPTION_SCOPE
+from gateproof.reference.gateway.policy.outcomes import Refusal
+from gateproof.reference.gateway.records import (
+    Agent,
+    AuthorizationRequest,
+    Decision,
+    Project,
+    Resource,
+    Standing,
+)
 
 PARAMETERS = (
     "response_type",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reference.gateway.keys import ALGORITHM
-from reference.gateway.policy.outcomes import JsonObject
-from reference.gateway.records import Resource
+from gateproof.reference.gateway.keys import ALGORITHM
+from gateproof.reference.gateway.policy.outcomes import JsonObject
+from gateproof.reference.gateway.records import Resource
 
 REDEMPTION_SCOPE = "ext_token:read"
 

@@ -7,9 +7,9 @@ from base64 import urlsafe_b64encode
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from reference.gateway.keys import KeyRing, PrivateKey, SigningKey
-from reference.gateway.policy.outcomes import JsonObject
-from reference.gateway.policy.token_claims import ACCESS_TOKEN_LIFETIME_S
+from gateproof.reference.gateway.keys import KeyRing, PrivateKey, SigningKey
+from gateproof.reference.gateway.policy.outcomes import JsonObject
+from gateproof.reference.gateway.policy.token_claims import ACCESS_TOKEN_LIFETIME_S
 
 COORDINATE_OCTETS = 32
 

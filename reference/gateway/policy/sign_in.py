@@ -6,7 +6,7 @@ import hmac
 from dataclasses import dataclass
 from typing import Any
 
-from reference.gateway.records import MerchantPlace, Person, Resource, SignIn
+from gateproof.reference.gateway.records import MerchantPlace, Person, Resource, SignIn
 
 LEEWAY_S = 60
 SIGNED_IN_FOR_S = 900

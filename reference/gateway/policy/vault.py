@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeGuard, cast
 
-from reference.gateway.records import Agent, Grant, Resource, VaultEntry, VaultKey
+from gateproof.reference.gateway.records import Agent, Grant, Resource, VaultEntry, VaultKey
 
 Step = Literal["return", "refresh", "reauthenticate"]
 Verdict = Literal["accepted", "rejected", "transient"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
-from reference.service.wire import Asked, Outcome, Reply, as_json
+from gateproof.reference.service.wire import Asked, Outcome, Reply, as_json
 
 
 def answer_of(outcome: Outcome) -> Reply:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from reference.service.settings import Settings
+from gateproof.reference.service.settings import Settings
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
-from reference.service.settings import Settings
-from reference.service.wire import Outgoing, form
+from gateproof.reference.service.settings import Settings
+from gateproof.reference.service.wire import Outgoing, form
 
 NEAR_EXPIRY_AT_MOST_S = 60
 FORCED_AGAIN_AFTER_S = 0.15

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from reference.service.settings import Settings
-from reference.service.wire import Answer, Asked, Kind, Outgoing
+from gateproof.reference.service.settings import Settings
+from gateproof.reference.service.wire import Answer, Asked, Kind, Outgoing
 
 REFUSALS: Mapping[int, Kind] = MappingProxyType(
     {401: "not accepted", 404: "nothing there", 410: "reauthorize"}

@@ -9,8 +9,8 @@ from typing import Any
 
 import jwt
 
-from reference.service.settings import Settings
-from reference.service.wire import Asked
+from gateproof.reference.service.settings import Settings
+from gateproof.reference.service.wire import Asked
 
 # RFC 6750 section 2.1.
 BEARER = re.compile(r"bearer +([A-Za-z0-9._~+/-]+=*)", re.IGNORECASE)

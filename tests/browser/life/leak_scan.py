@@ -9,8 +9,8 @@ import base64
 import json
 import sys
 
-from conformance.wire.leaks import Hoard, canary
-from reports.decodings import text_of
+from gateproof.conformance.wire.leaks import Hoard, canary
+from gateproof.reports.decodings import text_of
 
 
 def main() -> int:

@@ -11,10 +11,10 @@ import os
 import sys
 from pathlib import Path
 
-from conformance.run.authority import Authority
-from conformance.run.session import workplace
-from conformance.run.showcase import start_world
-from conformance.run.stopping import terminated_as_interrupted
+from gateproof.conformance.run.authority import Authority
+from gateproof.conformance.run.session import workplace
+from gateproof.conformance.run.showcase import start_world
+from gateproof.conformance.run.stopping import terminated_as_interrupted
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from reference.gateway.command import main
-from reference.gateway.policies import Policies
+from gateproof.reference.gateway.command import main
+from gateproof.reference.gateway.policies import Policies
 
 TOLD = Path(os.environ["TOLD_FILE"])
 HONEST = Policies()

@@ -9,15 +9,15 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from conformance.parties import User
-from conformance.signin.chromium.sign_in import ChromiumSignIn
-from conformance.signin.landing import Landing, SignInRequest
-from conformance.signin.picturing import Picturing
-from conformance.target.model import Step
-from conformance.wire.client import Wire
-from conformance.wire.exchange import Exchange
-from conformance.wire.place import Place
-from conformance.wire.secret import Secret
+from gateproof.conformance.parties import User
+from gateproof.conformance.signin.chromium.sign_in import ChromiumSignIn
+from gateproof.conformance.signin.landing import Landing, SignInRequest
+from gateproof.conformance.signin.picturing import Picturing
+from gateproof.conformance.target.model import Step
+from gateproof.conformance.wire.client import Wire
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.place import Place
+from gateproof.conformance.wire.secret import Secret
 
 CALLBACK = "https://agent.example/callback"
 ALICE = User(name="alice", login="alice@merchant.example", password=Secret("password", "wonderland-42"))

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from conformance.claims import LeftOut
-from conformance.run.browsing import KeptBrowser
-from conformance.signin.landing import SignInFailed
-from conformance.wire.client import RateLimited
+from gateproof.conformance.claims import LeftOut
+from gateproof.conformance.run.browsing import KeptBrowser
+from gateproof.conformance.signin.landing import SignInFailed
+from gateproof.conformance.wire.client import RateLimited
 
 Answer = tuple[int, dict[str, str], str]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.cli import main
+from gateproof.conformance.cli import main
 
 
 def written(folder: Path, *command: str) -> str:
@@ -19,7 +19,10 @@ def written(folder: Path, *command: str) -> str:
 
 
 def test_agent_that_gets_through_is_ready(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["doctor", "--target", written(tmp_path, sys.executable, "-m", "reference.agent")]) == 0
+    assert (
+        main(["doctor", "--target", written(tmp_path, sys.executable, "-m", "gateproof.reference.agent")])
+        == 0
+    )
     said = capsys.readouterr().out
 
     assert said.startswith("orders runs\n")
@@ -27,7 +30,7 @@ def test_agent_that_gets_through_is_ready(tmp_path: Path, capsys: pytest.Capture
 
 
 def test_first_step_that_is_missing_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = (sys.executable, "-m", "reference.defects", "agent", "gives-up-at-the-challenge")
+    command = (sys.executable, "-m", "gateproof.reference.defects", "agent", "gives-up-at-the-challenge")
     assert main(["doctor", "--target", written(tmp_path, *command), "--json"]) == 0
     doubts = json.loads(capsys.readouterr().out)["doubts"]
 

@@ -9,19 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from conformance import rules
-from conformance.run.agent_logs import Logbook
-from conformance.run.options import RunOptions
-from conformance.run.session import carry_out
-from conformance.target.file import load
-from reports.verdicts import RuleResult
+from gateproof.conformance import rules
+from gateproof.conformance.run.agent_logs import Logbook
+from gateproof.conformance.run.options import RunOptions
+from gateproof.conformance.run.session import carry_out
+from gateproof.conformance.target.file import load
+from gateproof.reports.verdicts import RuleResult
 
 # It begins its log anew in every run, and what the first one says is nothing for a log.
 FORGETFUL = """
 import os, sys
 from pathlib import Path
-from reference.agent.command import main
-from reference.agent.policies import Policies
+from gateproof.reference.agent.command import main
+from gateproof.reference.agent.policies import Policies
 
 log, state = Path(sys.argv[1]), Path(os.environ["GATEPROOF_STATE_DIR"])
 log.write_text("began\\n")
@@ -37,8 +37,8 @@ sys.exit(main([], Policies(told=told)))
 FLOODING = """
 import os, sys
 from pathlib import Path
-from reference.agent.command import main
-from reference.agent.policies import Policies
+from gateproof.reference.agent.command import main
+from gateproof.reference.agent.policies import Policies
 
 def told(step, facts):
     if step == "exchange":
@@ -143,7 +143,9 @@ def test_log_of_many_words_is_searched_like_any(tmp_path: Path) -> None:
 
 
 def test_log_that_is_not_there_leaves_its_part_out(tmp_path: Path) -> None:
-    rule = judged("import sys; from reference.agent.command import main; sys.exit(main([]))", tmp_path)
+    rule = judged(
+        "import sys; from gateproof.reference.agent.command import main; sys.exit(main([]))", tmp_path
+    )
 
     assert rule.verdict.value == "passed"
     (left,) = [check for check in rule.checks if check.verdict.value != "passed"]
@@ -152,7 +154,7 @@ def test_log_that_is_not_there_leaves_its_part_out(tmp_path: Path) -> None:
 
 def test_agents_that_share_a_log_run_one_after_the_other(tmp_path: Path) -> None:
     file = target("raise SystemExit('no')", tmp_path)
-    command = [sys.executable, "-m", "conformance", "run", "--target", str(file), "--only", "AGENT-12"]
+    command = [sys.executable, "-m", "gateproof", "run", "--target", str(file), "--only", "AGENT-12"]
     subprocess.run([*command, "--workers", "2"], cwd=tmp_path, capture_output=True, timeout=120, check=False)
 
     report = json.loads((tmp_path / "gateproof-report" / "report.json").read_text())

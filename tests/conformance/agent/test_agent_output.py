@@ -7,8 +7,8 @@ import secrets
 
 import pytest
 
-from conformance.run.agent_output import Printed, printed, printed_in
-from fakes.gateway.keys import new_key, signed
+from gateproof.conformance.run.agent_output import Printed, printed, printed_in
+from gateproof.fakes.gateway.keys import new_key, signed
 
 VALUE = secrets.token_urlsafe(32)
 

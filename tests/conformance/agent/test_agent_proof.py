@@ -10,19 +10,19 @@ from typing import Any
 
 import pytest
 
-from conformance import rules
-from conformance.proven import proven
-from conformance.run import agent_patience, agent_visits
-from conformance.run.embedded import Embedded, embedded_reference
-from conformance.run.options import RunOptions
-from conformance.run.session import carry_out
-from conformance.run.subjects import combinations, subjects
-from conformance.target.file import load
-from conformance.target.model import Target
-from reports.verdicts import RunResult
+from gateproof.conformance import rules
+from gateproof.conformance.proven import proven
+from gateproof.conformance.run import agent_patience, agent_visits
+from gateproof.conformance.run.embedded import Embedded, embedded_reference
+from gateproof.conformance.run.options import RunOptions
+from gateproof.conformance.run.session import carry_out
+from gateproof.conformance.run.subjects import combinations, subjects
+from gateproof.conformance.target.file import load
+from gateproof.conformance.target.model import Target
+from gateproof.reports.verdicts import RunResult
 
 HERE = Path(__file__).parent
-COMMAND = [sys.executable, "-m", "conformance", "prove", "agent", "--workers", "1", "--no-color"]
+COMMAND = [sys.executable, "-m", "gateproof", "prove", "agent", "--workers", "1", "--no-color"]
 # A walk through a run, and what agents in other languages stumble over.
 WALK = ("AGENT-0[1236789]", "AGENT-1[124]")
 
@@ -36,7 +36,7 @@ def judged(
 
 
 def subject(kind: str, name: str) -> Embedded:
-    return Embedded(name=name, program=(sys.executable, "-m", f"reference.{kind}s", "agent", name))
+    return Embedded(name=name, program=(sys.executable, "-m", f"gateproof.reference.{kind}s", "agent", name))
 
 
 def verdicts(result: RunResult) -> dict[str, Any]:

@@ -15,19 +15,27 @@ from urllib.parse import urlencode, urlsplit
 
 import pytest
 
-from conformance import agent
-from conformance.agent import Install, attempts_of, carried_out
-from conformance.claims import Unmet, Violated, tallying
-from conformance.run import agent_launch, agent_patience
-from conformance.run.agent_browser import BrowserCommand
-from conformance.run.agent_launch import Ended, Run
-from conformance.run.agent_visits import Visit
-from conformance.run.agent_world import BROWSER_MARK, CORE, GATEWAY, GOOD, AgentWorld, Certificates, Heard
-from conformance.run.authority import Authority
-from conformance.target.model import Launch
-from fakes.gateway.journal import Call
-from fakes.gateway.running import Loop
-from fakes.gateway.script import Endpoint
+from gateproof.conformance import agent
+from gateproof.conformance.agent import Install, attempts_of, carried_out
+from gateproof.conformance.claims import Unmet, Violated, tallying
+from gateproof.conformance.run import agent_launch, agent_patience
+from gateproof.conformance.run.agent_browser import BrowserCommand
+from gateproof.conformance.run.agent_launch import Ended, Run
+from gateproof.conformance.run.agent_visits import Visit
+from gateproof.conformance.run.agent_world import (
+    BROWSER_MARK,
+    CORE,
+    GATEWAY,
+    GOOD,
+    AgentWorld,
+    Certificates,
+    Heard,
+)
+from gateproof.conformance.run.authority import Authority
+from gateproof.conformance.target.model import Launch
+from gateproof.fakes.gateway.journal import Call
+from gateproof.fakes.gateway.running import Loop
+from gateproof.fakes.gateway.script import Endpoint
 
 ONE, OTHER = "https://gateway.example/auth?state=one", "https://gateway.example/auth?state=other"
 LAST_WORDS = """

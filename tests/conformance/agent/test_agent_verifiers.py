@@ -6,8 +6,8 @@ import secrets
 
 import pytest
 
-from conformance.agent import s256
-from conformance.run.agent_verifiers import proofs_in
+from gateproof.conformance.agent import s256
+from gateproof.conformance.run.agent_verifiers import proofs_in
 
 VERIFIER = secrets.token_urlsafe(32)
 LONG = "~." + secrets.token_urlsafe(90) + "~"

@@ -8,13 +8,13 @@ from urllib.parse import quote
 
 import pytest
 
-from conformance.run import agent_browser, agent_visits
-from conformance.run.agent_browser import Courier
-from conformance.run.agent_visits import Visit, Visits, honest
-from conformance.run.agent_world import AgentWorld, Certificates
-from conformance.run.authority import Authority
-from fakes.gateway.desk import AgentClient
-from fakes.gateway.running import Loop
+from gateproof.conformance.run import agent_browser, agent_visits
+from gateproof.conformance.run.agent_browser import Courier
+from gateproof.conformance.run.agent_visits import Visit, Visits, honest
+from gateproof.conformance.run.agent_world import AgentWorld, Certificates
+from gateproof.conformance.run.authority import Authority
+from gateproof.fakes.gateway.desk import AgentClient
+from gateproof.fakes.gateway.running import Loop
 
 CALLBACK = "https://127.0.0.1:9/callback"
 

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from conformance import rules
-from conformance.run import agent_patience, agent_visits
-from conformance.run.options import RunOptions
-from conformance.run.session import carry_out
-from conformance.target import launch
-from conformance.target.file import load
-from conformance.target.model import Target
-from reports.verdicts import RunResult
+from gateproof.conformance import rules
+from gateproof.conformance.run import agent_patience, agent_visits
+from gateproof.conformance.run.options import RunOptions
+from gateproof.conformance.run.session import carry_out
+from gateproof.conformance.target import launch
+from gateproof.conformance.target.file import load
+from gateproof.conformance.target.model import Target
+from gateproof.reports.verdicts import RunResult
 
 # Each is a whole agent, in Python.
 NOTHING = {
@@ -51,9 +51,9 @@ while sum(name.isdecimal() for name in os.listdir(sys.argv[1])) < 3:
 # Its callback is open, and nobody answers there until the browser has returned.
 ONE_THREAD = """
 import subprocess, sys
-from reference.agent import callback
-from reference.agent.command import main
-from reference.agent.policies import Policies
+from gateproof.reference.agent import callback
+from gateproof.reference.agent.command import main
+from gateproof.reference.agent.policies import Policies
 
 late = callback.Callback.next
 def answering(self, *arguments):
@@ -69,8 +69,8 @@ sys.exit(main([], Policies(open_browser=waited_for)))
 # A service that fails is asked again in a while, and no run is that long.
 WAITS_FOR_BETTER_DAYS = """
 import sys, time
-from reference.agent.command import main
-from reference.agent.policies import Policies
+from gateproof.reference.agent.command import main
+from gateproof.reference.agent.policies import Policies
 
 def again(asked, answer):
     if answer.status < 500:
@@ -83,8 +83,8 @@ sys.exit(main([], Policies(followed=again)))
 # The address is in a buffer until the run is over, unless somebody sees to it that nothing is buffered.
 PRINTS_AND_WAITS = """
 import sys
-from reference.agent.command import main
-from reference.agent.policies import Policies
+from gateproof.reference.agent.command import main
+from gateproof.reference.agent.policies import Policies
 
 def printed(command, url, say):
     print("open", url)
@@ -97,8 +97,8 @@ sys.exit(main([], Policies(open_browser=printed, user_patience_s=8)))
 STANDS_BACK = """
 import os, sys, time
 from pathlib import Path
-from reference.agent.command import main
-from reference.agent.policies import Policies
+from gateproof.reference.agent.command import main
+from gateproof.reference.agent.policies import Policies
 
 def around(run):
     not_before = Path(os.environ["GATEPROOF_STATE_DIR"]) / "not-before"
@@ -115,8 +115,8 @@ sys.exit(main([], Policies(around=around)))
 # What it got stands somewhere in more than is searched closely, and not as it is.
 FLOODS_AND_ENCODES = """
 import base64, sys
-from reference.agent.command import main
-from reference.agent.policies import Policies
+from gateproof.reference.agent.command import main
+from gateproof.reference.agent.policies import Policies
 
 def told(step, facts):
     if step == "exchange":

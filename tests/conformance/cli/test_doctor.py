@@ -11,8 +11,8 @@ from threading import Thread
 
 import pytest
 
-from conformance.cli import main
-from conformance.run.ports import free_ports
+from gateproof.conformance.cli import main
+from gateproof.conformance.run.ports import free_ports
 
 STATIC = """
 [target]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance.cli import main
-from conformance.cli.folder import claimed
+from gateproof.conformance.cli import main
+from gateproof.conformance.cli.folder import claimed
 
 # Nobody is there: the first line of the record says so.
 TARGET = """
@@ -62,7 +62,7 @@ def test_disk_that_is_full_is_no_verdict(
 
     target = tmp_path / "target.toml"
     target.write_text(TARGET)
-    monkeypatch.setattr("reports.evidence.os.write", full)
+    monkeypatch.setattr("gateproof.reports.evidence.os.write", full)
     assert main(["run", "--target", str(target), "--quiet", "--out", str(tmp_path)]) == 3
     said = capsys.readouterr().err
     assert "No space left on device" in said

@@ -6,11 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from conformance.cli.outputs import forget
+from gateproof.conformance.cli.outputs import forget
 
 
 def test_run_whose_reader_hung_up_has_no_verdict(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "conformance", "run", "--only", "DISC-01", "--out", str(tmp_path)]
+    command = [sys.executable, "-m", "gateproof", "run", "--only", "DISC-01", "--out", str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as running:
         assert running.stdout is not None
         running.stdout.close()

@@ -6,9 +6,9 @@ import shlex
 
 import pytest
 
-from conformance.cli import init
-from conformance.target import schema
-from conformance.target.file import load
+from gateproof.conformance.cli import init
+from gateproof.conformance.target import schema
+from gateproof.conformance.target.file import load
 
 ENV = dict.fromkeys(("CONTROL_TOKEN", "ALICE_PASSWORD", "PROXY_1_SECRET"), "x")
 PEM_FILES = ("ca", "client", "client-key", "merchant", "merchant-key", "gateway", "gateway-key")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.checks import index
-from conformance.cli import main
-from conformance.vocabulary import ROLES
-from reports.formats import DEFAULT, FORMATS
+from gateproof.conformance.checks import index
+from gateproof.conformance.cli import main
+from gateproof.conformance.vocabulary import ROLES
+from gateproof.reports.formats import DEFAULT, FORMATS
 
 
 def test_every_role_has_checks() -> None:

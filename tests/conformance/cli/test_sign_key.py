@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance.cli import main
-from reports.variables import SIGN_KEY
+from gateproof.conformance.cli import main
+from gateproof.reports.variables import SIGN_KEY
 
 TELLS = "import os, pathlib; pathlib.Path('told').write_text(os.environ.get('GATEPROOF_SIGN_KEY', 'nothing'))"
 TARGET = f"""

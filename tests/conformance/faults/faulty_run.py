@@ -11,21 +11,21 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from conformance import rules
-from conformance.check import checks_in
-from conformance.checks.gateway import (
+from gateproof.conformance import rules
+from gateproof.conformance.check import checks_in
+from gateproof.conformance.checks.gateway import (
     robust_merchant,
     secret_faults,
     vault_doors,
     vault_faults,
     vault_tapes,
 )
-from conformance.faults.merchant_answers import MerchantFault
-from conformance.run.embedded import Embedded
-from conformance.run.options import RunOptions
-from conformance.run.session import carry_out
-from fakes.merchant.admin import MerchantAdmin
-from reports.verdicts import CheckResult
+from gateproof.conformance.faults.merchant_answers import MerchantFault
+from gateproof.conformance.run.embedded import Embedded
+from gateproof.conformance.run.options import RunOptions
+from gateproof.conformance.run.session import carry_out
+from gateproof.fakes.merchant.admin import MerchantAdmin
+from gateproof.reports.verdicts import CheckResult
 
 MODULES = (vault_doors, vault_faults, vault_tapes, robust_merchant, secret_faults)
 _SEEN: set[str] = set()

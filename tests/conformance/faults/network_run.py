@@ -12,23 +12,23 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from conformance import rules
-from conformance.check import checks_in
-from conformance.checks.gateway import (
+from gateproof.conformance import rules
+from gateproof.conformance.check import checks_in
+from gateproof.conformance.checks.gateway import (
     code_network,
     reg_network,
     robust_network,
     vault_intercepted,
     vault_network,
 )
-from conformance.faults import misbehaving
-from conformance.faults.byte_proxy import ByteProxy
-from conformance.faults.intercept.interceptor import Interceptor
-from conformance.run.embedded import Embedded
-from conformance.run.options import RunOptions
-from conformance.run.session import carry_out
-from conformance.wire import line
-from reports.verdicts import CheckResult
+from gateproof.conformance.faults import misbehaving
+from gateproof.conformance.faults.byte_proxy import ByteProxy
+from gateproof.conformance.faults.intercept.interceptor import Interceptor
+from gateproof.conformance.run.embedded import Embedded
+from gateproof.conformance.run.options import RunOptions
+from gateproof.conformance.run.session import carry_out
+from gateproof.conformance.wire import line
+from gateproof.reports.verdicts import CheckResult
 
 MODULES = (code_network, reg_network, robust_network, vault_intercepted, vault_network)
 

@@ -14,10 +14,10 @@ from contextlib import suppress
 import pytest
 import trustme
 
-from conformance.faults import toxics
-from conformance.faults.byte_proxy import ByteProxy, byte_proxy
-from conformance.faults.tls_records import Asked
-from conformance.faults.toxics import Toxic, Way
+from gateproof.conformance.faults import toxics
+from gateproof.conformance.faults.byte_proxy import ByteProxy, byte_proxy
+from gateproof.conformance.faults.tls_records import Asked
+from gateproof.conformance.faults.toxics import Toxic, Way
 
 ANSWER = bytes(range(256)) * 8
 QUESTION = b"what is it?\n"

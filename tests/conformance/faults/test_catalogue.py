@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from conformance.faults.catalogue import EVERY, table
+from gateproof.conformance.faults.catalogue import EVERY, table
 
 PAGE = Path(__file__).parents[3] / "docs" / "faults.md"
 

@@ -15,10 +15,15 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from conformance.faults.intercept.finding import VARIABLE, mitmdump
-from conformance.faults.intercept.interceptor import InterceptFailed, Interceptor, Trust, intercepting
-from conformance.faults.intercept.rules import Act, At, Rule
-from conformance.run.authority import Authority
+from gateproof.conformance.faults.intercept.finding import VARIABLE, mitmdump
+from gateproof.conformance.faults.intercept.interceptor import (
+    InterceptFailed,
+    Interceptor,
+    Trust,
+    intercepting,
+)
+from gateproof.conformance.faults.intercept.rules import Act, At, Rule
+from gateproof.conformance.run.authority import Authority
 
 needs_mitmdump = pytest.mark.needs("intercept")
 SOON_S = 10.0

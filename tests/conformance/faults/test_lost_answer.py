@@ -7,9 +7,9 @@ import threading
 
 import pytest
 
-from conformance.faults.misbehaving import answer_lost
-from conformance.wire.exchange import Request
-from conformance.wire.place import Place
+from gateproof.conformance.faults.misbehaving import answer_lost
+from gateproof.conformance.wire.exchange import Request
+from gateproof.conformance.wire.place import Place
 
 
 @pytest.mark.parametrize(

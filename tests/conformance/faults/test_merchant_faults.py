@@ -12,9 +12,9 @@ from typing import Any, cast
 
 import pytest
 
-from conformance.claims import LeftOut, NeverFired, Unmet, tallying
-from conformance.faults import oracle
-from conformance.faults.merchant_answers import (
+from gateproof.conformance.claims import LeftOut, NeverFired, Unmet, tallying
+from gateproof.conformance.faults import oracle
+from gateproof.conformance.faults.merchant_answers import (
     DOORS,
     ENDLESS,
     ODD,
@@ -24,10 +24,10 @@ from conformance.faults.merchant_answers import (
     TROUBLE,
     MerchantFault,
 )
-from conformance.standing import Standing
-from fakes.merchant.outcomes import PARAMETERS
-from fakes.merchant.records import JournalEntry
-from fakes.merchant.script import parse_script
+from gateproof.conformance.standing import Standing
+from gateproof.fakes.merchant.outcomes import PARAMETERS
+from gateproof.fakes.merchant.records import JournalEntry
+from gateproof.fakes.merchant.script import parse_script
 
 REDIRECTS = {REDIRECT.fault.name: REDIRECT}
 SCRIPTED = {**TROUBLE, **SILENCE, **ENDLESS, **ROTATED, **ODD, **REDIRECTS}

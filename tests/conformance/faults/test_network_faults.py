@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from conformance.faults import agent_side, http_between, network
-from conformance.faults.intercept.finding import mitmdump
+from gateproof.conformance.faults import agent_side, http_between, network
+from gateproof.conformance.faults.intercept.finding import mitmdump
 
 CLIENTS = [each.fault for each in (*agent_side.SLOW.values(), *agent_side.BROKEN.values())]
 SINGLE = [agent_side.LOST_ANSWER, agent_side.EMBEDDED, agent_side.IN_WRITES, agent_side.IN_PIECES]

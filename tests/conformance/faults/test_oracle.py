@@ -7,10 +7,10 @@ from typing import Any, cast
 
 import pytest
 
-from conformance.claims import Violated, tallying
-from conformance.faults import oracle
-from conformance.wire.exchange import Answer, Exchange, Request
-from fakes.merchant.records import JournalEntry
+from gateproof.conformance.claims import Violated, tallying
+from gateproof.conformance.faults import oracle
+from gateproof.conformance.wire.exchange import Answer, Exchange, Request
+from gateproof.fakes.merchant.records import JournalEntry
 
 
 def answer(status: int | None, body: bytes = b"{}") -> Exchange:

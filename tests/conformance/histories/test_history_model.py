@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from conformance.histories.model import in_words, judge
-from conformance.histories.seen import Heard, MerchantToken, Seen
-from conformance.histories.state import Ground, Judged, State
-from conformance.histories.steps import (
+from gateproof.conformance.histories.model import in_words, judge
+from gateproof.conformance.histories.seen import Heard, MerchantToken, Seen
+from gateproof.conformance.histories.state import Ground, Judged, State
+from gateproof.conformance.histories.steps import (
     Approve,
     AskProxyToken,
     Authorize,

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from conformance.histories.machine import USUAL
-from conformance.histories.steps import (
+from gateproof.conformance.histories.machine import USUAL
+from gateproof.conformance.histories.steps import (
     AskProxyToken,
     Authorize,
     Exchange,

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from conformance.histories import playing
-from conformance.histories.machine import USUAL
-from conformance.histories.playing import Play, repeat
-from conformance.histories.state import Ground, State
-from conformance.histories.steps import Authorize, Exchange, Forward, History, Merchant, Redeem
+from gateproof.conformance.histories import playing
+from gateproof.conformance.histories.machine import USUAL
+from gateproof.conformance.histories.playing import Play, repeat
+from gateproof.conformance.histories.state import Ground, State
+from gateproof.conformance.histories.steps import Authorize, Exchange, Forward, History, Merchant, Redeem
 
 sys.path.insert(0, str(Path(__file__).parent))
 import toy

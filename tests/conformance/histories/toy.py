@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
-from conformance.histories.offers import Offer
-from conformance.histories.playing import Play
-from conformance.histories.seen import Heard, MerchantToken, Seen
-from conformance.histories.state import Ground, State
-from conformance.histories.steps import (
+from gateproof.conformance.histories.offers import Offer
+from gateproof.conformance.histories.playing import Play
+from gateproof.conformance.histories.seen import Heard, MerchantToken, Seen
+from gateproof.conformance.histories.state import Ground, State
+from gateproof.conformance.histories.steps import (
     Approve,
     AskProxyToken,
     Authorize,

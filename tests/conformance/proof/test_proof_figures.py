@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from conformance.checks import index
-from conformance.run.proof import Outcome, Proof
-from conformance.run.scope import Effort
-from conformance.run.subjects import Subject
-from conformance.run.trials import NO_OVERLAP, Trial, trial_of
-from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
+from gateproof.conformance.checks import index
+from gateproof.conformance.run.proof import Outcome, Proof
+from gateproof.conformance.run.scope import Effort
+from gateproof.conformance.run.subjects import Subject
+from gateproof.conformance.run.trials import NO_OVERLAP, Trial, trial_of
+from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
 
 
 def trial(

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-COMMAND = [sys.executable, "-m", "conformance", "prove", "--workers", "2", "--no-color"]
+COMMAND = [sys.executable, "-m", "gateproof", "prove", "--workers", "2", "--no-color"]
 # Each is caught by its own rule within a second or two.
 DEFECTS = ["--only", "exp-as-a-string", "--only", "keys-share-a-kid"]
 

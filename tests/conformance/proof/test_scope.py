@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from conformance.checks import index
-from conformance.proven import proven
-from conformance.run.scope import SMOKE, Effort, asks_for, checks_for, longest_first
-from conformance.run.subjects import Subject, subjects
+from gateproof.conformance.checks import index
+from gateproof.conformance.proven import proven
+from gateproof.conformance.run.scope import SMOKE, Effort, asks_for, checks_for, longest_first
+from gateproof.conformance.run.subjects import Subject, subjects
 
 NEW = Subject(kind="defect", name="a-defect-of-today", what="what it does", rules=("REG-02",))
 

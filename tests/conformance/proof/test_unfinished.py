@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from conformance.run import sources
-from conformance.run.scope import Effort
-from conformance.run.subjects import Subject, subjects
-from conformance.run.unfinished import NotTheSame, trials_of
+from gateproof.conformance.run import sources
+from gateproof.conformance.run.scope import Effort
+from gateproof.conformance.run.subjects import Subject, subjects
+from gateproof.conformance.run.unfinished import NotTheSame, trials_of
 
 SUBJECTS = subjects("gateway", ["exp-as-a-string", "keys-share-a-kid"])
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.run import workers
+from gateproof.conformance.run import workers
 
 
 @pytest.fixture

@@ -12,10 +12,10 @@ from typing import Any, NoReturn
 
 import pytest
 
-from conformance import plugin
-from conformance.gateway import Gateway
-from conformance.run.bench import Bench
-from conformance.run.received import Received
+from gateproof.conformance import plugin
+from gateproof.conformance.gateway import Gateway
+from gateproof.conformance.run.bench import Bench
+from gateproof.conformance.run.received import Received
 
 TEXT = "a library's text"
 _begin = Bench.begin

@@ -16,14 +16,14 @@ from typing import Any
 
 import pytest
 
-from conformance.run.authority import Authority
-from conformance.run.embedded import Embedded, embedded_gateway
-from conformance.run.ports import kept_port
-from conformance.run.prepare import launched
-from conformance.target import actions
-from conformance.target.connect import connect_control
-from conformance.target.control import ControlPlane
-from conformance.target.readiness import any_answers
+from gateproof.conformance.run.authority import Authority
+from gateproof.conformance.run.embedded import Embedded, embedded_gateway
+from gateproof.conformance.run.ports import kept_port
+from gateproof.conformance.run.prepare import launched
+from gateproof.conformance.target import actions
+from gateproof.conformance.target.connect import connect_control
+from gateproof.conformance.target.control import ControlPlane
+from gateproof.conformance.target.readiness import any_answers
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ class ByHand:
         """A run against it, and its report."""
         (self.folder / "target.toml").write_text("\n".join(self.lines))
         done = subprocess.run(
-            [sys.executable, "-m", "conformance", "run", "--target", "target.toml", "--quiet", *options],
+            [sys.executable, "-m", "gateproof", "run", "--target", "target.toml", "--quiet", *options],
             cwd=self.folder,
             env=self.environment,
             capture_output=True,

@@ -14,9 +14,9 @@ from urllib.parse import parse_qs
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from reference.gateway.command import main as serve_gateway
-from reference.gateway.gateway import Gateway
-from reference.gateway.policies import Policies
+from gateproof.reference.gateway.command import main as serve_gateway
+from gateproof.reference.gateway.gateway import Gateway
+from gateproof.reference.gateway.policies import Policies
 
 STEPS = ("discovery", "registration", "sign-in", "tokens", "proxy-tokens")
 SAYING = {400: "invalid_grant", 401: "invalid_client", 404: "not_found", 410: "reauthentication_required"}

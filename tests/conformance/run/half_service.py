@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from reference.defects.meddling import Answered, Asked, meddling
-from reference.service.backend import Backend
-from reference.service.command import main as serve_service
-from reference.service.policies import Policies
-from reference.service.policy.introduction import ChallengeFacts
-from reference.service.upstream import Unavailable
+from gateproof.reference.defects.meddling import Answered, Asked, meddling
+from gateproof.reference.service.backend import Backend
+from gateproof.reference.service.command import main as serve_service
+from gateproof.reference.service.policies import Policies
+from gateproof.reference.service.policy.introduction import ChallengeFacts
+from gateproof.reference.service.upstream import Unavailable
 
 # Agents are told where to go; tokens are looked at; merchant tokens are redeemed, and orders fetched.
 STEPS = ("introduction", "validation", "merchant")

@@ -11,12 +11,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from conformance import rules
-from conformance.run.options import RunOptions
-from conformance.run.prepare import set_stage
-from conformance.run.session import carry_out
-from conformance.target.file import load
-from reports import report_json
+from gateproof.conformance import rules
+from gateproof.conformance.run.options import RunOptions
+from gateproof.conformance.run.prepare import set_stage
+from gateproof.conformance.run.session import carry_out
+from gateproof.conformance.target.file import load
+from gateproof.reports import report_json
 
 SEED = 7
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 
-from reference.gateway.command import main as serve_gateway
-from reference.gateway.policies import Policies
-from reference.gateway.policy.discovery import DiscoveryFacts, discovery_document
-from reference.gateway.policy.outcomes import JsonObject
+from gateproof.reference.gateway.command import main as serve_gateway
+from gateproof.reference.gateway.policies import Policies
+from gateproof.reference.gateway.policy.discovery import DiscoveryFacts, discovery_document
+from gateproof.reference.gateway.policy.outcomes import JsonObject
 
 
 def elsewhere(facts: DiscoveryFacts) -> JsonObject:

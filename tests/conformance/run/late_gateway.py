@@ -10,9 +10,9 @@ from dataclasses import replace
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.server import ServerState
 
-from reference.gateway.command import main as serve_gateway
-from reference.gateway.policies import Policies
-from reference.serving import Listener, Origin, listen
+from gateproof.reference.gateway.command import main as serve_gateway
+from gateproof.reference.gateway.policies import Policies
+from gateproof.reference.serving import Listener, Origin, listen
 
 DELAY_S = 0.3
 

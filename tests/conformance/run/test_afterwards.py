@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from conformance.claims import tallying
-from conformance.run.received import Leak, brought_up
-from conformance.run.stored_failure import NotAFailure, stored
-from reports.headline import again
-from reports.repeats import SCHEMA
-from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
+from gateproof.conformance.claims import tallying
+from gateproof.conformance.run.received import Leak, brought_up
+from gateproof.conformance.run.stored_failure import NotAFailure, stored
+from gateproof.reports.headline import again
+from gateproof.reports.repeats import SCHEMA
+from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
 
 WHOLE = "SECRET-02/merchant_token_reached_no_agent"
 

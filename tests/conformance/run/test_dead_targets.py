@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from conformance.faults.intercept.finding import mitmdump
+from gateproof.conformance.faults.intercept.finding import mitmdump
 
 sys.path.insert(0, str(Path(__file__).parent))
 from dead_answers import DEAD, Say, after_first_contact, always, checks, close, reset, serving
@@ -103,7 +103,7 @@ def run(folder: Path, url: str) -> tuple[int, dict[str, Any]]:
     projects = "".join(PROJECT.format(url=url, n=number) for number in (1, 2))
     target.write_text(TARGET.format(url=url) + projects)
     done = subprocess.run(
-        [sys.executable, "-m", "conformance", "run", "--target", str(target), "--quiet"],
+        [sys.executable, "-m", "gateproof", "run", "--target", str(target), "--quiet"],
         cwd=folder,
         env={"PATH": "", "PROXY_SECRET": "a-secret-of-a-dead-target"},
         capture_output=True,

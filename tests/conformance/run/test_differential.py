@@ -19,19 +19,19 @@ from urllib.parse import quote
 
 import pytest
 
-from conformance import rules
-from conformance.checks import homes
-from conformance.cli.outputs import write_all
-from conformance.run.embedded import Embedded
-from conformance.run.options import RunOptions
-from conformance.run.session import Sink, carry_out
-from reports import seal
-from reports.exchanges import Shown
-from reports.files import rendered
-from reports.formats import FORMATS
-from reports.record import FILE
-from reports.signing import signing_key
-from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
+from gateproof.conformance import rules
+from gateproof.conformance.checks import homes
+from gateproof.conformance.cli.outputs import write_all
+from gateproof.conformance.run.embedded import Embedded
+from gateproof.conformance.run.options import RunOptions
+from gateproof.conformance.run.session import Sink, carry_out
+from gateproof.reports import seal
+from gateproof.reports.exchanges import Shown
+from gateproof.reports.files import rendered
+from gateproof.reports.formats import FORMATS
+from gateproof.reports.record import FILE
+from gateproof.reports.signing import signing_key
+from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
 
 BROKEN = Path(__file__).resolve().parents[2] / "broken_gateway.py"
 DEFECTS = "aud-as-a-string+tokens-may-be-cached+merchant-token-beside-the-agents+proxy-token-type-mac"

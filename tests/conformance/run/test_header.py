@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from conformance.cli.run import EXAMPLES
-from conformance.run.embedded import Embedded
-from conformance.run.identity import header_of
-from conformance.run.options import RunOptions
-from reports.headline import USUAL_EXAMPLES
+from gateproof.conformance.cli.run import EXAMPLES
+from gateproof.conformance.run.embedded import Embedded
+from gateproof.conformance.run.identity import header_of
+from gateproof.conformance.run.options import RunOptions
+from gateproof.reports.headline import USUAL_EXAMPLES
 
 
 @pytest.mark.parametrize("asked", [{}, {"faults": False}, {"examples": 5}, {"faults": False, "examples": 0}])

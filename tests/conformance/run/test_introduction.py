@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.run import introduction
-from conformance.run.introduction import introduced
-from conformance.wire.exchange import Answer, Exchange, Headers, Request
+from gateproof.conformance.run import introduction
+from gateproof.conformance.run.introduction import introduced
+from gateproof.conformance.wire.exchange import Answer, Exchange, Headers, Request
 
 URL = "https://orders.example/.well-known/oauth-protected-resource"
 ELSEWHERE = "https://orders.example/about.json"

@@ -10,8 +10,8 @@ from typing import Any, cast
 
 import pytest
 
-from conformance.check import Check
-from conformance.claims import (
+from gateproof.conformance.check import Check
+from gateproof.conformance.claims import (
     LeftOut,
     NeverFired,
     NoOverlap,
@@ -23,16 +23,16 @@ from conformance.claims import (
     repeat_with,
     require,
 )
-from conformance.faults.fault import Fault, Hop, Layer
-from conformance.run.bench import Bench
-from conformance.run.judge import judge
-from conformance.target.control import ControlFailed, Unsupported
-from conformance.wire.client import RateLimited, TargetSilent
-from conformance.wire.connections import Unsendable
-from conformance.wire.exchange import Exchange, Request
-from conformance.wire.keyring import Keyring
-from conformance.wire.show import mention
-from reports.verdicts import CheckResult, Reason, Verdict
+from gateproof.conformance.faults.fault import Fault, Hop, Layer
+from gateproof.conformance.run.bench import Bench
+from gateproof.conformance.run.judge import judge
+from gateproof.conformance.target.control import ControlFailed, Unsupported
+from gateproof.conformance.wire.client import RateLimited, TargetSilent
+from gateproof.conformance.wire.connections import Unsendable
+from gateproof.conformance.wire.exchange import Exchange, Request
+from gateproof.conformance.wire.keyring import Keyring
+from gateproof.conformance.wire.show import mention
+from gateproof.reports.verdicts import CheckResult, Reason, Verdict
 
 FAULT = Fault(
     name="late", layer=Layer.MERCHANT, hop=Hop.GATEWAY_TO_MERCHANT, does="answers late", holds="no crash"

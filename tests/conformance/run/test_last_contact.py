@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from conformance.run import last_contact
-from conformance.target.file import load
+from gateproof.conformance.run import last_contact
+from gateproof.conformance.target.file import load
 
 sys.path.insert(0, str(Path(__file__).parent))
 from dead_answers import DEAD, always, serving

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from conformance.checks import index
-from conformance.rules import load
-from conformance.run.embedded import Embedded
-from conformance.run.options import RunOptions
-from conformance.run.session import carry_out
-from reports.verdicts import RunVerdict, Verdict
+from gateproof.conformance.checks import index
+from gateproof.conformance.rules import load
+from gateproof.conformance.run.embedded import Embedded
+from gateproof.conformance.run.options import RunOptions
+from gateproof.conformance.run.session import carry_out
+from gateproof.reports.verdicts import RunVerdict, Verdict
 
 
 @pytest.mark.parametrize(

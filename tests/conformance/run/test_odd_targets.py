@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-REFERENCE = ("-m", "reference.gateway")
+REFERENCE = ("-m", "gateproof.reference.gateway")
 LATE = str(Path(__file__).with_name("late_gateway.py"))
 WALK = ("DISC-0*", "KEYS-01", "REG-01", "AUTHZ-0[12]", "CODE-0[12]", "REDEEM-0[12]", "VAULT-01")
 WHOLE = "GATEPROOF_WHOLE" in os.environ
@@ -37,7 +37,7 @@ ODD: dict[str, tuple[tuple[str, ...], dict[str, Any], tuple[str, ...]]] = {
         (*WALK, "SECRET-07"),
     ),
     "HTTP/1.0 without keep-alive": (
-        ("-m", "reference.variants", "gateway", "http-1.0"),
+        ("-m", "gateproof.reference.variants", "gateway", "http-1.0"),
         {},
         (*WALK, "TLS-01", "ROBUST-02"),
     ),
@@ -55,7 +55,7 @@ def test_odd_target_is_conformant(
     only = () if WHOLE else ("--no-faults", *(part for rule in rules for part in ("--only", rule)))
     workers = {"300 ms late": 8 if WHOLE else 3}.get(name, 2 if WHOLE else 1)
     done = subprocess.run(
-        [sys.executable, "-m", "conformance", "run", "--target", str(file), *only, "--workers", str(workers)],
+        [sys.executable, "-m", "gateproof", "run", "--target", str(file), *only, "--workers", str(workers)],
         cwd=file.parent,
         capture_output=True,
         text=True,

@@ -14,7 +14,7 @@ RATE = 12
 
 def run(folder: Path, *options: str) -> tuple[int, list[dict[str, Any]]]:
     """The exit code of a run against the embedded reference, and the lines of its record."""
-    command = [sys.executable, "-m", "conformance", "run", "--quiet", "--format", "none", *options]
+    command = [sys.executable, "-m", "gateproof", "run", "--quiet", "--format", "none", *options]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=400, check=False)
     assert done.stderr == ""
     record = (folder / "gateproof-report" / "evidence.jsonl").read_text()

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from conformance.run.authority import Authority
-from conformance.run.embedded import Embedded, embedded_gateway
-from conformance.run.received import Received
-from conformance.wire.exchange import Answer, Exchange, Request
-from fakes.merchant.records import Kind, MintedToken
+from gateproof.conformance.run.authority import Authority
+from gateproof.conformance.run.embedded import Embedded, embedded_gateway
+from gateproof.conformance.run.received import Received
+from gateproof.conformance.wire.exchange import Answer, Exchange, Request
+from gateproof.fakes.merchant.records import Kind, MintedToken
 
 CLIENT, SECRET = "proxy_17a", "Zx8kQ2mW7vLr5TnB3yHd"
 

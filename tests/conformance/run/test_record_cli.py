@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from reports.chain import START, encode, link
+from gateproof.reports.chain import START, encode, link
 
 SOME = ("--only", "DISC-*", "--only", "CLAIM-0[1-4]", "--seed", "3")
 
 
 def gateproof(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "conformance", *arguments],
+        [sys.executable, "-m", "gateproof", *arguments],
         cwd=folder,
         capture_output=True,
         text=True,
@@ -75,7 +75,7 @@ def test_baseline_that_cannot_be_read_is_wrong_usage(tmp_path: Path) -> None:
 
 
 def test_killed_run_tells_what_it_saw(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "conformance", "run", "--quiet", "--out", "killed"]
+    command = [sys.executable, "-m", "gateproof", "run", "--quiet", "--out", "killed"]
     process = subprocess.Popen(command, cwd=tmp_path, start_new_session=True)
     record = tmp_path / "killed" / "evidence.jsonl"
     deadline = time.monotonic() + 60

@@ -17,8 +17,8 @@ from typing import Any
 import httpx
 import pytest
 
-from conformance.run.authority import Authority
-from conformance.run.embedded import Embedded, embedded_gateway
+from gateproof.conformance.run.authority import Authority
+from gateproof.conformance.run.embedded import Embedded, embedded_gateway
 
 # What every way to reach a gateway has to give the same answer to, in a fraction of a whole run's time.
 SOME = tuple(
@@ -51,7 +51,7 @@ ca_file = "{ca_file}"
 
 def run(folder: Path, *options: str, **environment: str) -> tuple[int, dict[str, Any]]:
     done = subprocess.run(
-        [sys.executable, "-m", "conformance", "run", "--quiet", *options],
+        [sys.executable, "-m", "gateproof", "run", "--quiet", *options],
         cwd=folder,
         env=os.environ | environment,
         capture_output=True,
@@ -70,7 +70,7 @@ def verdicts(report: dict[str, Any]) -> dict[str, str]:
 @pytest.fixture
 def served() -> Iterator[dict[str, Any]]:
     process = subprocess.Popen(
-        [sys.executable, "-m", "conformance", "serve", "--json"], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "gateproof", "serve", "--json"], stdout=subprocess.PIPE, text=True
     )
     assert process.stdout is not None
     lines: list[str] = []

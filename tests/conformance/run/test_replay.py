@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from conformance.rules import load
-from conformance.run.embedded import Embedded
-from conformance.run.options import RunOptions
-from conformance.run.session import carry_out
-from reports.verdicts import CheckResult, Verdict
+from gateproof.conformance.rules import load
+from gateproof.conformance.run.embedded import Embedded
+from gateproof.conformance.run.options import RunOptions
+from gateproof.conformance.run.session import carry_out
+from gateproof.reports.verdicts import CheckResult, Verdict
 
 CHECK = "ROBUST-04/states_hold_over_generated_histories"
 FILE = "replay/ROBUST-04-states_hold_over_generated_histories.json"
@@ -24,7 +24,7 @@ FILE = "replay/ROBUST-04-states_hold_over_generated_histories.json"
 
 def gateproof(*arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "conformance", *map(str, arguments)],
+        [sys.executable, "-m", "gateproof", *map(str, arguments)],
         capture_output=True,
         text=True,
         timeout=240,
@@ -34,7 +34,7 @@ def gateproof(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 def test_found_history_is_told_and_repeated(launched_target: Callable[..., Path], tmp_path: Path) -> None:
     """The shortest story is printed, kept, and played step by step by another process."""
-    defect = ("-m", "reference.defects", "gateway", "revoked-until-there-is-another")
+    defect = ("-m", "gateproof.reference.defects", "gateway", "revoked-until-there-is-another")
     target, out = launched_target(*defect), tmp_path / "report"
     ran = gateproof(
         "run", "--target", target, "--only", "ROBUST-04", "--seed", "3", "--examples", "4", "--out", out
@@ -74,7 +74,7 @@ def test_found_history_is_told_and_repeated(launched_target: Callable[..., Path]
 def test_deep_bug_is_found_within_the_usual_budget_and_told_in_the_fewest_steps(
     wrong: str, least: int, tmp_path: Path
 ) -> None:
-    program = (sys.executable, "-m", "reference.defects", "gateway", wrong)
+    program = (sys.executable, "-m", "gateproof.reference.defects", "gateway", wrong)
     options, found = RunOptions(seed=7, chosen=frozenset({CHECK})), list[CheckResult]()
     carry_out(Embedded(name=wrong, program=program), [load()["ROBUST-04"]], options, found.append, tmp_path)
     (failed,) = found
@@ -87,17 +87,17 @@ def test_history_of_no_run_of_this_python_is_played_as_it_stands(
 ) -> None:
     """The file is kept with the tests: each Python of the matrix plays the same one."""
     stored = Path(__file__).with_name("stored_history.json")
-    target = launched_target("-m", "reference.defects", "gateway", "revoked-until-there-is-another")
+    target = launched_target("-m", "gateproof.reference.defects", "gateway", "revoked-until-there-is-another")
     again = gateproof("replay", stored, "--target", target)
     assert (again.returncode, again.stdout.splitlines()[-1]) == (1, "failed 1 of 1 time")
-    honest = gateproof("replay", stored, "--target", launched_target("-m", "reference.gateway"))
+    honest = gateproof("replay", stored, "--target", launched_target("-m", "gateproof.reference.gateway"))
     assert (honest.returncode, honest.stdout.splitlines()[-1]) == (0, "failed 0 of 1 time")
 
 
 def test_stored_race_is_run_as_often_as_asked(launched_target: Callable[..., Path], tmp_path: Path) -> None:
     """With the schedule that it had; how often it failed is counted."""
     race, out = "CODE-10/one_code_gives_tokens_once[fresh-connections]", tmp_path / "report"
-    target = launched_target("-m", "reference.defects", "gateway", "code-marked-after-a-query")
+    target = launched_target("-m", "gateproof.reference.defects", "gateway", "code-marked-after-a-query")
     ran = gateproof("run", "--target", target, "--only", "CODE-10", "--seed", "3", "--out", out)
     assert ran.returncode == 1, ran.stdout
     again = gateproof("replay", out, "--check", race, "--target", target, "--times", "3")
@@ -151,7 +151,7 @@ GOOD: dict[str, Any] = {
 def test_what_is_no_stored_failure_is_wrong_usage(
     changes: dict[str, Any], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from conformance.cli import main  # noqa: PLC0415 - the suite is loaded by those who replay
+    from gateproof.conformance.cli import main  # noqa: PLC0415 - the suite is loaded by those who replay
 
     file = tmp_path / "failure.json"
     file.write_text(json.dumps(GOOD | changes), encoding="utf-8")
@@ -165,7 +165,7 @@ def test_what_is_no_stored_failure_is_wrong_usage(
 def test_what_cannot_be_read_is_wrong_usage(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from conformance.cli import main  # noqa: PLC0415
+    from gateproof.conformance.cli import main  # noqa: PLC0415
 
     (tmp_path / "folder").mkdir()
     (tmp_path / "text.json").write_text("no JSON")

@@ -5,11 +5,16 @@ from __future__ import annotations
 from contextlib import ExitStack
 from pathlib import Path
 
-from conformance.run.authority import Authority
-from conformance.run.embedded import embedded_reference, embedded_service
-from conformance.run.service_received import MERCHANT_TOKEN, MOST_OF_A_KIND, PROXY_SECRET, ServiceReceived
-from conformance.run.service_world import set_up
-from conformance.wire.exchange import Answer, Exchange, Request
+from gateproof.conformance.run.authority import Authority
+from gateproof.conformance.run.embedded import embedded_reference, embedded_service
+from gateproof.conformance.run.service_received import (
+    MERCHANT_TOKEN,
+    MOST_OF_A_KIND,
+    PROXY_SECRET,
+    ServiceReceived,
+)
+from gateproof.conformance.run.service_world import set_up
+from gateproof.conformance.wire.exchange import Answer, Exchange, Request
 
 
 def shown(text: str) -> Exchange:

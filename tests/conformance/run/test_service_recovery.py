@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from conformance.run import recovery
-from conformance.wire.client import RateLimited
-from conformance.wire.exchange import Answer, Exchange, Request
-from fakes.gateway.gateway import ScriptedGateway
-from fakes.gateway.journal import Call
-from fakes.gateway.script import Endpoint
+from gateproof.conformance.run import recovery
+from gateproof.conformance.wire.client import RateLimited
+from gateproof.conformance.wire.exchange import Answer, Exchange, Request
+from gateproof.fakes.gateway.gateway import ScriptedGateway
+from gateproof.fakes.gateway.journal import Call
+from gateproof.fakes.gateway.script import Endpoint
 
 # What a service has around it, after calls that were answered so.
 World = Callable[..., Any]

@@ -7,13 +7,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from conformance.run.service_sessions import OpenSessions
-from conformance.run.service_world import USERS
-from conformance.wire import jose, mcp
-from conformance.wire.exchange import Answer, Exchange, Request
-from conformance.wire.keyring import Keyring
-from fakes.gateway.gateway import ScriptedGateway
-from fakes.gateway.keys import new_key, signed
+from gateproof.conformance.run.service_sessions import OpenSessions
+from gateproof.conformance.run.service_world import USERS
+from gateproof.conformance.wire import jose, mcp
+from gateproof.conformance.wire.exchange import Answer, Exchange, Request
+from gateproof.conformance.wire.keyring import Keyring
+from gateproof.fakes.gateway.gateway import ScriptedGateway
+from gateproof.fakes.gateway.keys import new_key, signed
 
 URL = "https://service.example/mcp"
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from conformance.run.authority import Authority
-from conformance.run.embedded import embedded_reference, embedded_service
-from conformance.run.ports import free_ports
-from conformance.run.service_world import ServiceWorld, environment, set_up
-from conformance.target.model import Address, World
-from fakes.gateway.keys import kept_key
+from gateproof.conformance.run.authority import Authority
+from gateproof.conformance.run.embedded import embedded_reference, embedded_service
+from gateproof.conformance.run.ports import free_ports
+from gateproof.conformance.run.service_world import ServiceWorld, environment, set_up
+from gateproof.conformance.target.model import Address, World
+from gateproof.fakes.gateway.keys import kept_key
 
 
 def told(world: World, folder: Path) -> tuple[ServiceWorld, dict[str, str]]:

@@ -11,8 +11,8 @@ from contextlib import AbstractContextManager, contextmanager
 
 import pytest
 
-from conformance.run.interruption import Interruption
-from conformance.run.stopping import terminated_as_interrupted
+from gateproof.conformance.run.interruption import Interruption
+from gateproof.conformance.run.stopping import terminated_as_interrupted
 
 
 @contextmanager

@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from conformance.rules import load
-from conformance.run.embedded import Embedded
-from conformance.run.options import RunOptions
-from conformance.run.session import carry_out
-from conformance.run.stored_race import NoRace, stored_race
-from reports.verdicts import CheckResult, Verdict
+from gateproof.conformance.rules import load
+from gateproof.conformance.run.embedded import Embedded
+from gateproof.conformance.run.options import RunOptions
+from gateproof.conformance.run.session import carry_out
+from gateproof.conformance.run.stored_race import NoRace, stored_race
+from gateproof.reports.verdicts import CheckResult, Verdict
 
 CHECK = "CODE-10/one_code_gives_tokens_once[fresh-connections]"
 STORED: dict[str, Any] = {"kind": "race", "check": CHECK, "seed": 3, "racers": 16, "rounds": 6, "first": 0}
 
 
 def defective(name: str) -> Embedded:
-    return Embedded(name=name, program=(sys.executable, "-m", "reference.defects", "gateway", name))
+    return Embedded(name=name, program=(sys.executable, "-m", "gateproof.reference.defects", "gateway", name))
 
 
 def test_a_failed_race_fails_again_from_what_it_left_behind(tmp_path: Path) -> None:

@@ -4,11 +4,11 @@ from urllib.parse import urlencode
 
 import pytest
 
-from conformance.gateway import CALLBACK
-from conformance.parties import User
-from conformance.run.browsing import visit_of
-from conformance.signin.landing import Landing, SignInRequest
-from conformance.wire.secret import Secret
+from gateproof.conformance.gateway import CALLBACK
+from gateproof.conformance.parties import User
+from gateproof.conformance.run.browsing import visit_of
+from gateproof.conformance.signin.landing import Landing, SignInRequest
+from gateproof.conformance.wire.secret import Secret
 
 ALICE = User(name="alice", login="alice@merchant.example", password=Secret("password", "pw"))
 

@@ -9,9 +9,9 @@ import sys
 from collections.abc import Hashable
 from dataclasses import replace
 
-from reference.service.command import main as serve_service
-from reference.service.policies import Policies
-from reference.service.policy.redemption import CallFacts
+from gateproof.reference.service.command import main as serve_service
+from gateproof.reference.service.policies import Policies
+from gateproof.reference.service.policy.redemption import CallFacts
 
 
 def by_user(facts: CallFacts) -> Hashable:

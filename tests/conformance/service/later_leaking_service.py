@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 
-from reference.service.command import main as serve_service
-from reference.service.policies import Policies
-from reference.service.policy import answers
-from reference.service.policy.validation import header_of, presented_token, signed_claims
-from reference.service.wire import Asked, Outcome, Reply
+from gateproof.reference.service.command import main as serve_service
+from gateproof.reference.service.policies import Policies
+from gateproof.reference.service.policy import answers
+from gateproof.reference.service.policy.validation import header_of, presented_token, signed_claims
+from gateproof.reference.service.wire import Asked, Outcome, Reply
 
 
 def logged(asked: Asked, reply: Reply, outcome: Outcome) -> str:

@@ -12,13 +12,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from reference.defects.meddling import Answered, Asked, meddling
-from reference.service.backend import Backend
-from reference.service.command import main as serve_service
-from reference.service.policies import Policies
-from reference.service.policy import redemption
-from reference.service.policy.redemption import CallFacts
-from reference.service.wire import Outgoing
+from gateproof.reference.defects.meddling import Answered, Asked, meddling
+from gateproof.reference.service.backend import Backend
+from gateproof.reference.service.command import main as serve_service
+from gateproof.reference.service.policies import Policies
+from gateproof.reference.service.policy import redemption
+from gateproof.reference.service.policy.redemption import CallFacts
+from gateproof.reference.service.wire import Outgoing
 
 Put = Callable[[Answered, str], Answered]
 HTML = (("content-type", "text/html"),)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from reference.service.command import main as serve_service
-from reference.service.policies import Policies
-from reference.service.policy.validation import signed_claims
+from gateproof.reference.service.command import main as serve_service
+from gateproof.reference.service.policies import Policies
+from gateproof.reference.service.policy.validation import signed_claims
 
 
 def main(argv: Sequence[str]) -> int:

@@ -6,13 +6,13 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from conformance import rules
-from conformance.run.embedded import Embedded
-from conformance.run.options import RunOptions
-from conformance.run.ports import free_ports
-from conformance.run.session import carry_out
-from conformance.target.model import Target
-from reports.verdicts import RunResult
+from gateproof.conformance import rules
+from gateproof.conformance.run.embedded import Embedded
+from gateproof.conformance.run.options import RunOptions
+from gateproof.conformance.run.ports import free_ports
+from gateproof.conformance.run.session import carry_out
+from gateproof.conformance.target.model import Target
+from gateproof.reports.verdicts import RunResult
 
 HTTP = 'kind = "http"\npath = "/orders"'
 MCP = 'kind = "mcp"\npath = "/mcp"\ntool = "list_orders"'

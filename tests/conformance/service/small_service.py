@@ -22,12 +22,17 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from reference.service.backend import Backend
-from reference.service.policy.introduction import ChallengeFacts, challenges, metadata_document, metadata_path
-from reference.service.policy.redemption import CallFacts
-from reference.service.settings import read_settings
-from reference.service.wire import Asked, Outcome
-from reference.serving import Origin, run, server_tls
+from gateproof.reference.service.backend import Backend
+from gateproof.reference.service.policy.introduction import (
+    ChallengeFacts,
+    challenges,
+    metadata_document,
+    metadata_path,
+)
+from gateproof.reference.service.policy.redemption import CallFacts
+from gateproof.reference.service.settings import read_settings
+from gateproof.reference.service.wire import Asked, Outcome
+from gateproof.reference.serving import Origin, run, server_tls
 
 SLOW_S = 3.0
 Answering = Callable[[Request, "Small"], Awaitable[Response]]

@@ -7,9 +7,9 @@ from urllib.parse import quote
 
 import pytest
 
-from conformance.checks.service import back_forms
-from fakes.gateway.journal import Call
-from fakes.gateway.script import Endpoint
+from gateproof.conformance.checks.service import back_forms
+from gateproof.fakes.gateway.journal import Call
+from gateproof.fakes.gateway.script import Endpoint
 
 SECRET = "50%25 off: a+b"
 

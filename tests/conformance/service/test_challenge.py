@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.challenge import Challenge, challenges
-from conformance.checks.service import chal
+from gateproof.conformance.challenge import Challenge, challenges
+from gateproof.conformance.checks.service import chal
 
 URL = "https://orders.example/.well-known/oauth-protected-resource"
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from conformance.wire.exchange import Answer
-from conformance.wire.leak_places import place_in_body
+from gateproof.conformance.wire.exchange import Answer
+from gateproof.conformance.wire.leak_places import place_in_body
 
 sys.path.insert(0, str(Path(__file__).parent))
 from services import HTTP, MCP, written

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from conformance.service import Service
-from conformance.service_session import ServiceSession
-from conformance.target.model import Operation
-from conformance.wire.exchange import Answer, Exchange, Request
-from conformance.wire.keyring import Keyring
-from conformance.wire.mcp import call_tool, ending, messages, posted, succeeded
+from gateproof.conformance.service import Service
+from gateproof.conformance.service_session import ServiceSession
+from gateproof.conformance.target.model import Operation
+from gateproof.conformance.wire.exchange import Answer, Exchange, Request
+from gateproof.conformance.wire.keyring import Keyring
+from gateproof.conformance.wire.mcp import call_tool, ending, messages, posted, succeeded
 
 RESULT = {"content": [{"type": "text", "text": "order-1"}]}
 

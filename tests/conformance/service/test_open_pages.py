@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from conformance.checks.service import secret_pages
-from conformance.claims import Unmet, Violated, tallying
-from conformance.run.service_received import MERCHANT_TOKEN, ServiceReceived
-from conformance.run.service_world import Standing
-from conformance.wire.exchange import Answer, Exchange, Request
+from gateproof.conformance.checks.service import secret_pages
+from gateproof.conformance.claims import Unmet, Violated, tallying
+from gateproof.conformance.run.service_received import MERCHANT_TOKEN, ServiceReceived
+from gateproof.conformance.run.service_world import Standing
+from gateproof.conformance.wire.exchange import Answer, Exchange, Request
 
 URL = "https://127.0.0.1:1"
 TOKEN = "mt_Zo8Jq2vX0aB7kLm3Rt5YwN9cD1eF4gH6"

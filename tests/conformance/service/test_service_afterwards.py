@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from conformance import rules
-from conformance.checks.service import back_cache
-from conformance.run import service_world
-from conformance.run.embedded import Embedded
-from conformance.run.options import RunOptions
-from conformance.run.session import carry_out
+from gateproof.conformance import rules
+from gateproof.conformance.checks.service import back_cache
+from gateproof.conformance.run import service_world
+from gateproof.conformance.run.embedded import Embedded
+from gateproof.conformance.run.options import RunOptions
+from gateproof.conformance.run.session import carry_out
 
 
 def verdicts(name: str, folder: Path, *only: str) -> dict[str, str]:
     """What comes of these rules, in the order of a whole run, with a wrong service."""
-    program = (sys.executable, "-m", "reference.defects", "service", name)
+    program = (sys.executable, "-m", "gateproof.reference.defects", "service", name)
     selected = rules.select(rules.load().for_role("service"), only)
     options = RunOptions(role="service", seed=5, only=only)
     result = carry_out(Embedded(name=name, program=program), selected, options, lambda _: None, folder)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from conformance.service import Service
-from conformance.service_cookies import CookieKeeper
-from conformance.target.model import Operation
-from conformance.wire.exchange import Answer, Exchange, Headers, Request
-from conformance.wire.keyring import Keyring
+from gateproof.conformance.service import Service
+from gateproof.conformance.service_cookies import CookieKeeper
+from gateproof.conformance.target.model import Operation
+from gateproof.conformance.wire.exchange import Answer, Exchange, Headers, Request
+from gateproof.conformance.wire.keyring import Keyring
 
 
 def keeper(said: Headers) -> tuple[CookieKeeper, list[Request]]:

@@ -10,12 +10,12 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from services import HTTP, result_of, written
 
-from conformance import rules
-from conformance.checks.service import serve_keys
-from conformance.run.embedded import Embedded
-from conformance.target.file import load
-from conformance.target.model import Target
-from reports.verdicts import RunResult
+from gateproof.conformance import rules
+from gateproof.conformance.checks.service import serve_keys
+from gateproof.conformance.run.embedded import Embedded
+from gateproof.conformance.target.file import load
+from gateproof.conformance.target.model import Target
+from gateproof.reports.verdicts import RunResult
 
 PROGRAM = str(Path(__file__).with_name("pinned_service.py"))
 
@@ -54,7 +54,7 @@ def test_service_that_takes_none_of_its_tokens_is_told_of_the_setting(tmp_path: 
 def test_key_that_is_never_found_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(serve_keys, "FOUND_WITHIN_S", 1.0)
     monkeypatch.setattr(serve_keys, "FOUND_AFTER_A_SEARCH_S", 1.0)
-    program = (sys.executable, "-m", "reference.defects", "service", "keys-for-ever")
+    program = (sys.executable, "-m", "gateproof.reference.defects", "service", "keys-for-ever")
 
     found = verdicts(result_of(Embedded(name="keys-for-ever", program=program), tmp_path, "SERVE-02"))
 

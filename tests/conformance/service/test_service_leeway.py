@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from conformance.checks.service import _expiring
-from conformance.claims import Violated, tallying
-from conformance.wire.exchange import Answer, Exchange, Request
+from gateproof.conformance.checks.service import _expiring
+from gateproof.conformance.claims import Violated, tallying
+from gateproof.conformance.wire.exchange import Answer, Exchange, Request
 
 CHALLENGE = (("WWW-Authenticate", 'Bearer resource_metadata="https://orders.example/metadata"'),)
 EXPIRES_AT = 1000.0

@@ -10,19 +10,19 @@ from typing import Any
 
 import pytest
 
-from conformance import rules
-from conformance.proven import proven
-from conformance.run.embedded import Embedded
-from conformance.run.options import RunOptions
-from conformance.run.session import carry_out
-from conformance.run.subjects import combinations, subjects
-from reports.verdicts import RunResult
+from gateproof.conformance import rules
+from gateproof.conformance.proven import proven
+from gateproof.conformance.run.embedded import Embedded
+from gateproof.conformance.run.options import RunOptions
+from gateproof.conformance.run.session import carry_out
+from gateproof.conformance.run.subjects import combinations, subjects
+from gateproof.reports.verdicts import RunResult
 
-COMMAND = [sys.executable, "-m", "conformance", "prove", "service", "--workers", "1", "--no-color"]
+COMMAND = [sys.executable, "-m", "gateproof", "prove", "service", "--workers", "1", "--no-color"]
 
 
 def judged(kind: str, name: str, folder: Path, *only: str, chosen: frozenset[str] | None = None) -> RunResult:
-    program = (sys.executable, "-m", f"reference.{kind}s", "service", name)
+    program = (sys.executable, "-m", f"gateproof.reference.{kind}s", "service", name)
     selected = rules.select(rules.load().for_role("service"), only)
     options = RunOptions(role="service", seed=5, only=only, chosen=chosen)
     return carry_out(Embedded(name=name, program=program), selected, options, lambda _: None, folder)

@@ -14,11 +14,11 @@ import trustme
 sys.path.insert(0, str(Path(__file__).parent))
 from services import HTTP, result_of
 
-from conformance.run.authority import Authority
-from conformance.run.ports import free_ports
-from conformance.run.service_world import set_up
-from conformance.target.file import load
-from conformance.target.model import Address, ServiceTarget, World
+from gateproof.conformance.run.authority import Authority
+from gateproof.conformance.run.ports import free_ports
+from gateproof.conformance.run.service_world import set_up
+from gateproof.conformance.target.file import load
+from gateproof.conformance.target.model import Address, ServiceTarget, World
 
 TARGET = """
 [target]
@@ -54,8 +54,8 @@ def given(folder: Path, *program: str) -> Path:
 @pytest.mark.parametrize(
     ("program", "verdict"),
     [
-        (("reference.service",), "passed"),
-        (("reference.defects", "service", "redemptions-redirect-followed"), "failed"),
+        (("gateproof.reference.service",), "passed"),
+        (("gateproof.reference.defects", "service", "redemptions-redirect-followed"), "failed"),
     ],
 )
 def test_follower_is_seen_where_the_certificate_was_given(
@@ -73,7 +73,7 @@ def test_follower_is_seen_where_the_certificate_was_given(
 def test_other_host_is_in_reach_of_whoever_is_here(host: str, here: bool, tmp_path: Path) -> None:
     port = free_ports(1)[0]
     world = World(listen=Address(host="127.0.0.1", port=port), public_url=f"http://{host}:{port}")
-    target = load(given(tmp_path, "reference.service"))
+    target = load(given(tmp_path, "gateproof.reference.service"))
     assert isinstance(target, ServiceTarget)
 
     with ExitStack() as stack:

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from conformance.checks.service.back_refusals import _served_until
-from conformance.claims import tallying
-from conformance.wire.exchange import Answer, Exchange, Request
-from fakes.gateway.gateway import ScriptedGateway
-from fakes.gateway.script import OK, Endpoint
-from fakes.gateway.script import Answer as Scripted
+from gateproof.conformance.checks.service.back_refusals import _served_until
+from gateproof.conformance.claims import tallying
+from gateproof.conformance.wire.exchange import Answer, Exchange, Request
+from gateproof.fakes.gateway.gateway import ScriptedGateway
+from gateproof.fakes.gateway.script import OK, Endpoint
+from gateproof.fakes.gateway.script import Answer as Scripted
 
 
 class Redeeming:

@@ -13,17 +13,17 @@ from typing import Any
 
 import pytest
 
-from conformance import rules
-from conformance.run.authority import Authority
-from conformance.run.embedded import Embedded, embedded_reference
-from conformance.run.options import RunOptions
-from conformance.run.ports import free_ports
-from conformance.run.session import carry_out
-from conformance.target.file import load
-from conformance.target.launch import launch
-from conformance.target.model import Launch, Target
-from conformance.target.readiness import any_answers
-from reports.verdicts import RunResult
+from gateproof.conformance import rules
+from gateproof.conformance.run.authority import Authority
+from gateproof.conformance.run.embedded import Embedded, embedded_reference
+from gateproof.conformance.run.options import RunOptions
+from gateproof.conformance.run.ports import free_ports
+from gateproof.conformance.run.session import carry_out
+from gateproof.conformance.target.file import load
+from gateproof.conformance.target.launch import launch
+from gateproof.conformance.target.model import Launch, Target
+from gateproof.conformance.target.readiness import any_answers
+from gateproof.reports.verdicts import RunResult
 
 HERE, ROOT = Path(__file__).parent, Path(__file__).parents[3]
 # `make services` asks every rule; a test asks a walk through an operation, and what takes no time-outs.
@@ -202,7 +202,7 @@ def test_service_that_is_configured_by_hand_is_conformant(stranger: Stranger, se
 def test_world_of_a_service_that_is_configured_by_hand_is_kept(set_up: SetUp) -> None:
     by_hand = set_up(REFERENCE)
 
-    with running(REFERENCE, by_hand, "reference.service", "--exit-with-stdin"):
+    with running(REFERENCE, by_hand, "gateproof.reference.service", "--exit-with-stdin"):
         target = load(by_hand.file)
         first = judged(target, by_hand.file.parent / "first", "SERVE-01", "CHAL-0[16]", "SECRET-05")
         second = judged(target, by_hand.file.parent / "second", "SERVE-01")

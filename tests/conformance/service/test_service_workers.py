@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from conformance.rules import load
-from conformance.run.embedded import embedded_reference
-from conformance.run.options import RunOptions
-from conformance.run.session import carry_out
-from reports.verdicts import CheckResult, Verdict
+from gateproof.conformance.rules import load
+from gateproof.conformance.run.embedded import embedded_reference
+from gateproof.conformance.run.options import RunOptions
+from gateproof.conformance.run.session import carry_out
+from gateproof.reports.verdicts import CheckResult, Verdict
 
 RULES = ("META-01", "CHAL-01", "CHAL-02", "SERVE-01", "BACK-02", "SECRET-02", "SECRET-05")
 

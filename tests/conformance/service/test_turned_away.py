@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from conformance import waiting
-from conformance.claims import Violated, tallying
-from conformance.service import turned_away
-from conformance.wire.client import RateLimited
-from conformance.wire.exchange import Answer, Exchange, Request
+from gateproof.conformance import waiting
+from gateproof.conformance.claims import Violated, tallying
+from gateproof.conformance.service import turned_away
+from gateproof.conformance.wire.client import RateLimited
+from gateproof.conformance.wire.exchange import Answer, Exchange, Request
 
 CHALLENGE = (("WWW-Authenticate", 'Bearer resource_metadata="https://orders.example/metadata"'),)
 CHALLENGED = Answer(status=401, headers=CHALLENGE)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from conformance.signin.addresses import is_web, lands_on, resolve
+from gateproof.conformance.signin.addresses import is_web, lands_on, resolve
 
 
 @pytest.mark.parametrize(

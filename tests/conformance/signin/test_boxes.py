@@ -4,13 +4,13 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from conformance.parties import User
-from conformance.run.browsing import visit_of
-from conformance.signin.forms import FormsSignIn
-from conformance.signin.landing import SignInRequest
-from conformance.target.model import Step
-from conformance.wire.exchange import Answer, Exchange
-from conformance.wire.secret import Secret
+from gateproof.conformance.parties import User
+from gateproof.conformance.run.browsing import visit_of
+from gateproof.conformance.signin.forms import FormsSignIn
+from gateproof.conformance.signin.landing import SignInRequest
+from gateproof.conformance.target.model import Step
+from gateproof.conformance.wire.exchange import Answer, Exchange
+from gateproof.conformance.wire.secret import Secret
 
 GATEWAY = "https://127.0.0.1:8443"
 CALLBACK = "https://agent.example/callback"

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from conformance import signin
-from conformance.signin.chromium.finding import chromium, missing
-from conformance.signin.landing import SignInFailed
-from conformance.target.errors import TargetError
-from conformance.target.file import load
-from conformance.target.model import GatewayTarget
+from gateproof.conformance import signin
+from gateproof.conformance.signin.chromium.finding import chromium, missing
+from gateproof.conformance.signin.landing import SignInFailed
+from gateproof.conformance.target.errors import TargetError
+from gateproof.conformance.target.file import load
+from gateproof.conformance.target.model import GatewayTarget
 
 
 @pytest.fixture

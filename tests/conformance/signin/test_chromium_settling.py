@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.signin.chromium.settling import BARE_S, READY_S, UNMOVED_S, Look, Mark, Settling
+from gateproof.conformance.signin.chromium.settling import BARE_S, READY_S, UNMOVED_S, Look, Mark, Settling
 
 BUTTON = {"number": 1, "is": "button", "kind": "submit", "name": "", "text": "Go"}
 

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from conformance.signin.chromium.proxy import Proxy
-from conformance.signin.chromium.seal import new_seal
-from conformance.signin.chromium.traffic import Traffic, address_of
-from conformance.wire.client import RateLimited
-from conformance.wire.exchange import Answer, Exchange, Request
+from gateproof.conformance.signin.chromium.proxy import Proxy
+from gateproof.conformance.signin.chromium.seal import new_seal
+from gateproof.conformance.signin.chromium.traffic import Traffic, address_of
+from gateproof.conformance.wire.client import RateLimited
+from gateproof.conformance.wire.exchange import Answer, Exchange, Request
 
 GATEWAY = "https://gateway.test"
 PAGE = (("Sec-Fetch-Dest", "document"), ("Sec-Fetch-Mode", "navigate"))

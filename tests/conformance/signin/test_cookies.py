@@ -2,7 +2,7 @@
 
 import pytest
 
-from conformance.signin.cookies import Jar
+from gateproof.conformance.signin.cookies import Jar
 
 
 class _Clock:

@@ -2,12 +2,12 @@
 
 import pytest
 
-from conformance.parties import User
-from conformance.signin.filling import choose_button, choose_form, fill, link_forms, reading_of
-from conformance.signin.markup import read_page
-from conformance.signin.submission import submit
-from conformance.wire.exchange import Answer
-from conformance.wire.secret import Secret
+from gateproof.conformance.parties import User
+from gateproof.conformance.signin.filling import choose_button, choose_form, fill, link_forms, reading_of
+from gateproof.conformance.signin.markup import read_page
+from gateproof.conformance.signin.submission import submit
+from gateproof.conformance.wire.exchange import Answer
+from gateproof.conformance.wire.secret import Secret
 
 ALICE = User(name="alice", login="alice@merchant.example", password=Secret("password", "pw"))
 

@@ -4,14 +4,14 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from conformance.parties import User
-from conformance.signin import browser
-from conformance.signin.browser import MOST_REDIRECTS, Away, Browser, Lost
-from conformance.signin.forms import MOST_PAGES, FormsSignIn
-from conformance.signin.landing import SignInRequest
-from conformance.target.model import Step
-from conformance.wire.exchange import Answer, Exchange
-from conformance.wire.secret import Secret
+from gateproof.conformance.parties import User
+from gateproof.conformance.signin import browser
+from gateproof.conformance.signin.browser import MOST_REDIRECTS, Away, Browser, Lost
+from gateproof.conformance.signin.forms import MOST_PAGES, FormsSignIn
+from gateproof.conformance.signin.landing import SignInRequest
+from gateproof.conformance.target.model import Step
+from gateproof.conformance.wire.exchange import Answer, Exchange
+from gateproof.conformance.wire.secret import Secret
 
 GATEWAY = "https://127.0.0.1:8443"
 MERCHANT = "https://127.0.0.1:9443"

@@ -4,11 +4,11 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from conformance.parties import User
-from conformance.run.browsing import KeptBrowser
-from conformance.signin.forms import FormsSignIn
-from conformance.wire.exchange import Answer, Exchange
-from conformance.wire.secret import Secret
+from gateproof.conformance.parties import User
+from gateproof.conformance.run.browsing import KeptBrowser
+from gateproof.conformance.signin.forms import FormsSignIn
+from gateproof.conformance.wire.exchange import Answer, Exchange
+from gateproof.conformance.wire.secret import Secret
 
 GATEWAY = "https://127.0.0.1:8443"
 CALLBACK = "https://agent.example/callback"

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from conformance import signin
-from conformance.parties import User
-from conformance.signin.command import CommandSignIn
-from conformance.signin.control import ControlSignIn
-from conformance.signin.forms import FormsSignIn
-from conformance.signin.landing import SignInFailed, SignInRequest
-from conformance.signin.manual import ManualSignIn
-from conformance.target.control import ControlFailed
-from conformance.target.errors import TargetError
-from conformance.target.file import load
-from conformance.wire.secret import Secret
+from gateproof.conformance import signin
+from gateproof.conformance.parties import User
+from gateproof.conformance.signin.command import CommandSignIn
+from gateproof.conformance.signin.control import ControlSignIn
+from gateproof.conformance.signin.forms import FormsSignIn
+from gateproof.conformance.signin.landing import SignInFailed, SignInRequest
+from gateproof.conformance.signin.manual import ManualSignIn
+from gateproof.conformance.target.control import ControlFailed
+from gateproof.conformance.target.errors import TargetError
+from gateproof.conformance.target.file import load
+from gateproof.conformance.wire.secret import Secret
 
 CALLBACK = "https://agent.example/cb"
 REQUEST = SignInRequest(

@@ -7,12 +7,12 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from conformance.parties import User
-from conformance.signin.forms import FormsSignIn
-from conformance.signin.landing import SignInRequest
-from conformance.wire.client import Wire
-from conformance.wire.place import Place
-from conformance.wire.secret import Secret
+from gateproof.conformance.parties import User
+from gateproof.conformance.signin.forms import FormsSignIn
+from gateproof.conformance.signin.landing import SignInRequest
+from gateproof.conformance.wire.client import Wire
+from gateproof.conformance.wire.place import Place
+from gateproof.conformance.wire.secret import Secret
 
 CALLBACK = "https://agent.example/cb"
 ALICE = User(name="alice", login="alice@merchant.example", password=Secret("password", "p\u00e4ss w&rd"))

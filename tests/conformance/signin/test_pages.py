@@ -2,10 +2,10 @@
 
 import pytest
 
-from conformance.signin.markup import read_page
-from conformance.signin.page import Refresh
-from conformance.signin.submission import submit
-from conformance.wire.exchange import Answer
+from gateproof.conformance.signin.markup import read_page
+from gateproof.conformance.signin.page import Refresh
+from gateproof.conformance.signin.submission import submit
+from gateproof.conformance.wire.exchange import Answer
 
 URL = "https://gw.example/a/login?x=1#frag"
 

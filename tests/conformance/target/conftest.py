@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import pytest
 
-from conformance.target.errors import TargetError
-from conformance.target.file import load
+from gateproof.conformance.target.errors import TargetError
+from gateproof.conformance.target.file import load
 
 
 class Texts(NamedTuple):

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from conformance.target import actions, control
-from conformance.target.connect import connect_control
-from conformance.target.control import CommandControl, ControlFailed, HttpControl, Unsupported
-from conformance.target.model import Control
-from conformance.wire.secret import Secret
+from gateproof.conformance.target import actions, control
+from gateproof.conformance.target.connect import connect_control
+from gateproof.conformance.target.control import CommandControl, ControlFailed, HttpControl, Unsupported
+from gateproof.conformance.target.model import Control
+from gateproof.conformance.wire.secret import Secret
 
 # What the stand-in answers, by action: status and body.
 ANSWERS: dict[str, tuple[int, bytes]] = {

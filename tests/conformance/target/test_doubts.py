@@ -2,11 +2,11 @@
 
 import pytest
 
-from conformance.claims import Unmet
-from conformance.target.doubts import doubt, unreachable
-from conformance.wire import agent, backend
-from conformance.wire.exchange import Answer, Exchange
-from conformance.wire.secret import Secret
+from gateproof.conformance.claims import Unmet
+from gateproof.conformance.target.doubts import doubt, unreachable
+from gateproof.conformance.wire import agent, backend
+from gateproof.conformance.wire.exchange import Answer, Exchange
+from gateproof.conformance.wire.secret import Secret
 
 BASE, CORE = "https://127.0.0.1:8443", "https://localhost:8444"
 INDICATOR = "https://api.merchant.example/v1"

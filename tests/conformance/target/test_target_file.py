@@ -2,9 +2,9 @@
 
 import pytest
 
-from conformance.target.errors import TargetError
-from conformance.target.file import load
-from conformance.target.model import Address, AgentTarget, GatewayTarget, ServiceTarget
+from gateproof.conformance.target.errors import TargetError
+from gateproof.conformance.target.file import load
+from gateproof.conformance.target.model import Address, AgentTarget, GatewayTarget, ServiceTarget
 
 
 def test_a_gateway_needs_no_more_than_its_addresses(read, texts):

@@ -9,9 +9,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from conformance.wire.client import RateLimited, TargetSilent, Wire
-from conformance.wire.exchange import Exchange, Request
-from conformance.wire.place import Place, origin
+from gateproof.conformance.wire.client import RateLimited, TargetSilent, Wire
+from gateproof.conformance.wire.exchange import Exchange, Request
+from gateproof.conformance.wire.place import Place, origin
 
 Answering = Callable[[BaseHTTPRequestHandler], None]
 

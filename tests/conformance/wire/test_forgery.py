@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from conformance.wire.forgery import FORGERIES, original
+from gateproof.conformance.wire.forgery import FORGERIES, original
 
 # As some write it: with spaces, and the members in an order of their own.
 HEADER = '{"typ": "at+jwt", "kid": "key-1", "alg": "ES256"}'

@@ -11,7 +11,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 
-from conformance.wire.jose import is_compact, keys_of, read, verifying
+from gateproof.conformance.wire.jose import is_compact, keys_of, read, verifying
 
 EC_KEY = ec.generate_private_key(ec.SECP256R1())
 P384_KEY = ec.generate_private_key(ec.SECP384R1())

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import pytest
 
-from conformance.wire.leaks import Canary, Hoard, canary, name
+from gateproof.conformance.wire.leaks import Canary, Hoard, canary, name
 
 SECRET = "wJ8vQ2mZ0pXk4TgL7rNc1sYb/+~.Aa9"
 RAW = SECRET.encode()

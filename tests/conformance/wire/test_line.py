@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from conformance.wire.exchange import Request
-from conformance.wire.line import octets_of
-from conformance.wire.place import Place
+from gateproof.conformance.wire.exchange import Request
+from gateproof.conformance.wire.line import octets_of
+from gateproof.conformance.wire.place import Place
 
 
 def lines_of(*headers: tuple[str, str], place: Place | None = None) -> list[bytes]:

@@ -7,9 +7,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from conformance.wire.exchange import Request
-from conformance.wire.overhearing import overheard
-from conformance.wire.place import Place, origin
+from gateproof.conformance.wire.exchange import Request
+from gateproof.conformance.wire.overhearing import overheard
+from gateproof.conformance.wire.place import Place, origin
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 

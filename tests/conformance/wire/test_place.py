@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.parties import User
-from conformance.run.browsing import visit_of
-from conformance.signin.landing import Landing, SignInRequest
-from conformance.wire.client import Wire
-from conformance.wire.place import Place, origin, parts_of
-from conformance.wire.secret import Secret
+from gateproof.conformance.parties import User
+from gateproof.conformance.run.browsing import visit_of
+from gateproof.conformance.signin.landing import Landing, SignInRequest
+from gateproof.conformance.wire.client import Wire
+from gateproof.conformance.wire.place import Place, origin, parts_of
+from gateproof.conformance.wire.secret import Secret
 
 ODD = [
     "https://[object Object]/login?code=c",

@@ -15,13 +15,13 @@ from pathlib import Path
 
 import pytest
 
-from conformance.run.authority import Authority, Certificate
-from conformance.wire import race
-from conformance.wire.client import TargetSilent, Wire
-from conformance.wire.connections import DISTRUSTED
-from conformance.wire.exchange import Exchange, Request
-from conformance.wire.place import Place, origin
-from conformance.wire.sealing import SealingStream
+from gateproof.conformance.run.authority import Authority, Certificate
+from gateproof.conformance.wire import race
+from gateproof.conformance.wire.client import TargetSilent, Wire
+from gateproof.conformance.wire.connections import DISTRUSTED
+from gateproof.conformance.wire.exchange import Exchange, Request
+from gateproof.conformance.wire.place import Place, origin
+from gateproof.conformance.wire.sealing import SealingStream
 
 RACERS = 8
 Handle = Callable[[BaseHTTPRequestHandler, bytes], tuple[int, dict[str, str]]]
@@ -186,7 +186,7 @@ def test_requests_without_a_body_race_too() -> None:
 def test_connections_are_fresh_unless_they_are_to_have_served_before(
     kept: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("conformance.wire.connections.KEEPALIVE_S", 60.0)
+    monkeypatch.setattr("gateproof.conformance.wire.connections.KEEPALIVE_S", 60.0)
     with serving() as (url, seen), wire(url) as (opened, _):
         opened.race("warming up", posts(url), kept=True)
         opened.race("race", posts(url), kept=kept)

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from conformance.wire.exchange import Answer, Exchange, Request
-from conformance.wire.show import show
-from reports.redaction import Redactor
+from gateproof.conformance.wire.exchange import Answer, Exchange, Request
+from gateproof.conformance.wire.show import show
+from gateproof.reports.redaction import Redactor
 
 
 def redeemed(token: str) -> Exchange:

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from fakes.gateway.proxy_tokens import PROXY_TOKEN_S, issued, issued_before
+from gateproof.fakes.gateway.proxy_tokens import PROXY_TOKEN_S, issued, issued_before
 
 
 @pytest.mark.parametrize("life_s", [90, PROXY_TOKEN_S, 2 * PROXY_TOKEN_S])

@@ -19,14 +19,14 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from jwt.algorithms import get_default_algorithms
 from selectolax.lexbor import LexborHTMLParser
 
-from fakes.merchant.application import application
-from fakes.merchant.clients import Client
-from fakes.merchant.config import MerchantConfig
-from fakes.merchant.merchant import build
-from fakes.merchant.minting import new_signer
-from fakes.merchant.outcomes import PARAMETERS
-from fakes.merchant.script import parse_script
-from fakes.merchant.users import ALICE_PASSWORD
+from gateproof.fakes.merchant.application import application
+from gateproof.fakes.merchant.clients import Client
+from gateproof.fakes.merchant.config import MerchantConfig
+from gateproof.fakes.merchant.merchant import build
+from gateproof.fakes.merchant.minting import new_signer
+from gateproof.fakes.merchant.outcomes import PARAMETERS
+from gateproof.fakes.merchant.script import parse_script
+from gateproof.fakes.merchant.users import ALICE_PASSWORD
 
 BASE = "https://merchant.test"
 CALLBACK = "https://gateway.test/callback"

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from fakes.merchant.config import ConfigError, MerchantConfig, TlsFiles, parse_config
-from fakes.merchant.users import DEFAULT_USERS
+from gateproof.fakes.merchant.config import ConfigError, MerchantConfig, TlsFiles, parse_config
+from gateproof.fakes.merchant.users import DEFAULT_USERS
 
 TOKEN = "an-admin-token-of-tests"
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fakes.merchant.ledger import PAGE, Ledger
-from fakes.merchant.records import MintedToken, named_actors
+from gateproof.fakes.merchant.ledger import PAGE, Ledger
+from gateproof.fakes.merchant.records import MintedToken, named_actors
 
 
 def mint(ledger: Ledger, value: str, family: int = 1) -> MintedToken:

@@ -11,8 +11,8 @@ from urllib.parse import urlencode
 
 import pytest
 
-from fakes.merchant.application import application
-from fakes.serving import listen
+from gateproof.fakes.merchant.application import application
+from gateproof.fakes.serving import listen
 
 JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fakes.merchant.users import User
+from gateproof.fakes.merchant.users import User
 
 
 def test_each_user_sees_the_orders_that_are_theirs(any_world: Any) -> None:

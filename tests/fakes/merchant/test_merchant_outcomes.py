@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fakes.merchant.outcomes import OUTCOMES
+from gateproof.fakes.merchant.outcomes import OUTCOMES
 
 HANGS = {"hang", "accept_then_hang"}
 RESETS = {"reset", "rotate_then_reset"} | HANGS

@@ -23,10 +23,10 @@ import pytest
 import trustme
 from selectolax.lexbor import LexborHTMLParser
 
-from fakes.merchant.admin import MerchantAdmin, MerchantAdminError
-from fakes.merchant.config import MerchantConfig, TargetAccess, TlsFiles
-from fakes.merchant.process import MerchantProcess, MerchantStartError, start
-from fakes.merchant.script import Answer
+from gateproof.fakes.merchant.admin import MerchantAdmin, MerchantAdminError
+from gateproof.fakes.merchant.config import MerchantConfig, TargetAccess, TlsFiles
+from gateproof.fakes.merchant.process import MerchantProcess, MerchantStartError, start
+from gateproof.fakes.merchant.script import Answer
 
 TOKEN = "an-admin-token-of-tests"
 ALICE = "alice@merchant.example"
@@ -192,7 +192,7 @@ def test_public_port_does_not_serve_the_admin_api(process: MerchantProcess, http
 
 def run(config: str, *options: str) -> subprocess.Popen[bytes]:
     running = subprocess.Popen(
-        [sys.executable, "-m", "fakes.merchant", *options],
+        [sys.executable, "-m", "gateproof.fakes.merchant", *options],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

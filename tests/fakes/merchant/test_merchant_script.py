@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from fakes.merchant.outcomes import PARAMETERS
-from fakes.merchant.script import Answer, Script, ScriptError, parse_script
+from gateproof.fakes.merchant.outcomes import PARAMETERS
+from gateproof.fakes.merchant.script import Answer, Script, ScriptError, parse_script
 
 
 def test_empty_script_is_the_friendly_one() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakes.merchant.shape import Shape, shape
+from gateproof.fakes.merchant.shape import Shape, shape
 
 BASE = "https://merchant.test"
 B64TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")

@@ -17,16 +17,16 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 
-from reference.gateway.apps import control_app, create_apps
-from reference.gateway.command import TOKEN_VARIABLE
-from reference.gateway.gateway import Gateway
-from reference.gateway.policies import Policies
-from reference.gateway.policy.authorization import code_redirect
-from reference.gateway.policy.discovery import DiscoveryFacts, discovery_document
-from reference.gateway.policy.outcomes import JsonObject
-from reference.gateway.records import AuthorizationRequest
-from reference.gateway.wire import Endpoint
-from reference.serving import Origin, run, server_tls
+from gateproof.reference.gateway.apps import control_app, create_apps
+from gateproof.reference.gateway.command import TOKEN_VARIABLE
+from gateproof.reference.gateway.gateway import Gateway
+from gateproof.reference.gateway.policies import Policies
+from gateproof.reference.gateway.policy.authorization import code_redirect
+from gateproof.reference.gateway.policy.discovery import DiscoveryFacts, discovery_document
+from gateproof.reference.gateway.policy.outcomes import JsonObject
+from gateproof.reference.gateway.records import AuthorizationRequest
+from gateproof.reference.gateway.wire import Endpoint
+from gateproof.reference.serving import Origin, run, server_tls
 
 WELL_KNOWN = ("oauth-authorization-server", "openid-configuration")
 

@@ -10,12 +10,12 @@ import json
 import os
 import sys
 
-from conformance.parties import User
-from conformance.signin.forms import FormsSignIn
-from conformance.signin.landing import SignInRequest
-from conformance.wire.client import Wire
-from conformance.wire.place import Place, origin
-from conformance.wire.secret import Secret
+from gateproof.conformance.parties import User
+from gateproof.conformance.signin.forms import FormsSignIn
+from gateproof.conformance.signin.landing import SignInRequest
+from gateproof.conformance.wire.client import Wire
+from gateproof.conformance.wire.place import Place, origin
+from gateproof.conformance.wire.secret import Secret
 
 
 def main() -> int:

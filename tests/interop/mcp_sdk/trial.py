@@ -16,17 +16,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from conformance.run.authority import Authority, Certificate
-from conformance.run.embedded import Embedded
-from conformance.run.ports import free_ports
-from conformance.run.prepare import CannotRun, Started, launched, started
-from conformance.run.session import workplace
-from conformance.run.stopping import terminated_as_interrupted
-from conformance.target import actions
-from conformance.target.connect import connect_control
-from conformance.target.launch import LaunchFailed
-from conformance.target.model import Launch
-from conformance.target.readiness import any_answers
+from gateproof.conformance.run.authority import Authority, Certificate
+from gateproof.conformance.run.embedded import Embedded
+from gateproof.conformance.run.ports import free_ports
+from gateproof.conformance.run.prepare import CannotRun, Started, launched, started
+from gateproof.conformance.run.session import workplace
+from gateproof.conformance.run.stopping import terminated_as_interrupted
+from gateproof.conformance.target import actions
+from gateproof.conformance.target.connect import connect_control
+from gateproof.conformance.target.launch import LaunchFailed
+from gateproof.conformance.target.model import Launch
+from gateproof.conformance.target.readiness import any_answers
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]

@@ -11,17 +11,17 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from reports import seal
-from reports.baseline import Entry
-from reports.chain import START, decode, encode, link
-from reports.evidence import EvidenceWriter
-from reports.exchanges import Shown
-from reports.header import Harness, Header, Options, Planned, Spec, Target
-from reports.record import FILE, read, result_of
-from reports.report_json import render as report_json
-from reports.signing import SigningKey, public_pem
-from reports.verdicts import CheckResult, Reason, RunResult, Verdict
-from reports.verify import Verified, verify
+from gateproof.reports import seal
+from gateproof.reports.baseline import Entry
+from gateproof.reports.chain import START, decode, encode, link
+from gateproof.reports.evidence import EvidenceWriter
+from gateproof.reports.exchanges import Shown
+from gateproof.reports.header import Harness, Header, Options, Planned, Spec, Target
+from gateproof.reports.record import FILE, read, result_of
+from gateproof.reports.report_json import render as report_json
+from gateproof.reports.signing import SigningKey, public_pem
+from gateproof.reports.verdicts import CheckResult, Reason, RunResult, Verdict
+from gateproof.reports.verify import Verified, verify
 
 PUBLIC_NAME = "agent_9f8e7d6c5b4a39281706f5e4d3c2b1a0"
 _RULES = (

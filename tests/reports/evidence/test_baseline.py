@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from reports.baseline import BaselineError, Entry, apply, parse
-from reports.verdicts import RuleResult, RunVerdict, Verdict
+from gateproof.reports.baseline import BaselineError, Entry, apply, parse
+from gateproof.reports.verdicts import RuleResult, RunVerdict, Verdict
 
 KNOWN = ("REDEEM-05", "REDEEM-06", "DISC-01")
 TODAY = date(2026, 11, 21)

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from reports.diff import Incomparable, diff, to_json, to_text
-from reports.header import Spec
-from reports.verdicts import RunResult, Verdict
+from gateproof.reports.diff import Incomparable, diff, to_json, to_text
+from gateproof.reports.header import Spec
+from gateproof.reports.verdicts import RunResult, Verdict
 
 PASSED, FAILED, ERROR = Verdict.PASSED, Verdict.FAILED, Verdict.ERROR
 UNTESTED, OBSERVED = Verdict.NOT_TESTABLE, Verdict.OBSERVED

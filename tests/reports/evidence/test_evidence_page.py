@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from reports import seal
-from reports.record import FILE, Kind
-from reports.verdicts import Reason
+from gateproof.reports import seal
+from gateproof.reports.record import FILE, Kind
+from gateproof.reports.verdicts import Reason
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "evidence.md").read_text(encoding="utf-8")
 

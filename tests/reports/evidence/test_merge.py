@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from reports.evidence import LeakFound
-from reports.header import Harness, Spec
-from reports.merge import CannotMerge, merge
-from reports.record import FILE, Record, read, result_of
+from gateproof.reports.evidence import LeakFound
+from gateproof.reports.header import Harness, Spec
+from gateproof.reports.merge import CannotMerge, merge
+from gateproof.reports.record import FILE, Record, read, result_of
 
 
 def shard(kit: Any, number: int, of: int = 2, **changes: Any) -> tuple[str, Record]:

@@ -16,12 +16,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reports import evidence, leaks
-from reports.chain import encode, plain
-from reports.evidence import EvidenceWriter, LeakFound
-from reports.headline import caveats
-from reports.record import FILE, Unreadable, read, result_of
-from reports.verdicts import CheckResult, Reason, RunVerdict, Verdict
+from gateproof.reports import evidence, leaks
+from gateproof.reports.chain import encode, plain
+from gateproof.reports.evidence import EvidenceWriter, LeakFound
+from gateproof.reports.headline import caveats
+from gateproof.reports.record import FILE, Unreadable, read, result_of
+from gateproof.reports.verdicts import CheckResult, Reason, RunVerdict, Verdict
 
 ROOT = Path(__file__).resolve().parents[3]
 

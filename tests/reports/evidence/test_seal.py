@@ -15,11 +15,11 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from reports import seal
-from reports.record import FILE, read, result_of
-from reports.signing import KeyProblem, SigningKey, key_id, public_key, signing_key
-from reports.variables import SIGN_KEY
-from reports.verdicts import Verdict
+from gateproof.reports import seal
+from gateproof.reports.record import FILE, read, result_of
+from gateproof.reports.signing import KeyProblem, SigningKey, key_id, public_key, signing_key
+from gateproof.reports.variables import SIGN_KEY
+from gateproof.reports.verdicts import Verdict
 
 ROOT = Path(__file__).resolve().parents[3]
 READERS = ROOT / ".venv-readers" / "bin" / "python"

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from reports import seal
-from reports.chain import encode
-from reports.findings import Concern
-from reports.record import FILE
-from reports.signing import KeyProblem, SigningKey, envelope, public_pem
-from reports.verify import verify
+from gateproof.reports import seal
+from gateproof.reports.chain import encode
+from gateproof.reports.findings import Concern
+from gateproof.reports.record import FILE
+from gateproof.reports.signing import KeyProblem, SigningKey, envelope, public_pem
+from gateproof.reports.verify import verify
 
 ALL = (FILE, *seal.FILES, "report.json", "notes.txt", "notes/verdict.txt")
 LINES = 12

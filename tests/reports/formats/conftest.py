@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from conformance import rules
-from conformance.run.embedded import Embedded
-from conformance.run.options import RunOptions
-from conformance.run.session import carry_out
-from reports.baseline import Entry
-from reports.exchanges import Shown
-from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
+from gateproof.conformance import rules
+from gateproof.conformance.run.embedded import Embedded
+from gateproof.conformance.run.options import RunOptions
+from gateproof.conformance.run.session import carry_out
+from gateproof.reports.baseline import Entry
+from gateproof.reports.exchanges import Shown
+from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
 
 EVIL = (
     "</script><script>alert(1)</script> ]]> <!-- --> {0} {{x}} [click](https://evil.test) `tick` | @alice "

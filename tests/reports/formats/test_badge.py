@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from reports.formats import render
-from reports.verdicts import RunResult
+from gateproof.reports.formats import render
+from gateproof.reports.verdicts import RunResult
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -10,7 +10,17 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from reports.escaping import attribute, cell, code, json_bytes, one_line, prose, shortened, visible, xml
+from gateproof.reports.escaping import (
+    attribute,
+    cell,
+    code,
+    json_bytes,
+    one_line,
+    prose,
+    shortened,
+    visible,
+    xml,
+)
 
 ANYTHING = st.text(alphabet=st.characters(), max_size=60)
 # What a renderer would make something of, beside what nobody thinks of.

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from reports.files import rendered, write_reports
-from reports.formats import DEFAULT, FORMATS, present, render
-from reports.repeats import paths
-from reports.verdicts import RunResult
+from gateproof.reports.files import rendered, write_reports
+from gateproof.reports.formats import DEFAULT, FORMATS, present, render
+from gateproof.reports.repeats import paths
+from gateproof.reports.verdicts import RunResult
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -25,9 +25,9 @@ def test_the_bytes_do_not_depend_on_the_process() -> None:
     program = """
 import json
 from hashlib import sha256
-from reports.exchanges import Shown
-from reports.formats import FORMATS, render
-from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
+from gateproof.reports.exchanges import Shown
+from gateproof.reports.formats import FORMATS, render
+from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
 shown = Shown(step="s", method="GET", url="https://a.test/", status=200, at_s=5.0)
 check = CheckResult(
     id="DISC-01/a", rule="DISC-01", verdict=Verdict.FAILED, observations={"a": 1}, exchanges=(shown,)

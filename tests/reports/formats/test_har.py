@@ -6,8 +6,8 @@ import json
 from typing import Any
 from urllib.parse import urlsplit
 
-from reports.formats import render
-from reports.verdicts import RunResult
+from gateproof.reports.formats import render
+from gateproof.reports.verdicts import RunResult
 
 
 def log_of(result: RunResult) -> dict[str, Any]:

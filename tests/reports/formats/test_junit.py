@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from reports.formats import render
-from reports.verdicts import RunResult, RunVerdict, Verdict
+from gateproof.reports.formats import render
+from gateproof.reports.verdicts import RunResult, RunVerdict, Verdict
 
 
 def junit(result: RunResult) -> ElementTree.Element:

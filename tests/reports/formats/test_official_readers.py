@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from reports.files import rendered, write_reports
-from reports.formats import FORMATS
-from reports.verdicts import RunResult
+from gateproof.reports.files import rendered, write_reports
+from gateproof.reports.formats import FORMATS
+from gateproof.reports.verdicts import RunResult
 
 ROOT = Path(__file__).resolve().parents[3]
 READERS = ROOT / ".venv-readers"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from reports.formats import render
-from reports.verdicts import RunResult, Verdict
+from gateproof.reports.formats import render
+from gateproof.reports.verdicts import RunResult, Verdict
 
 
 def document(result: RunResult) -> dict[str, Any]:

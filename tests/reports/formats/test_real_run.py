@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from conformance.cli.outputs import write_all
-from reports import seal
-from reports.formats import FORMATS
-from reports.record import FILE
-from reports.signing import signing_key
-from reports.verdicts import Reason, RunResult, RunVerdict, Verdict
-from reports.verify import verify
+from gateproof.conformance.cli.outputs import write_all
+from gateproof.reports import seal
+from gateproof.reports.formats import FORMATS
+from gateproof.reports.record import FILE
+from gateproof.reports.signing import signing_key
+from gateproof.reports.verdicts import Reason, RunResult, RunVerdict, Verdict
+from gateproof.reports.verify import verify
 
 READERS = Path(__file__).resolve().parents[3] / ".venv-readers" / "bin" / "python"
 OFFICIAL = Path(__file__).resolve().parents[1] / "evidence" / "official_seal.py"

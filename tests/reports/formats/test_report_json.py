@@ -7,8 +7,8 @@ from importlib.resources import files
 
 from jsonschema import Draft202012Validator
 
-from reports.formats import render
-from reports.verdicts import RunResult
+from gateproof.reports.formats import render
+from gateproof.reports.verdicts import RunResult
 
 SCHEMA = json.loads((files("reports") / "schemas" / "report-1.schema.json").read_text(encoding="utf-8"))
 

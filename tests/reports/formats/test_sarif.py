@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from reports.formats import render
-from reports.verdicts import RunResult
+from gateproof.reports.formats import render
+from gateproof.reports.verdicts import RunResult
 
 
 def run_of(result: RunResult) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from reports.formats import render
-from reports.summary import append_job_summary
-from reports.verdicts import RunResult
+from gateproof.reports.formats import render
+from gateproof.reports.summary import append_job_summary
+from gateproof.reports.verdicts import RunResult
 
 
 def summary(result: RunResult) -> str:

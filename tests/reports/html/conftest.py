@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from reports.exchanges import Shown
-from reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict, run_verdict
+from gateproof.reports.exchanges import Shown
+from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict, run_verdict
 
 ROOT = Path(__file__).resolve().parents[3]
 BASE = "https://127.0.0.1:8443"

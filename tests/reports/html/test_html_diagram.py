@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from reports.exchanges import Shown
-from reports.html_page.diagram import diagram
-from reports.html_page.parties import parties
-from reports.verdicts import RunResult
+from gateproof.reports.exchanges import Shown
+from gateproof.reports.html_page.diagram import diagram
+from gateproof.reports.html_page.parties import parties
+from gateproof.reports.verdicts import RunResult
 
 Runs = dict[str, Callable[..., RunResult]]
 GATEWAY = "https://127.0.0.1:8443/somewhere"

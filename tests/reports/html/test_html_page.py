@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from reports.html import MOST_BYTES, render
-from reports.verdicts import RunResult
+from gateproof.reports.html import MOST_BYTES, render
+from gateproof.reports.verdicts import RunResult
 
 Runs = dict[str, Callable[..., RunResult]]
 _FETCHING = (
@@ -142,7 +142,7 @@ def test_bytes_depend_on_no_hash_seed_and_no_locale() -> None:
         "import hashlib, importlib.util as u, sys; sys.path.insert(0, '.')\n"
         "spec = u.spec_from_file_location('s', sys.argv[1])\n"
         "s = u.module_from_spec(spec); spec.loader.exec_module(s)\n"
-        "from reports.html import render\n"
+        "from gateproof.reports.html import render\n"
         "print(hashlib.sha256(render(s.RUNS['every-verdict']())['report.html']).hexdigest())"
     )
     place = Path(__file__)

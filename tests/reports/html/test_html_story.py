@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from reports.html import render
-from reports.html_page.words import KINDS
-from reports.verdicts import RunResult, RunVerdict, Verdict
+from gateproof.reports.html import render
+from gateproof.reports.html_page.words import KINDS
+from gateproof.reports.verdicts import RunResult, RunVerdict, Verdict
 
 Runs = dict[str, Callable[..., RunResult]]
 

@@ -1,8 +1,0 @@
-"""`python -m conformance` is `gateproof`."""
-
-import sys
-
-from conformance.cli import main
-
-if __name__ == "__main__":
-    sys.exit(main())
