@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import pickle
+import shlex
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -158,7 +160,13 @@ def run_phase(plan: Plan, context: Context, sink: Sink, *, workers: int) -> Surv
 
 def _shared_out(workers: int) -> list[str]:
     """What has pytest hand the checks to workers, which are told of the plug-in by its name."""
-    return ["-p", plugin.__name__, "-p", "xdist.plugin", "-n", str(workers), "--maxprocesses", str(workers)]
+    # -P: no file in the caller's folder is taken for a module by a worker.
+    python = f"{shlex.quote(os.path.normpath(sys.executable))} -P"
+    # Workers that are named like this are started again without end, unless a number is given.
+    return [
+        *("-p", plugin.__name__, "-p", "xdist.plugin", "--dist", "load"),
+        *("--tx", f"{workers}*popen//python={python}", "--max-worker-restart", str(4 * workers)),
+    ]
 
 
 @contextmanager

@@ -187,6 +187,8 @@ def prove(
     """
     # Fresh interpreters: a process that was forked off a test runner would carry its state along.
     start = multiprocessing.get_context("spawn")
+    # As -P: no file in the caller's folder is taken for a module by a worker.
+    os.environ["PYTHONSAFEPATH"] = "1"
     trials: dict[Subject, Trial] = {}
     until, held = start.Pipe(duplex=False)
     # Workers that are made to end clear nothing up.
