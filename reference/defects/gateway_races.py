@@ -30,7 +30,7 @@ Codes = Expiring[Code]
 Checks = tuple[honest.CodeCheck, ...]
 Around = Callable[[ASGIApp, Gateway], ASGIApp]
 # What a query takes, what a write takes, how long a cache holds, and how far a replica is behind.
-QUERY_S, WRITTEN_S, CACHED_S, BEHIND_S = 0.005, 0.03, 0.1, 0.5
+QUERY_S, WRITTEN_S, CACHED_S, BEHIND_S = 0.005, 0.03, 0.1, 2.0
 
 
 def looked_at_then_marked(seconds: float) -> SpendCode:
