@@ -16,11 +16,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from gateproof.conformance import rules
 from gateproof.conformance.cli.outputs import write_all
-from gateproof.conformance.run.embedded import Embedded
-from gateproof.conformance.run.options import RunOptions
-from gateproof.conformance.run.session import carry_out
+from gateproof.conformance.run.context.embedded import Embedded
+from gateproof.conformance.run.drive.options import RunOptions
+from gateproof.conformance.run.drive.session import carry_out
+from gateproof.conformance.suite import rules
 from gateproof.reports.evidence import EvidenceWriter
 from gateproof.reports.formats import DEFAULT
 from gateproof.reports.record import FILE, read, result_of

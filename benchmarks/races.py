@@ -26,14 +26,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from gateproof.conformance import checks, racing
-from gateproof.conformance.proven import proven
-from gateproof.conformance.run.embedded import Embedded
-from gateproof.conformance.run.options import RunOptions
-from gateproof.conformance.run.scope import rules_of
-from gateproof.conformance.run.session import carry_out
-from gateproof.conformance.run.subjects import Subject, subjects
-from gateproof.conformance.run.trials import own_place
+from gateproof.conformance import checks
+from gateproof.conformance.run.context.embedded import Embedded
+from gateproof.conformance.run.drive.options import RunOptions
+from gateproof.conformance.run.drive.session import carry_out
+from gateproof.conformance.run.proof.implementations import Subject, subjects
+from gateproof.conformance.run.proof.runs import own_place
+from gateproof.conformance.run.proof.scope import rules_of
+from gateproof.conformance.suite import races
+from gateproof.conformance.suite.proven import proven
 from gateproof.reference.defects import gateway_races, gateway_races_vault
 from gateproof.reports.verdicts import Reason, Verdict
 
@@ -81,7 +82,7 @@ def losers(role: str) -> Iterator[tuple[Subject, list[str]]]:
 def one_round(role: str, subject: Subject, case: str, seed: int) -> tuple[Verdict, float]:
     """What one round that counts came to, and how long the run took."""
     # One round that counts a run; a process of a pool knows nothing of what others were told.
-    racing.USUAL_ROUNDS = sys.maxsize
+    races.USUAL_ROUNDS = sys.maxsize
     chosen, place = frozenset({case}), own_place(seed=1)
     options = RunOptions(role=role, seed=seed, chosen=chosen, exchanges=False)
     target = Embedded(

@@ -26,15 +26,15 @@ from typing import Any
 from unittest import mock
 from urllib.parse import urlsplit
 
-from gateproof.conformance import rules
-from gateproof.conformance.run.context import RunContext
-from gateproof.conformance.run.embedded import Embedded
-from gateproof.conformance.run.options import RunOptions
-from gateproof.conformance.run.prepare import prepare
-from gateproof.conformance.run.session import carry_out
+from gateproof.conformance.run.context.embedded import Embedded
+from gateproof.conformance.run.context.gateway import RunContext
+from gateproof.conformance.run.drive.options import RunOptions
+from gateproof.conformance.run.drive.session import carry_out
+from gateproof.conformance.run.prepare.gateway import prepare
+from gateproof.conformance.suite import rules
 from gateproof.conformance.wire.connections import Connections
 from gateproof.conformance.wire.exchange import Answer, Request
-from gateproof.conformance.wire.place import Place, origin
+from gateproof.conformance.wire.route import Place, origin
 
 WORKERS = 2
 AIM = 4.0

@@ -16,10 +16,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal
 
-from gateproof.conformance import rules
-from gateproof.conformance.run.embedded import embedded_reference
-from gateproof.conformance.run.options import RunOptions
-from gateproof.conformance.run.session import carry_out
+from gateproof.conformance.run.context.embedded import embedded_reference
+from gateproof.conformance.run.drive.options import RunOptions
+from gateproof.conformance.run.drive.session import carry_out
+from gateproof.conformance.suite import rules
 from gateproof.reports.verdicts import RunResult, RunVerdict
 
 BOUND_S = 60.0

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from gateproof.conformance.proven import proven
+from gateproof.conformance.suite.proven import proven
 
 ROOT = Path(__file__).resolve().parents[1]
 README, BENCHMARKS = ROOT / "README.md", ROOT / "benchmarks" / "README.md"

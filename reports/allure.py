@@ -26,7 +26,7 @@ from attr import asdict
 from gateproof.reports.escaping import json_bytes, one_line, visible, xml
 from gateproof.reports.exchanges import Shown, answer_text, curl, request_text
 from gateproof.reports.families import FAMILIES, family_of
-from gateproof.reports.headline import (
+from gateproof.reports.summary_texts import (
     caveats,
     cut_short,
     decides,

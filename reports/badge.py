@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gateproof.reports.escaping import attribute, shortened, xml
-from gateproof.reports.headline import caveats, cut_short, is_partial, target_name, verdict_words
+from gateproof.reports.summary_texts import caveats, cut_short, is_partial, target_name, verdict_words
 from gateproof.reports.verdicts import RunResult, RunVerdict, Verdict
 
 _LABEL = "gateproof"

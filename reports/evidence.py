@@ -12,10 +12,10 @@ from typing import Any, Self
 
 from gateproof.reports import redaction
 from gateproof.reports.chain import START, encode, link, plain, strings, texts
-from gateproof.reports.drawn import Footer, footer_of
 from gateproof.reports.exchanges import Shown
 from gateproof.reports.header import Header, header_to_dict
 from gateproof.reports.record import FILE, Kind
+from gateproof.reports.run_result import Footer, footer_of
 from gateproof.reports.verdicts import EXAMPLE, CheckResult
 
 # Says what kind of secret a text holds, or nothing.

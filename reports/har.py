@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote_plus
 
 from gateproof.reports.escaping import json_bytes, one_line, visible
 from gateproof.reports.exchanges import Headers, Shown
-from gateproof.reports.headline import caveats, started, target_name, verdict_words
+from gateproof.reports.summary_texts import caveats, started, target_name, verdict_words
 from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult
 
 _MARK = re.compile(r"⟨[^⟩]*⟩")

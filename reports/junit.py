@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from gateproof.reports.escaping import attribute, one_line, xml
 from gateproof.reports.exchanges import answer_text, request_text
 from gateproof.reports.families import FAMILIES, family_of
-from gateproof.reports.headline import (
+from gateproof.reports.summary_texts import (
     by_hand,
     caveats,
     decides,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
-from gateproof.reports import parts
+from gateproof.reports import redacted_parts
 from gateproof.reports.chain import texts
 from gateproof.reports.exchanges import Shown
 from gateproof.reports.record import Record
@@ -53,14 +53,14 @@ def unmasked(record: Record) -> Iterator[tuple[int, str]]:
 
 def _unhidden(shown: Shown, redactor: Redactor) -> Iterator[str]:
     """The parts of an exchange that would be shown otherwise than they are."""
-    if parts.url(shown.url, redactor) != shown.url:
+    if redacted_parts.url(shown.url, redactor) != shown.url:
         yield "url"
     for side, headers in (("request", shown.request_headers), ("answer", shown.answer_headers)):
         for name, value in headers:
-            if redactor.text(name) != name or parts.header(name, value, redactor) != value:
+            if redactor.text(name) != name or redacted_parts.header(name, value, redactor) != value:
                 yield f"{side} header"
     for side, body in (("request", shown.request_body), ("answer", shown.answer_body)):
-        if parts.body(body, redactor) != body:
+        if redacted_parts.body(body, redactor) != body:
             yield f"{side} body"
     if redactor.text(shown.failure) != shown.failure:
         yield "failure"

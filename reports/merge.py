@@ -10,10 +10,10 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from gateproof.reports.accounts import audit
 from gateproof.reports.evidence import EvidenceWriter, Scan
 from gateproof.reports.header import Header, Part, Target
 from gateproof.reports.record import Record, results
+from gateproof.reports.record_consistency import audit
 from gateproof.reports.verdicts import CheckResult
 
 _SHARD = re.compile(r"([1-9][0-9]*)/([1-9][0-9]*)")

@@ -11,7 +11,7 @@ from typing import Any
 
 from gateproof.reports.escaping import code, json_bytes, one_line, prose
 from gateproof.reports.families import family_of
-from gateproof.reports.headline import (
+from gateproof.reports.summary_texts import (
     caveats,
     decides,
     duration_s,

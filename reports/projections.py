@@ -11,7 +11,7 @@ from typing import Any
 from gateproof.reports import seal
 from gateproof.reports.findings import Concern, Finding
 from gateproof.reports.record import FILE
-from gateproof.reports.sealed import Sealed
+from gateproof.reports.seal_reader import Sealed
 from gateproof.reports.strict import Malformed, decode
 from gateproof.reports.verdicts import RunResult
 

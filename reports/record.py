@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from gateproof.reports.chain import START, NotALine, decode, link
-from gateproof.reports.drawn import INTERRUPTED, Footer, draw, run_facts, target_facts
 from gateproof.reports.exchanges import Shown
 from gateproof.reports.header import Header, header_from_dict
+from gateproof.reports.run_result import INTERRUPTED, Footer, draw, run_facts, target_facts
 from gateproof.reports.strict import Malformed
 from gateproof.reports.strict import decode as as_value
 from gateproof.reports.verdicts import CheckResult, Reason, RunResult, Verdict

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from gateproof.reports.escaping import json_bytes, one_line, visible
 from gateproof.reports.families import family_of
-from gateproof.reports.headline import (
+from gateproof.reports.summary_texts import (
     by_hand,
     by_reason,
     caveats,

@@ -9,9 +9,9 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from gateproof.reports import chain
-from gateproof.reports.headline import is_partial
 from gateproof.reports.record import FILE
 from gateproof.reports.signing import SigningKey, envelope, key_id, public_pem
+from gateproof.reports.summary_texts import is_partial
 from gateproof.reports.verdicts import RuleResult, RunResult, RunVerdict, Verdict, deciding_levels
 
 TEST_RESULT = "seal.test-result.dsse.json"

@@ -8,7 +8,7 @@ from pathlib import Path
 from gateproof.reports.escaping import cell, code, prose
 from gateproof.reports.families import FAMILIES, family_of
 from gateproof.reports.fault_matrix import OUTCOMES, FaultRow, fault_rows, faults_in_a_line
-from gateproof.reports.headline import (
+from gateproof.reports.summary_texts import (
     by_reason,
     caveats,
     decides,

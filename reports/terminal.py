@@ -20,9 +20,9 @@ from typing import TextIO
 from gateproof.reports.escaping import visible
 from gateproof.reports.exchanges import Shown, answer_text, curl, outcome, request_text
 from gateproof.reports.fault_matrix import faults_in_a_line
-from gateproof.reports.headline import decides, has_own_ca, is_partial
 from gateproof.reports.repeats import is_of_a_run, selection, story
-from gateproof.reports.signs import SIGNS
+from gateproof.reports.summary_texts import decides, has_own_ca, is_partial
+from gateproof.reports.symbols import SIGNS
 from gateproof.reports.verdicts import (
     CheckResult,
     Reason,

@@ -11,11 +11,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from gateproof.reports import formats as table
 from gateproof.reports import leaks
-from gateproof.reports.accounts import audit
 from gateproof.reports.findings import Concern, Finding
 from gateproof.reports.projections import Render, differences
 from gateproof.reports.record import FILE, Record, Unreadable, read, result_of
-from gateproof.reports.sealed import Sealed, open_seal
+from gateproof.reports.record_consistency import audit
+from gateproof.reports.seal_reader import Sealed, open_seal
 from gateproof.reports.signing import key_id, public_key
 from gateproof.reports.verdicts import RunResult
 

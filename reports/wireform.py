@@ -8,7 +8,7 @@ from typing import Any
 
 from gateproof.reports.chain import plain
 from gateproof.reports.exchanges import answer_text, curl, request_text, shown_from_dict
-from gateproof.reports.headline import has_own_ca
+from gateproof.reports.summary_texts import has_own_ca
 from gateproof.reports.verdicts import CheckResult, Reason, RuleResult, RunResult, Verdict
 
 SCHEMA = "gateproof/report/1"

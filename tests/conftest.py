@@ -14,8 +14,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from gateproof.conformance.faults.intercept.finding import mitmdump
-from gateproof.conformance.generating import steady_hypothesis
 from gateproof.conformance.signin.chromium.finding import missing
+from gateproof.conformance.suite.generated_input import steady_hypothesis
 
 # Who is started in the background of a script ignores Ctrl-C, and so would everything that a test starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)

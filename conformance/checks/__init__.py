@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from gateproof.conformance.check import Check, checks_in
+from gateproof.conformance.suite.check import Check, checks_in
 
 
 @cache

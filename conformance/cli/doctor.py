@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gateproof.conformance.run.diagnosis import Diagnosis
-    from gateproof.conformance.target.model import Target
+    from gateproof.conformance.run.doctor.diagnosis import Diagnosis
+    from gateproof.conformance.targets.model import Target
 
 WRONG_USAGE = 2
 NO_VERDICT = 3
@@ -31,12 +31,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def handle(arguments: argparse.Namespace) -> int:
-    from gateproof.conformance.run.prepare import CannotRun  # noqa: PLC0415 - these load HTTP and cryptography
-    from gateproof.conformance.run.prepare_service import NotReached  # noqa: PLC0415
-    from gateproof.conformance.signin import check_usable  # noqa: PLC0415
-    from gateproof.conformance.target.errors import TargetError  # noqa: PLC0415
-    from gateproof.conformance.target.file import load  # noqa: PLC0415
-    from gateproof.conformance.target.model import GatewayTarget  # noqa: PLC0415
+    from gateproof.conformance.run.prepare.gateway import CannotRun  # noqa: PLC0415 - these load HTTP and cryptography
+    from gateproof.conformance.run.prepare.service import NotReached  # noqa: PLC0415
+    from gateproof.conformance.signin.factory import check_usable  # noqa: PLC0415
+    from gateproof.conformance.targets.errors import TargetError  # noqa: PLC0415
+    from gateproof.conformance.targets.file import load  # noqa: PLC0415
+    from gateproof.conformance.targets.model import GatewayTarget  # noqa: PLC0415
     from gateproof.reports.terminal import screen  # noqa: PLC0415
 
     try:
@@ -63,16 +63,16 @@ def handle(arguments: argparse.Namespace) -> int:
 
 def _diagnosis(target: Target) -> Diagnosis:
     """A target is started where it has to be, asked a little, and stopped; an agent has one run."""
-    from gateproof.conformance.run.agent_diagnosis import diagnose_agent  # noqa: PLC0415
-    from gateproof.conformance.run.diagnosis import diagnose, diagnose_service  # noqa: PLC0415
-    from gateproof.conformance.run.inquiry import inquire, inquire_service  # noqa: PLC0415
-    from gateproof.conformance.run.prepare import prepare  # noqa: PLC0415
-    from gateproof.conformance.run.prepare_agent import prepare_agent  # noqa: PLC0415
-    from gateproof.conformance.run.prepare_service import prepare_service  # noqa: PLC0415
-    from gateproof.conformance.run.rehearsal import rehearse  # noqa: PLC0415
-    from gateproof.conformance.run.service_world import settings  # noqa: PLC0415
-    from gateproof.conformance.run.session import workplace  # noqa: PLC0415
-    from gateproof.conformance.target.model import AgentTarget, ServiceTarget  # noqa: PLC0415
+    from gateproof.conformance.kit.service.world import settings  # noqa: PLC0415
+    from gateproof.conformance.run.doctor.agent import diagnose_agent  # noqa: PLC0415
+    from gateproof.conformance.run.doctor.diagnosis import diagnose, diagnose_service  # noqa: PLC0415
+    from gateproof.conformance.run.doctor.sign_in_probe import rehearse  # noqa: PLC0415
+    from gateproof.conformance.run.doctor.target_probe import inquire, inquire_service  # noqa: PLC0415
+    from gateproof.conformance.run.drive.session import workplace  # noqa: PLC0415
+    from gateproof.conformance.run.prepare.agent import prepare_agent  # noqa: PLC0415
+    from gateproof.conformance.run.prepare.gateway import prepare  # noqa: PLC0415
+    from gateproof.conformance.run.prepare.service import prepare_service  # noqa: PLC0415
+    from gateproof.conformance.targets.model import AgentTarget, ServiceTarget  # noqa: PLC0415
 
     with workplace() as (folder, stack):
         if isinstance(target, AgentTarget):

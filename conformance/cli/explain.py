@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from textwrap import indent, wrap
 from typing import TYPE_CHECKING
 
-from gateproof.conformance.proven import proven
-from gateproof.conformance.recipes import variables
-from gateproof.conformance.rules import Needs, Rule, UnknownRuleError, load
-from gateproof.conformance.vocabulary import LEVELS, NEEDS
+from gateproof.conformance.suite.proven import proven
+from gateproof.conformance.suite.recipe_variables import variables
+from gateproof.conformance.suite.rules import Needs, Rule, UnknownRuleError, load
+from gateproof.conformance.suite.vocabulary import LEVELS, NEEDS
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 - it has no public name

@@ -50,4 +50,4 @@ def handle(arguments: argparse.Namespace) -> int:
 
 def template(role: str) -> str:
     """The commented target file of a role."""
-    return (ROOT / "conformance" / "target" / "templates" / f"{role}.toml").read_text(encoding="utf-8")
+    return (ROOT / "conformance" / "targets" / "templates" / f"{role}.toml").read_text(encoding="utf-8")

@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gateproof.conformance.cli.folder import claimed
-from gateproof.conformance.run.stopping import terminated_as_interrupted
+from gateproof.conformance.run.drive.signals import terminated_as_interrupted
 from gateproof.reports.verdicts import many
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gateproof.conformance.run.proof import Proof
-    from gateproof.conformance.run.scope import Effort
-    from gateproof.conformance.run.subjects import Subject
-    from gateproof.conformance.run.trials import Trial
+    from gateproof.conformance.run.proof.implementations import Subject
+    from gateproof.conformance.run.proof.proof import Proof
+    from gateproof.conformance.run.proof.runs import Trial
+    from gateproof.conformance.run.proof.scope import Effort
     from gateproof.reports.terminal import Screen
 
 # A service is tried alone and waits a good deal, an agent is launched anew all the time: there are fewer.
@@ -89,9 +89,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def handle(arguments: argparse.Namespace) -> int:
     """Exit codes: 0 it holds, 1 it does not, 2 wrong usage, 3 interrupted, broken, or a race in vain."""
     from gateproof.conformance.faults.intercept.finding import HOW_TO_GET_IT, mitmdump  # noqa: PLC0415
-    from gateproof.conformance.run.scope import Effort, asks_for  # noqa: PLC0415 - these load pytest and HTTP
-    from gateproof.conformance.run.subjects import NoRegistry  # noqa: PLC0415
-    from gateproof.conformance.run.unfinished import trials_of  # noqa: PLC0415
+    from gateproof.conformance.run.proof.implementations import NoRegistry  # noqa: PLC0415
+    from gateproof.conformance.run.proof.resume import trials_of  # noqa: PLC0415
+    from gateproof.conformance.run.proof.scope import Effort, asks_for  # noqa: PLC0415 - these load pytest and HTTP
 
     effort = Effort.QUICK if arguments.quick else Effort.EVERY_CASE if arguments.every_case else Effort.FULL
     ended: list[Trial] = []
@@ -121,8 +121,8 @@ def _proven(
     before_s: float,
 ) -> int:
     """Tries what has not been tried, and says what came of all of it."""
-    from gateproof.conformance.run.proof import Outcome, Proof, ProofBroke, prove  # noqa: PLC0415 - loads pytest, HTTP
-    from gateproof.conformance.run.workers import usual_workers  # noqa: PLC0415
+    from gateproof.conformance.run.proof.proof import Outcome, Proof, ProofBroke, prove  # noqa: PLC0415 - loads pytest, HTTP
+    from gateproof.conformance.run.proof.workers import usual_workers  # noqa: PLC0415
     from gateproof.reports.terminal import Counting, screen  # noqa: PLC0415
 
     shown = screen(no_color=arguments.no_color)
@@ -205,7 +205,7 @@ def _replace(path: Path, text: str) -> None:
 
 def _chosen(arguments: argparse.Namespace) -> list[Subject]:
     """What is to be tried; raises ValueError for a selection of nothing, or of too little to be kept."""
-    from gateproof.conformance.run.subjects import combinations, subjects  # noqa: PLC0415
+    from gateproof.conformance.run.proof.implementations import combinations, subjects  # noqa: PLC0415
 
     if arguments.ship and (arguments.only or arguments.quick or arguments.combinations is not None):
         raise ValueError("--ship keeps a full proof: leave out --only, --quick and --combinations")
@@ -229,7 +229,7 @@ def _selected(arguments: argparse.Namespace) -> bool:
 def _is_known(role: str, subject: Subject) -> bool:
     """True where the proof that ships has tried the subject, and has seen every check of its rule fail."""
     from gateproof.conformance.checks import index  # noqa: PLC0415 - these load with the proof
-    from gateproof.conformance.proven import proven  # noqa: PLC0415
+    from gateproof.conformance.suite.proven import proven  # noqa: PLC0415
 
     shipped = proven(role)
     if subject.kind == "variant":
@@ -239,7 +239,7 @@ def _is_known(role: str, subject: Subject) -> bool:
 
 
 def _ship(proof: Proof, *, add: bool) -> None:
-    from gateproof.conformance.proven import place  # noqa: PLC0415
+    from gateproof.conformance.suite.proven import place  # noqa: PLC0415
 
     path = place(proof.role)
     path.parent.mkdir(exist_ok=True)
@@ -249,7 +249,7 @@ def _ship(proof: Proof, *, add: bool) -> None:
 
 
 def _print(shown: Screen, proof: Proof, *, whole: bool) -> None:
-    from gateproof.reports.signs import SIGNS  # noqa: PLC0415 - loaded with the proof, not with the command line
+    from gateproof.reports.symbols import SIGNS  # noqa: PLC0415 - loaded with the proof, not with the command line
     from gateproof.reports.verdicts import Verdict  # noqa: PLC0415
 
     width = max((len(each.subject.name) for each in proof.trials if "+" not in each.subject.name), default=0)

@@ -10,9 +10,9 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gateproof.conformance.run.embedded import Embedded
-    from gateproof.conformance.run.stored_failure import Stored
-    from gateproof.conformance.target.model import Target
+    from gateproof.conformance.run.context.embedded import Embedded
+    from gateproof.conformance.run.replay.stored_failure import Stored
+    from gateproof.conformance.targets.model import Target
     from gateproof.reports.terminal import Screen
     from gateproof.reports.verdicts import CheckResult, RunResult
 
@@ -44,8 +44,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def handle(arguments: argparse.Namespace) -> int:
     """Exit codes: 0 it did not fail, 1 it failed at least once, 2 wrong usage, 3 no verdict."""
-    from gateproof.conformance.run.stored_failure import NotAFailure, stored  # noqa: PLC0415 - these load pytest and HTTP
-    from gateproof.conformance.target.errors import TargetError  # noqa: PLC0415
+    from gateproof.conformance.run.replay.stored_failure import NotAFailure, stored  # noqa: PLC0415 - these load pytest and HTTP
+    from gateproof.conformance.targets.errors import TargetError  # noqa: PLC0415
     from gateproof.reports.terminal import screen  # noqa: PLC0415
 
     try:
@@ -84,8 +84,8 @@ def _repeat(arguments: argparse.Namespace, target: Target | Embedded, failure: S
 
 
 def _once(target: Target | Embedded, failure: Stored) -> RunResult:
-    from gateproof.conformance.run.scope import rules_of  # noqa: PLC0415
-    from gateproof.conformance.run.session import carry_out  # noqa: PLC0415
+    from gateproof.conformance.run.drive.session import carry_out  # noqa: PLC0415
+    from gateproof.conformance.run.proof.scope import rules_of  # noqa: PLC0415
 
     options = failure.options()
     with TemporaryDirectory(prefix="gateproof-replay-") as folder:
@@ -99,12 +99,12 @@ def _result_of(result: RunResult, check_id: str) -> CheckResult | None:
 
 
 def _target(path: Path | None, failure: Stored) -> Target | Embedded:
-    from gateproof.conformance.run.embedded import embedded_reference  # noqa: PLC0415
-    from gateproof.conformance.run.stored_failure import NotAFailure  # noqa: PLC0415
-    from gateproof.conformance.signin import check_usable  # noqa: PLC0415
-    from gateproof.conformance.target.errors import TargetError  # noqa: PLC0415
-    from gateproof.conformance.target.file import load  # noqa: PLC0415
-    from gateproof.conformance.target.model import GatewayTarget  # noqa: PLC0415
+    from gateproof.conformance.run.context.embedded import embedded_reference  # noqa: PLC0415
+    from gateproof.conformance.run.replay.stored_failure import NotAFailure  # noqa: PLC0415
+    from gateproof.conformance.signin.factory import check_usable  # noqa: PLC0415
+    from gateproof.conformance.targets.errors import TargetError  # noqa: PLC0415
+    from gateproof.conformance.targets.file import load  # noqa: PLC0415
+    from gateproof.conformance.targets.model import GatewayTarget  # noqa: PLC0415
 
     if path is None:
         if failure.of_target_file():

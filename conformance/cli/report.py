@@ -209,8 +209,8 @@ def _read(folder: Path) -> tuple[Record, RunResult]:
 
 def _refuse_broken(record: Record) -> None:
     """A record may end too early, even in the middle of a line; what else is wrong with it was done to it."""
-    from gateproof.reports.accounts import audit  # noqa: PLC0415
     from gateproof.reports.findings import Concern  # noqa: PLC0415
+    from gateproof.reports.record_consistency import audit  # noqa: PLC0415
 
     harmless = {Concern.INCOMPLETE, *([Concern.RECORD] if all(fault.torn for fault in record.faults) else [])}
     broken = next((found for found in audit(record) if found.concern not in harmless), None)

@@ -12,8 +12,8 @@ from itertools import groupby, zip_longest
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from gateproof.conformance.rules import Needs, Rule, UnknownRuleError, load, select
-from gateproof.conformance.vocabulary import FAMILIES, LEVELS, ROLES
+from gateproof.conformance.suite.rules import Needs, Rule, UnknownRuleError, load, select
+from gateproof.conformance.suite.vocabulary import FAMILIES, LEVELS, ROLES
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 - it has no public name

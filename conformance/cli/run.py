@@ -17,10 +17,10 @@ from gateproof.reports.variables import SIGN_KEY
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from gateproof.conformance.rules import Rule
-    from gateproof.conformance.run.embedded import Embedded
-    from gateproof.conformance.run.options import RunOptions, Shard
-    from gateproof.conformance.target.model import Target
+    from gateproof.conformance.run.context.embedded import Embedded
+    from gateproof.conformance.run.drive.options import RunOptions, Shard
+    from gateproof.conformance.suite.rules import Rule
+    from gateproof.conformance.targets.model import Target
     from gateproof.reports.signing import SigningKey
     from gateproof.reports.verdicts import CheckResult, RunResult
 
@@ -125,8 +125,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def handle(arguments: argparse.Namespace) -> int:
     """Exit codes: 0 conformant, 1 not, 2 wrong usage, 3 no verdict, 4 incomplete."""
     # These load pytest, HTTP and cryptography: not before somebody asks for a run.
-    from gateproof.conformance.run.embedded import embedded_reference  # noqa: PLC0415
-    from gateproof.conformance.target.errors import TargetError  # noqa: PLC0415
+    from gateproof.conformance.run.context.embedded import embedded_reference  # noqa: PLC0415
+    from gateproof.conformance.targets.errors import TargetError  # noqa: PLC0415
     from gateproof.reports.baseline import BaselineError  # noqa: PLC0415
     from gateproof.reports.signing import KeyProblem, signing_key  # noqa: PLC0415
 
@@ -161,8 +161,8 @@ def _run(
     key: SigningKey,
 ) -> int:
     from gateproof.conformance.cli.outputs import Leak, forget, tell_job, write_all  # noqa: PLC0415
-    from gateproof.conformance.run.garbage import collect_seldom  # noqa: PLC0415
-    from gateproof.conformance.run.session import carry_out, planned  # noqa: PLC0415
+    from gateproof.conformance.run.drive.gc_tuning import collect_seldom  # noqa: PLC0415
+    from gateproof.conformance.run.drive.session import carry_out, planned  # noqa: PLC0415
     from gateproof.reports.terminal import Counting, failures, partial, screen, summary, undecided  # noqa: PLC0415
     from gateproof.reports.verdicts import RunVerdict, Verdict, many  # noqa: PLC0415
 
@@ -233,7 +233,7 @@ def _opening(name: str, options: RunOptions, checks: str, rules: int) -> str:
 
 
 def _selected(arguments: argparse.Namespace, role: str) -> tuple[Rule, ...]:
-    from gateproof.conformance import rules  # noqa: PLC0415
+    from gateproof.conformance.suite import rules  # noqa: PLC0415
 
     partial = [name for name in ("only", "skip", "shard") if getattr(arguments, name)]
     if arguments.certify and partial:
@@ -247,10 +247,10 @@ def _selected(arguments: argparse.Namespace, role: str) -> tuple[Rule, ...]:
 
 
 def _options(arguments: argparse.Namespace, role: str, target: Target | None) -> RunOptions:
-    from gateproof.conformance import rules  # noqa: PLC0415
-    from gateproof.conformance.run.options import RunOptions  # noqa: PLC0415
-    from gateproof.conformance.run.session import usual_seed  # noqa: PLC0415
-    from gateproof.conformance.target.model import AgentTarget, GatewayTarget, ServiceTarget  # noqa: PLC0415
+    from gateproof.conformance.run.drive.options import RunOptions  # noqa: PLC0415
+    from gateproof.conformance.run.drive.session import usual_seed  # noqa: PLC0415
+    from gateproof.conformance.suite import rules  # noqa: PLC0415
+    from gateproof.conformance.targets.model import AgentTarget, GatewayTarget, ServiceTarget  # noqa: PLC0415
     from gateproof.reports import baseline  # noqa: PLC0415
 
     seed = arguments.seed if arguments.seed is not None else usual_seed(arguments.profile)
@@ -296,10 +296,10 @@ def _options(arguments: argparse.Namespace, role: str, target: Target | None) ->
 
 
 def _target(arguments: argparse.Namespace) -> Target | None:
-    from gateproof.conformance.signin import check_usable  # noqa: PLC0415
-    from gateproof.conformance.target.errors import TargetError  # noqa: PLC0415
-    from gateproof.conformance.target.file import load  # noqa: PLC0415
-    from gateproof.conformance.target.model import GatewayTarget  # noqa: PLC0415
+    from gateproof.conformance.signin.factory import check_usable  # noqa: PLC0415
+    from gateproof.conformance.targets.errors import TargetError  # noqa: PLC0415
+    from gateproof.conformance.targets.file import load  # noqa: PLC0415
+    from gateproof.conformance.targets.model import GatewayTarget  # noqa: PLC0415
 
     if arguments.target is None:
         return None
@@ -364,7 +364,7 @@ def _seed(text: str) -> int:
 
 
 def _shard(text: str) -> Shard:
-    from gateproof.conformance.run.options import Shard  # noqa: PLC0415
+    from gateproof.conformance.run.drive.options import Shard  # noqa: PLC0415
 
     k, slash, n = text.partition("/")
     if not (slash and k.isdecimal() and n.isdecimal() and 1 <= int(k) <= int(n) <= MOST_SHARDS):

@@ -22,10 +22,10 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def handle(arguments: argparse.Namespace) -> int:
-    from gateproof.conformance.run.prepare import CannotRun  # noqa: PLC0415 - these load HTTP and cryptography
-    from gateproof.conformance.run.session import workplace  # noqa: PLC0415
-    from gateproof.conformance.run.showcase import start_world, wait  # noqa: PLC0415
-    from gateproof.conformance.run.stopping import terminated_as_interrupted  # noqa: PLC0415
+    from gateproof.conformance.run.drive.session import workplace  # noqa: PLC0415
+    from gateproof.conformance.run.drive.signals import terminated_as_interrupted  # noqa: PLC0415
+    from gateproof.conformance.run.prepare.gateway import CannotRun  # noqa: PLC0415 - these load HTTP and cryptography
+    from gateproof.conformance.run.reference_world import start_world, wait  # noqa: PLC0415
 
     try:
         with terminated_as_interrupted(), workplace() as (folder, stack):

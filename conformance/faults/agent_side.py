@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from gateproof.conformance.faults.fault import Fault, Hop, Layer
+from gateproof.conformance.suite.fault import Fault, Hop, Layer
 from gateproof.conformance.wire.exchange import Headers
 
 # More than any server takes for a head, and more than a registration or a token request can need.

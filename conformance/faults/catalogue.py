@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gateproof.conformance.faults import agent_side, http_between, merchant_answers, network
-from gateproof.conformance.faults.fault import Fault
+from gateproof.conformance.suite.fault import Fault
 
 EVERY: Sequence[Fault] = (
     *(

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from gateproof.conformance.faults.fault import Fault, Hop, Layer
 from gateproof.conformance.faults.intercept.rules import Act, At, Rule
+from gateproof.conformance.suite.fault import Fault, Hop, Layer
 
 # As a form has them, however much of it is escaped. A client assertion has a type that ends like the first.
 PROVISIONING = r"grant-type(%3A|%3a|:)(jwt-bearer|token-exchange)"

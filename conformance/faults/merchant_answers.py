@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
 
-from gateproof.conformance.faults.fault import Fault, Hop, Layer
+from gateproof.conformance.suite.fault import Fault, Hop, Layer
 
 # Long enough for a gateway to give up, and for one that has no bound of its own soon over.
 SILENCE_S = 6.0

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 
 from gateproof.conformance.faults.agent_side import Client, Then
 from gateproof.conformance.wire.exchange import Headers, Request
-from gateproof.conformance.wire.line import octets_of, opened
-from gateproof.conformance.wire.place import Place
+from gateproof.conformance.wire.pipelining import octets_of, opened
+from gateproof.conformance.wire.route import Place
 
 # Sending to a target that is being held up must not hold up the harness.
 _SEND_S = 3.0

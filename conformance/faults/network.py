@@ -9,8 +9,8 @@ from typing import Final
 
 from gateproof.conformance.faults import toxics
 from gateproof.conformance.faults.byte_proxy import ByteProxy
-from gateproof.conformance.faults.fault import Fault, Hop, Layer
 from gateproof.conformance.faults.toxics import Toxic, Way
+from gateproof.conformance.suite.fault import Fault, Hop, Layer
 
 _HOLDS = (
     "the sign-in goes on; no 410 for a refresh, an answer in time, and redemption works once the network does"

@@ -10,16 +10,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
-from gateproof.conformance.claims import Unavailable, Unmet, expect, observe, repeat_with, require
-from gateproof.conformance.estate import ControlledEstate
-from gateproof.conformance.generating import Draw
-from gateproof.conformance.histories.hearing import Ear
-from gateproof.conformance.histories.offers import TROUBLED, Offer, less, narrowed, seeded
+from gateproof.conformance.histories.capabilities import TROUBLED, Offer, less, narrowed, seeded
+from gateproof.conformance.histories.driver import Impossible, Player
+from gateproof.conformance.histories.merchant_journal import Ear
 from gateproof.conformance.histories.planning import Memory
-from gateproof.conformance.histories.player import Impossible, Player
-from gateproof.conformance.histories.playing import Play, Surprise, repeat, wander
 from gateproof.conformance.histories.shrinking import shortest
 from gateproof.conformance.histories.state import Ground, State
+from gateproof.conformance.histories.step_loop import Play, Surprise, repeat, wander
 from gateproof.conformance.histories.steps import (
     AskProxyToken,
     Authorize,
@@ -35,10 +32,13 @@ from gateproof.conformance.histories.steps import (
 )
 from gateproof.conformance.histories.story import told
 from gateproof.conformance.histories.table import TABLE
-from gateproof.conformance.parties import User
-from gateproof.conformance.seclusion import newcomer
-from gateproof.conformance.sparing import SPARING_S
-from gateproof.conformance.world import World
+from gateproof.conformance.kit.gateway.isolated_user import newcomer
+from gateproof.conformance.kit.gateway.merchant_backoff import SPARING_S
+from gateproof.conformance.kit.gateway.project_pool import ControlledEstate
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.claims import Unavailable, Unmet, expect, observe, repeat_with, require
+from gateproof.conformance.suite.generated_input import Draw
+from gateproof.conformance.suite.parties import User
 
 KIND = "history"
 # The walk that every history varies; a gateway that does not get through it breaks other rules.

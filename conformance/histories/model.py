@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from gateproof.conformance.histories.overhearing import overheard
+from gateproof.conformance.histories.model_update import overheard
+from gateproof.conformance.histories.observation import Seen
 from gateproof.conformance.histories.redemption import redeemed
-from gateproof.conformance.histories.seen import Seen
 from gateproof.conformance.histories.sign_ins import authorized
 from gateproof.conformance.histories.state import Client, Judged, State, Token, put
 from gateproof.conformance.histories.steps import (

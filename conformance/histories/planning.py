@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 from random import Random
 
-from gateproof.conformance.histories.offers import Offer
-from gateproof.conformance.histories.overhearing import UNREFRESHABLE
+from gateproof.conformance.histories.capabilities import Offer
+from gateproof.conformance.histories.model_update import UNREFRESHABLE
+from gateproof.conformance.histories.observation import Seen
 from gateproof.conformance.histories.redemption import faults
-from gateproof.conformance.histories.seen import Seen
 from gateproof.conformance.histories.state import State
 from gateproof.conformance.histories.steps import (
     Approve,
@@ -32,7 +32,7 @@ from gateproof.conformance.histories.steps import (
     Revoke,
     Step,
 )
-from gateproof.conformance.target.model import AgentPolicy
+from gateproof.conformance.targets.model import AgentPolicy
 
 MOST_TOKENS = 7
 _TOLD_APART = 3

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from gateproof.conformance.clock import LEEWAY_S
-from gateproof.conformance.histories.overhearing import overheard
-from gateproof.conformance.histories.seen import Seen
+from gateproof.conformance.histories.model_update import overheard
+from gateproof.conformance.histories.observation import Seen
 from gateproof.conformance.histories.state import Code, Judged, State, key_of
 from gateproof.conformance.histories.steps import Redeem
 from gateproof.conformance.histories.vault import Entry, Key, Vault, answers
+from gateproof.conformance.kit.gateway.clock import LEEWAY_S
 
 # Before the end of a token it is open who is right, as it is after it for as long as leeways go.
 EARLY_S = 60.0

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any, TypeGuard
 
-from gateproof.conformance.histories.playing import Surprise
+from gateproof.conformance.histories.step_loop import Surprise
 from gateproof.conformance.histories.steps import (
     Approve,
     Authorize,

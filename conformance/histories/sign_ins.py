@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from gateproof.conformance.histories.overhearing import UNREFRESHABLE, overheard
-from gateproof.conformance.histories.seen import Seen
+from gateproof.conformance.histories.model_update import UNREFRESHABLE, overheard
+from gateproof.conformance.histories.observation import Seen
 from gateproof.conformance.histories.state import Code, Judged, Standing, State, key_of
 from gateproof.conformance.histories.steps import Authorize, Manner
 from gateproof.conformance.histories.vault import Entries, Entry, fresh

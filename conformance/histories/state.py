@@ -8,7 +8,7 @@ from typing import Literal, Protocol, TypeVar
 
 from gateproof.conformance.histories.steps import Manner
 from gateproof.conformance.histories.vault import Key, Vault
-from gateproof.conformance.target.model import AgentPolicy
+from gateproof.conformance.targets.model import AgentPolicy
 
 Item = TypeVar("Item")
 Standing = Literal["approved", "Pending"]

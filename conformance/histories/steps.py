@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from gateproof.conformance.target.model import AgentPolicy
+from gateproof.conformance.targets.model import AgentPolicy
 
 # How the merchant treats one user from now on, in the words of a story.
 Manner = Literal[

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gateproof.conformance.histories.playing import Surprise
+from gateproof.conformance.histories.step_loop import Surprise
 from gateproof.conformance.histories.steps import (
     Approve,
     AskProxyToken,

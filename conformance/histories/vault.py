@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from gateproof.conformance.histories.seen import Heard
+from gateproof.conformance.histories.observation import Heard
 
 # What a gateway may count a life differently by: it begins when the answer arrives, and seconds are whole.
 ROUNDED_S = 3.0

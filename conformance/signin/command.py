@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from gateproof.conformance.signin.landing import Landing, SignInFailed, SignInRequest, landing_at
-from gateproof.conformance.target.processes import CommandFailed, exit_text, run_command
+from gateproof.conformance.signin.sign_in_result import Landing, SignInFailed, SignInRequest, landing_at
+from gateproof.conformance.targets.processes import CommandFailed, exit_text, run_command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

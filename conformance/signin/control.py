@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gateproof.conformance.signin.landing import Landing, SignInRequest, landing_at
-from gateproof.conformance.target import actions
+from gateproof.conformance.signin.sign_in_result import Landing, SignInRequest, landing_at
+from gateproof.conformance.targets import actions
 
 if TYPE_CHECKING:
-    from gateproof.conformance.target.control import ControlPlane
+    from gateproof.conformance.targets.control import ControlPlane
 
 
 class ControlSignIn:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gateproof.conformance.signin.addresses import resolve
-from gateproof.conformance.signin.numbering import ancestors, attributes_of, text_of, words_of
+from gateproof.conformance.signin.node_ids import ancestors, attributes_of, text_of, words_of
 from gateproof.conformance.signin.page import Button, Field
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from urllib.parse import urlsplit
 
-from gateproof.conformance.target.kinds import is_loopback
+from gateproof.conformance.targets.kinds import is_loopback
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -12,8 +12,8 @@ from gateproof.conformance.signin.page import LINK, Button, Form
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gateproof.conformance.parties import User
     from gateproof.conformance.signin.page import Field, Page
+    from gateproof.conformance.suite.parties import User
 
 Reading = Literal["approve", "deny", "go", ""]
 

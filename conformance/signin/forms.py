@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from gateproof.conformance.signin.addresses import lands_on
 from gateproof.conformance.signin.browser import Browser, Send, Waiting
-from gateproof.conformance.signin.walking import MOST_PAGES, PageSignIn
+from gateproof.conformance.signin.page_loop import MOST_PAGES, PageSignIn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gateproof.conformance.target.model import Step
+    from gateproof.conformance.targets.model import Step
 
 __all__ = ["MOST_PAGES", "FormsSignIn"]
 

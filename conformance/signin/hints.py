@@ -10,9 +10,9 @@ from gateproof.conformance.signin.filling import choose_button, reading_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gateproof.conformance.parties import User
     from gateproof.conformance.signin.page import Button, Field, Form, Page
-    from gateproof.conformance.target.model import Step
+    from gateproof.conformance.suite.parties import User
+    from gateproof.conformance.targets.model import Step
 
 _BOXES = {"checkbox", "radio"}
 

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gateproof.conformance.signin.landing import Landing, SignInFailed, SignInRequest, landing_at
+from gateproof.conformance.signin.sign_in_result import Landing, SignInFailed, SignInRequest, landing_at
 
 if TYPE_CHECKING:
     from typing import Literal, TextIO

@@ -16,7 +16,7 @@ from gateproof.conformance.signin.controls import (
     is_unseen,
     read_control,
 )
-from gateproof.conformance.signin.numbering import (
+from gateproof.conformance.signin.node_ids import (
     ancestors,
     attributes_of,
     in_order,

@@ -13,10 +13,10 @@ from urllib.parse import urlsplit
 
 from gateproof.conformance.wire.connections import Connections, NoAnswer, TooLate
 from gateproof.conformance.wire.exchange import Answer, Exchange, Request
-from gateproof.conformance.wire.line import answers_in_a_row
-from gateproof.conformance.wire.overhearing import overheard
-from gateproof.conformance.wire.place import Place, origin
+from gateproof.conformance.wire.partial_read import overheard
+from gateproof.conformance.wire.pipelining import answers_in_a_row
 from gateproof.conformance.wire.race import Run, Track
+from gateproof.conformance.wire.route import Place, origin
 
 RATE_LIMIT_BUDGET_S = 60.0
 # Which checks in a row that begin in silence ask once more.

@@ -16,7 +16,7 @@ from urllib.parse import quote, urlsplit
 import httpcore
 
 from gateproof.conformance.wire.exchange import Answer, Request
-from gateproof.conformance.wire.place import Place, trust
+from gateproof.conformance.wire.route import Place, trust
 
 # How a failure begins when the other side's certificate was not what TLS asks for.
 DISTRUSTED = "the certificate was refused"

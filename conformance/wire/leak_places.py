@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from gateproof.conformance.wire.exchange import Answer
-from gateproof.reports.decodings import text_of
+from gateproof.reports.decoders import text_of
 
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _STACK = re.compile(

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from gateproof.conformance.wire.exchange import Answer, Exchange
 from gateproof.conformance.wire.jose import read
 from gateproof.conformance.wire.secret import Secret
-from gateproof.reports.decodings import Reading, readings, text_of
+from gateproof.reports.decoders import Reading, readings, text_of
 from gateproof.reports.encodings import as_a_value, embedded
 
 # As many consecutive characters of a secret as make a leak.

@@ -35,7 +35,7 @@ import httpcore
 
 from gateproof.conformance.wire.connections import Connections, NoAnswer, TooLate, Unsendable
 from gateproof.conformance.wire.exchange import Answer, Request
-from gateproof.conformance.wire.place import Place
+from gateproof.conformance.wire.route import Place
 from gateproof.conformance.wire.sealing import SealingStream
 
 # A target that takes few connections at a time lets the others wait: they run as soon as they are let in, and

@@ -10,7 +10,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from gateproof.conformance.wire.exchange import Request
-from gateproof.conformance.wire.place import Place, trust
+from gateproof.conformance.wire.route import Place, trust
 
 OLD = {"TLS 1.0": ssl.TLSVersion.TLSv1, "TLS 1.1": ssl.TLSVersion.TLSv1_1}
 _MOST_OCTETS = 16 * 1024

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp
 
-from gateproof.fakes.door import Door
+from gateproof.fakes.listener import Door
 
 # What a door shows by itself: the merchant as it is, nobody at all, or HTTP where TLS is expected.
 OPEN, SHUT, PLAIN = "open", "shut", "plain"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from gateproof.reports.exchanges import Shown, answer_text, curl, request_text
-from gateproof.reports.headline import has_own_ca
 from gateproof.reports.html_page.diagram import diagram
 from gateproof.reports.html_page.markup import block, counted, cut, foreign, text
 from gateproof.reports.html_page.parties import parties, path
+from gateproof.reports.summary_texts import has_own_ca
 from gateproof.reports.verdicts import CheckResult, RunResult, Verdict
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gateproof.reports.headline import decides, is_partial
 from gateproof.reports.html_page.markup import text
-from gateproof.reports.signs import RUN_SIGNS, SIGNS
+from gateproof.reports.summary_texts import decides, is_partial
+from gateproof.reports.symbols import RUN_SIGNS, SIGNS
 from gateproof.reports.verdicts import RuleResult, RunResult, RunVerdict, Verdict
 
 

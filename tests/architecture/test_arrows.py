@@ -110,7 +110,7 @@ def test_there_is_something_to_guard() -> None:
         ("fakes", "from gateproof.reports import verdicts"),
         ("fakes", "def late():\n    import gateproof.reference.gateway"),
         ("reference", "import gateproof.reports.redaction as redaction"),
-        ("reference", "if TYPE_CHECKING:\n    from gateproof.conformance.rules import Rule"),
+        ("reference", "if TYPE_CHECKING:\n    from gateproof.conformance.suite.rules import Rule"),
         ("conformance", "from gateproof.reference.gateway import policy"),
         ("conformance", "def late():\n    from gateproof.reference import gateway"),
         ("conformance", "import importlib\nimportlib.import_module('gateproof.reference.gateway')"),

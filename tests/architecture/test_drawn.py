@@ -6,8 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from gateproof.conformance import rules
-from gateproof.conformance.run.session import planned
+from gateproof.conformance.run.drive.session import planned
+from gateproof.conformance.suite import rules
 
 ROOT = Path(__file__).resolve().parents[2]
 

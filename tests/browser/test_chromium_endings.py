@@ -13,17 +13,17 @@ from pathlib import Path
 
 import pytest
 
-from gateproof.conformance.run.authority import Authority
-from gateproof.conformance.run.ports import free_ports
+from gateproof.conformance.kit.authority import Authority
+from gateproof.conformance.kit.ports import free_ports
 
 SCRIPTS = str(Path(__file__).with_name("script_gateway.py"))
 PATIENCE_S = 240.0
 # Signs in at an address where nobody listens, says who it is, and waits for its end.
 WORKER = """
 import sys, time
-from gateproof.conformance.parties import User
+from gateproof.conformance.suite.parties import User
 from gateproof.conformance.signin.chromium.sign_in import ChromiumSignIn
-from gateproof.conformance.signin.landing import SignInRequest
+from gateproof.conformance.signin.sign_in_result import SignInRequest
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
 user = User(name="a", login="a", password=Secret("password", "b"))

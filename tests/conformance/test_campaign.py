@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from hypothesis import strategies as st
 
-from gateproof.conformance.campaign import Campaign, share_s
-from gateproof.conformance.claims import NoOverlap, Violated, expect, overlapped, tallying
-from gateproof.conformance.generating import Draw
-from gateproof.conformance.racing import Races
+from gateproof.conformance.suite.campaign import Campaign, share_s
+from gateproof.conformance.suite.claims import NoOverlap, Violated, expect, overlapped, tallying
+from gateproof.conformance.suite.generated_input import Draw
+from gateproof.conformance.suite.races import Races
 from gateproof.reports.verdicts import EXAMPLE
 
 CHECK = "ROBUST-01/generated[a/b]"

@@ -7,10 +7,10 @@ from collections import Counter
 
 import pytest
 
-from gateproof.conformance import rules
-from gateproof.conformance.check import Check, checks_in
 from gateproof.conformance.checks import index, modules, place
-from gateproof.conformance.vocabulary import NEEDS, ROLES
+from gateproof.conformance.suite import rules
+from gateproof.conformance.suite.check import Check, checks_in
+from gateproof.conformance.suite.vocabulary import NEEDS, ROLES
 
 ALL = [(role, check) for role in ROLES for checks in index(role).values() for check in checks]
 IDS = [f"{check.rule}/{check.name}" for _, check in ALL]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gateproof.conformance.cli import explain, rules_list
-from gateproof.conformance.rules import load
+from gateproof.conformance.suite.rules import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,7 @@ from email.utils import formatdate
 
 import pytest
 
-from gateproof.conformance.clock import Clock
+from gateproof.conformance.kit.gateway.clock import Clock
 from gateproof.conformance.wire.exchange import Answer, Exchange, Request
 
 # The Date has whole seconds.

@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from gateproof.conformance.checks.gateway import code
-from gateproof.conformance.claims import Violated, tallying
+from gateproof.conformance.suite.claims import Violated, tallying
 from gateproof.conformance.wire.exchange import Answer, Exchange, Request
 
 DAY_S, HOUR_S = 24 * 3600, 3600

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from gateproof.conformance.digests import digests_among, written_for
+from gateproof.conformance.kit.agent.digests import digests_among, written_for
 
 WRITTEN: dict[str, Callable[[bytes], str]] = {
     "hexadecimal": bytes.hex,

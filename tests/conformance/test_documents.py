@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gateproof.conformance.documents import in_any_order, same_url
+from gateproof.conformance.wire.documents import in_any_order, same_url
 
 URL = "https://API.merchant.example:443/v1/./%7Eorders"
 

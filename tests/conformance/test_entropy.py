@@ -12,7 +12,13 @@ import pytest
 
 from gateproof.conformance.checks.agent.agent_randomness import STATE_BITS, VERIFIER_BITS
 from gateproof.conformance.checks.gateway.authz_browser import SAMPLES, SAMPLES_ELSEWHERE
-from gateproof.conformance.entropy import apparent_bits, bits_within, most_bits, spelled_out, steady_steps
+from gateproof.conformance.kit.inputs.entropy import (
+    apparent_bits,
+    bits_within,
+    most_bits,
+    spelled_out,
+    steady_steps,
+)
 
 GOOD: dict[str, Callable[[], str]] = {
     "hex of 16 bytes": lambda: secrets.token_hex(16),

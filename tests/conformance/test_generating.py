@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import strategies as st
 
-from gateproof.conformance.claims import LeftOut, Violated, expect, tallying
-from gateproof.conformance.generating import Draw
+from gateproof.conformance.suite.claims import LeftOut, Violated, expect, tallying
+from gateproof.conformance.suite.generated_input import Draw
 from gateproof.reports.verdicts import EXAMPLE
 
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import pytest
 
-from gateproof.conformance.near_misses import (
+from gateproof.conformance.kit.inputs.near_tokens import (
     changed,
     changed_at_the_end,
     cut_short,

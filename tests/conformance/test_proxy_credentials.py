@@ -8,8 +8,8 @@ from urllib.parse import unquote_plus
 
 import pytest
 
-from gateproof.conformance.gateway import Gateway
-from gateproof.conformance.parties import ProxyClient
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.suite.parties import ProxyClient
 from gateproof.conformance.wire.exchange import Answer, Exchange, Request
 from gateproof.conformance.wire.keyring import Keyring
 from gateproof.conformance.wire.secret import Secret

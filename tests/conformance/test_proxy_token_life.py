@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 
 from gateproof.conformance.checks.gateway.proxy_life import token_lives_an_hour
-from gateproof.conformance.claims import LeftOut, Unavailable, Violated, tallying
+from gateproof.conformance.suite.claims import LeftOut, Unavailable, Violated, tallying
 from gateproof.conformance.wire.exchange import Answer, Exchange, Request
 
 

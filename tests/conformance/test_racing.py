@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from gateproof.conformance import racing
-from gateproof.conformance.campaign import Campaign
-from gateproof.conformance.claims import NoOverlap, Unmet, expect, overlapped, overlaps, tallying
-from gateproof.conformance.racing import (
+from gateproof.conformance.suite import races as racing
+from gateproof.conformance.suite.campaign import Campaign
+from gateproof.conformance.suite.claims import NoOverlap, Unmet, expect, overlapped, overlaps, tallying
+from gateproof.conformance.suite.races import (
     LARGEST_BUDGET,
     Races,
     amid,

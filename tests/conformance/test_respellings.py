@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import urlsafe_b64decode
 
-from gateproof.conformance.respellings import in_swapped_case, in_the_spare_bits
+from gateproof.conformance.kit.inputs.respellings import in_swapped_case, in_the_spare_bits
 
 
 def test_spare_bits_say_the_same_octets() -> None:

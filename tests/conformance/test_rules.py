@@ -10,16 +10,9 @@ from collections import Counter
 import pytest
 
 from gateproof.conformance.checks import index
-from gateproof.conformance.recipes import VARIABLES, variables
-from gateproof.conformance.rules import (
-    CatalogueError,
-    UnknownRuleError,
-    load,
-    parse,
-    select,
-    unmet,
-)
-from gateproof.conformance.vocabulary import FAMILIES, NEEDS, ROLES
+from gateproof.conformance.suite.recipe_variables import VARIABLES, variables
+from gateproof.conformance.suite.rules import CatalogueError, UnknownRuleError, load, parse, select, unmet
+from gateproof.conformance.suite.vocabulary import FAMILIES, NEEDS, ROLES
 from gateproof.reports.families import family_of
 
 COUNTS = {
@@ -294,7 +287,7 @@ def test_a_recipe_sets_some_variables_itself() -> None:
 
 
 def test_reading_the_rules_stays_light() -> None:
-    script = "import sys, conformance.rules as r; r.load(); print(*sys.modules)"
+    script = "import sys, gateproof.conformance.suite.rules as r; r.load(); print(*sys.modules)"
     modules = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     ).stdout.split()

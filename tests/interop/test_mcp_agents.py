@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from gateproof.conformance import rules
-from gateproof.conformance.run.options import RunOptions
-from gateproof.conformance.run.session import carry_out
-from gateproof.conformance.target.file import load
+from gateproof.conformance.run.drive.options import RunOptions
+from gateproof.conformance.run.drive.session import carry_out
+from gateproof.conformance.suite import rules
+from gateproof.conformance.targets.file import load
 
 HERE = Path(__file__).parent / "mcp_agents"
 # What the page has a finding for, and a part of what it has none for.

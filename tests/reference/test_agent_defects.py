@@ -6,7 +6,7 @@ from dataclasses import fields
 
 import pytest
 
-from gateproof.conformance import rules
+from gateproof.conformance.suite import rules
 from gateproof.reference.agent.policies import Policies
 from gateproof.reference.defects.agent import DEFECTS, FAMILIES
 from gateproof.reference.variants.agent import VARIANTS

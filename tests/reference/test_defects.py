@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gateproof.conformance.rules import load
+from gateproof.conformance.suite.rules import load
 from gateproof.reference.defects import __main__ as command
 from gateproof.reference.defects.gateway import DEFECTS, FAMILIES
 from gateproof.reference.gateway.policies import Policies

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from gateproof.conformance.checks import index
-from gateproof.conformance.rules import load
+from gateproof.conformance.suite.rules import load
 from gateproof.reference.defects import __main__ as command
 from gateproof.reference.defects.service import DEFECTS, FAMILIES
 from gateproof.reference.service.policies import Policies

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from gateproof.conformance.rules import load
+from gateproof.conformance.suite.rules import load
 from gateproof.reference.service.policies import Policies
 from gateproof.reference.variants import __main__ as command
 from gateproof.reference.variants.service import FAMILIES, VARIANTS

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from gateproof.conformance.run.album import Album
-from gateproof.conformance.signin.landing import Landing
+from gateproof.conformance.run.gateway.screenshots import Album
+from gateproof.conformance.signin.sign_in_result import Landing
 from gateproof.conformance.wire.keyring import Keyring
 from gateproof.reports.pictures import path_of, render
 from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict

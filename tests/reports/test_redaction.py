@@ -14,7 +14,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from gateproof.reports import leaks, parts
+from gateproof.reports import leaks, redacted_parts
 from gateproof.reports.redaction import Redactor
 
 SECRET = "s3cr3t/Value+with=odd&chars"
@@ -207,7 +207,11 @@ def test_a_mark_tells_neither_how_long_nor_of_what_its_value_is(shape: str) -> N
     seen = set()
     for code in CODES:
         hiding, text = Redactor(secrets={}, public=()), shape.format(code, "f3a9c1d2e4b5a6978812f3a9c1d2e4b5")
-        seen.add(parts.url(text, hiding) if text.startswith("https") else parts.body(text, hiding))
+        seen.add(
+            redacted_parts.url(text, hiding)
+            if text.startswith("https")
+            else redacted_parts.body(text, hiding)
+        )
     assert len(seen) == 1
     assert seen.pop().count("⟨opaque~") == 2
 

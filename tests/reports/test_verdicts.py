@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from gateproof.reports.signs import RUN_SIGNS, SIGNS
+from gateproof.reports.symbols import RUN_SIGNS, SIGNS
 from gateproof.reports.verdicts import (
     CheckResult,
     Reason,

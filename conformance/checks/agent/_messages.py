@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
-from gateproof.conformance.agent import Install, s256
-from gateproof.conformance.claims import expect, observe
-from gateproof.conformance.run.agent_addresses import CHALLENGE
-from gateproof.conformance.run.agent_launch import Run
-from gateproof.conformance.run.agent_visits import Visit
-from gateproof.conformance.run.agent_world import SCOPES, Heard
+from gateproof.conformance.kit.agent.addresses import CHALLENGE
+from gateproof.conformance.kit.agent.agent import Install, s256
+from gateproof.conformance.kit.agent.launch import Run
+from gateproof.conformance.kit.agent.visits import Visit
+from gateproof.conformance.kit.agent.world import SCOPES, Heard
+from gateproof.conformance.suite.claims import expect, observe
 from gateproof.conformance.wire.exchange import Exchange
-from gateproof.fakes.gateway.desk import AgentClient
+from gateproof.fakes.gateway.agent_endpoints import AgentClient
 
 _REQUIRED = (
     "response_type",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from gateproof.conformance.agent import Agents, Install, all_in_time, end_tokens, in_time
-from gateproof.conformance.claims import LeftOut
-from gateproof.conformance.run.agent_launch import Ended, Run
-from gateproof.conformance.run.agent_world import AgentWorld, Heard
+from gateproof.conformance.kit.agent.agent import Agents, Install, all_in_time, end_tokens, in_time
+from gateproof.conformance.kit.agent.launch import Ended, Run
+from gateproof.conformance.kit.agent.world import AgentWorld, Heard
+from gateproof.conformance.suite.claims import LeftOut
 from gateproof.fakes.gateway.script import Answer, Endpoint, Script
 
 TOKEN_ENDPOINT_FAILS = "the token endpoint fails"  # noqa: S105 - a name

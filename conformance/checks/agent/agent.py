@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from gateproof.conformance.agent import Agents, carried_out, ended, exchanges, works
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.agent._messages import (
     Asked,
     asks_for_everything,
@@ -26,8 +24,10 @@ from gateproof.conformance.checks.agent._messages import (
     writes_spaces_as_percent_20,
 )
 from gateproof.conformance.checks.agent._scenes import all_ways
-from gateproof.conformance.claims import LeftOut, observe, require
-from gateproof.conformance.run.agent_world import AgentWorld, Heard
+from gateproof.conformance.kit.agent.agent import Agents, carried_out, ended, exchanges, works
+from gateproof.conformance.kit.agent.world import AgentWorld, Heard
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, observe, require
 from gateproof.fakes.gateway.application import asks_for_gzip
 from gateproof.fakes.gateway.script import Answer, Endpoint
 from gateproof.fakes.orders_service import AMONG_OTHERS, UNQUOTED

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.agent import Agents, end_tokens, ended, works
-from gateproof.conformance.check import check
-from gateproof.conformance.claims import expect, observe, require
-from gateproof.conformance.run.agent_launch import Run
-from gateproof.conformance.run.agent_world import CORE, GATEWAY, GOOD, METADATA, SERVICE
-from gateproof.conformance.run.prepare_agent import ELSEWHERE, EXPIRED, STRANGER
+from gateproof.conformance.kit.agent.agent import Agents, end_tokens, ended, works
+from gateproof.conformance.kit.agent.launch import Run
+from gateproof.conformance.kit.agent.world import (
+    CORE,
+    ELSEWHERE,
+    EXPIRED,
+    GATEWAY,
+    GOOD,
+    METADATA,
+    SERVICE,
+    STRANGER,
+)
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect, observe, require
 
 # An agent may look at one party less closely than at another, and at each in another way.
 SHOWN = {

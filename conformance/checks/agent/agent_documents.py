@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.agent import Agents, Install, all_in_time, exchanges, works
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.agent._messages import (
     asks_for_everything,
     asks_for_scopes,
@@ -19,8 +17,10 @@ from gateproof.conformance.checks.agent._messages import (
     writes_spaces_as_percent_20,
 )
 from gateproof.conformance.checks.agent._scenes import documented
-from gateproof.conformance.claims import LeftOut, observe
-from gateproof.conformance.run.agent_launch import Run
+from gateproof.conformance.kit.agent.agent import Agents, Install, all_in_time, exchanges, works
+from gateproof.conformance.kit.agent.launch import Run
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, observe
 from gateproof.fakes.gateway.script import Endpoint
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from gateproof.conformance.agent import Agents, Install, all_in_time, exchanges, in_time, works
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.agent._messages import (
     asks_for_everything,
     asks_for_scopes,
@@ -32,8 +30,10 @@ from gateproof.conformance.checks.agent._scenes import (
     recovered,
     unloved,
 )
-from gateproof.conformance.claims import require
-from gateproof.conformance.run.agent_launch import Run
+from gateproof.conformance.kit.agent.agent import Agents, Install, all_in_time, exchanges, in_time, works
+from gateproof.conformance.kit.agent.launch import Run
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import require
 from gateproof.fakes.gateway.script import Endpoint
 
 WITHOUT_TOKENS = (TOKEN_ENDPOINT_FAILS, NO_JSON_FOR_TOKENS, NO_TOKEN, CLIENT_REJECTED)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from gateproof.conformance.agent import Agents, all_in_time, carried_out, ended, in_time, works
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.agent._scenes import (
     ASKED_TO_END,
     ORDERS_ARE_NONE,
@@ -23,8 +21,10 @@ from gateproof.conformance.checks.agent._scenes import (
     troubled,
     unloved,
 )
-from gateproof.conformance.claims import LeftOut, expect, observe, require
-from gateproof.conformance.run.agent_launch import Ended, Run
+from gateproof.conformance.kit.agent.agent import Agents, all_in_time, carried_out, ended, in_time, works
+from gateproof.conformance.kit.agent.launch import Ended, Run
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
 # So long an agent has to use a token, and so long a check waits for its end.

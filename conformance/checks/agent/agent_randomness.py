@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import chain
 
-from gateproof.conformance.agent import Agents, Attempt, Install, works
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.agent._scenes import TOKEN_ENDPOINT_FAILS, held, recovered, refused, unloved
-from gateproof.conformance.claims import LeftOut, expect, observe, require
-from gateproof.conformance.digests import digests_among, written_for
-from gateproof.conformance.entropy import apparent_bits, bits_within, spelled_out, steady_steps
+from gateproof.conformance.kit.agent.agent import Agents, Attempt, Install, works
+from gateproof.conformance.kit.agent.digests import digests_among, written_for
+from gateproof.conformance.kit.inputs.entropy import apparent_bits, bits_within, spelled_out, steady_steps
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
 from gateproof.conformance.wire.exchange import Exchange
 
 # With so many samples, a position in which nothing varies stands out.

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import parse_qs, quote, urlsplit
 
-from gateproof.conformance.agent import Agents, end_tokens, ended, exchanged_with, works
-from gateproof.conformance.check import check
-from gateproof.conformance.claims import LeftOut, expect, observe, require
-from gateproof.conformance.run.agent_browser import Courier
-from gateproof.conformance.run.agent_visits import Deliver, Visit, bring, codes_in
-from gateproof.fakes.gateway.desk import Desk
+from gateproof.conformance.kit.agent.agent import Agents, end_tokens, ended, exchanged_with, works
+from gateproof.conformance.kit.agent.browser import Courier
+from gateproof.conformance.kit.agent.visits import Deliver, Visit, bring, codes_in
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
+from gateproof.fakes.gateway.agent_endpoints import Desk
 
 # So long an agent has to go wrong, before the right redirect comes after the tampered one.
 _TEMPTED_S = 1.5

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from gateproof.conformance.agent import Agents, all_in_time, ended
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.agent._scenes import HELPLESS, without_help
-from gateproof.conformance.claims import LeftOut, expect, require
-from gateproof.conformance.run.agent_launch import Run
-from gateproof.conformance.run.agent_output import (
+from gateproof.conformance.kit.agent.agent import Agents, all_in_time, ended
+from gateproof.conformance.kit.agent.launch import Run
+from gateproof.conformance.kit.agent.output import (
     ADDRESSES,
     PAGES,
     REQUESTS,
@@ -18,8 +16,10 @@ from gateproof.conformance.run.agent_output import (
     printed,
     printed_in,
 )
-from gateproof.conformance.run.agent_world import METADATA, SERVICE, Heard
-from gateproof.conformance.run.received import Leak, Survey, brought_up
+from gateproof.conformance.kit.agent.world import METADATA, SERVICE, Heard
+from gateproof.conformance.kit.gateway.received import Leak, Survey, brought_up
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, require
 from gateproof.conformance.wire import leaks
 from gateproof.fakes.gateway.script import Endpoint
 

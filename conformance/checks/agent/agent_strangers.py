@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from gateproof.conformance.agent import Agents, Install, end_tokens, ended, s256, works
-from gateproof.conformance.check import check
-from gateproof.conformance.claims import LeftOut, expect, require
-from gateproof.conformance.run.agent_launch import Run
-from gateproof.conformance.run.agent_output import printed
-from gateproof.conformance.run.agent_world import CLEAR, CORE, GATEWAY, SECOND, SECOND_CORE, THIEF, Heard
-from gateproof.fakes.gateway.desk import Desk, fields
+from gateproof.conformance.kit.agent.agent import Agents, Install, end_tokens, ended, s256, works
+from gateproof.conformance.kit.agent.launch import Run
+from gateproof.conformance.kit.agent.output import printed
+from gateproof.conformance.kit.agent.world import CLEAR, CORE, GATEWAY, SECOND, SECOND_CORE, THIEF, Heard
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, require
+from gateproof.fakes.gateway.agent_endpoints import Desk, fields
 from gateproof.fakes.gateway.script import Answer, Endpoint
 from gateproof.fakes.orders_service import WELL_KNOWN
 

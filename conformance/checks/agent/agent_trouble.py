@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.agent import (
+from gateproof.conformance.checks.agent._scenes import held, refused, unloved
+from gateproof.conformance.kit.agent.agent import (
     Agents,
     all_in_time,
     carried_out,
@@ -13,11 +14,10 @@ from gateproof.conformance.agent import (
     s256,
     works,
 )
-from gateproof.conformance.check import check
-from gateproof.conformance.checks.agent._scenes import held, refused, unloved
-from gateproof.conformance.claims import expect, observe, require
-from gateproof.conformance.run.agent_launch import MOST_AUTHORIZATIONS, Ended, Run
-from gateproof.fakes.gateway.desk import fields
+from gateproof.conformance.kit.agent.launch import MOST_AUTHORIZATIONS, Ended, Run
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect, observe, require
+from gateproof.fakes.gateway.agent_endpoints import fields
 from gateproof.fakes.gateway.script import Endpoint
 
 

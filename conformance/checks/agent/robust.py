@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gateproof.conformance.agent import Agents, all_in_time, carried_out, ended, works
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.agent._scenes import (
     ASKED_TO_END,
     CLIENT_REJECTED,
@@ -18,9 +16,11 @@ from gateproof.conformance.checks.agent._scenes import (
     recovered_later,
     unloved,
 )
-from gateproof.conformance.claims import LeftOut, fired, observe, require
-from gateproof.conformance.faults.fault import Fault, Hop, Layer
-from gateproof.conformance.run.agent_launch import Ended, Run
+from gateproof.conformance.kit.agent.agent import Agents, all_in_time, carried_out, ended, works
+from gateproof.conformance.kit.agent.launch import Ended, Run
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, fired, observe, require
+from gateproof.conformance.suite.fault import Fault, Hop, Layer
 from gateproof.fakes.gateway.script import Endpoint
 
 # A user whom the service forbids something may be told so again, and whoever's client is rejected may ask its

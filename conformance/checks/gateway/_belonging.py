@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.claims import expect, require
-from gateproof.conformance.parties import Resource, User
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.claims import expect, require
+from gateproof.conformance.suite.parties import Resource, User
 from gateproof.conformance.wire.exchange import Exchange
-from gateproof.conformance.world import World
 
 
 def belongs(world: World, answer: Exchange, user: User, resource: Resource) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gateproof.conformance.claims import LeftOut
-from gateproof.conformance.estate import ControlledEstate
-from gateproof.conformance.parties import Resource
-from gateproof.conformance.world import World
+from gateproof.conformance.kit.gateway.project_pool import ControlledEstate
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.claims import LeftOut
+from gateproof.conformance.suite.parties import Resource
 
 
 def of_one_merchant(world: World, resources: Sequence[Resource]) -> Sequence[Resource]:

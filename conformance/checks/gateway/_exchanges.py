@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gateproof.conformance.claims import expect, require
-from gateproof.conformance.gateway import Gateway
-from gateproof.conformance.parties import Agent, Authorization
-from gateproof.conformance.regular import regular
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.reused_agent import regular
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.claims import expect, require
+from gateproof.conformance.suite.parties import Agent, Authorization
 from gateproof.conformance.wire.exchange import Exchange
-from gateproof.conformance.world import World
 
 TOKENS = ("access_token", "id_token", "refresh_token")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from gateproof.conformance.checks.gateway._exchanges import refreshed
 from gateproof.conformance.checks.gateway._renewed import renewed
-from gateproof.conformance.parties import Agent, Resource
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.parties import Agent, Resource
 from gateproof.conformance.wire.exchange import Exchange
-from gateproof.conformance.world import World
 
 GRANTS = ("exchange", "refresh")
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from gateproof.conformance.claims import Unmet, Violated, expect, owed
-from gateproof.conformance.faults.recovery import RECOVERY_S, Recovery
-from gateproof.conformance.parties import User
+from gateproof.conformance.kit.gateway.merchant_recovery import RECOVERY_S, Recovery
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.claims import Unmet, Violated, expect, owed
+from gateproof.conformance.suite.parties import User
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
-from gateproof.conformance.world import World
 
 
 def works_before(world: World, user: User | None = None, *, within_s: float = 0.0) -> None:

@@ -6,15 +6,15 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from gateproof.conformance.gateway import Gateway
-from gateproof.conformance.near_misses import changed_at_the_end
-from gateproof.conformance.parties import ProxyClient
-from gateproof.conformance.standing import Redeemable
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.worker_state import Redeemable
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.kit.inputs.near_tokens import changed_at_the_end
+from gateproof.conformance.suite.parties import ProxyClient
 from gateproof.conformance.wire import agent as agent_wire
 from gateproof.conformance.wire import backend as backend_wire
 from gateproof.conformance.wire.exchange import Exchange, Request
 from gateproof.conformance.wire.secret import Secret
-from gateproof.conformance.world import World
 
 Asked = tuple[str, Request]
 

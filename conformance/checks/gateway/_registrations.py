@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.claims import require
+from gateproof.conformance.suite.claims import require
 from gateproof.conformance.wire.exchange import Exchange
 
 

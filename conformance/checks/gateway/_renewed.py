@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gateproof.conformance.checks.gateway._exchanges import refreshed
-from gateproof.conformance.claims import LeftOut
-from gateproof.conformance.documents import strings_in
-from gateproof.conformance.parties import Grant
-from gateproof.conformance.standing import Renewed
+from gateproof.conformance.kit.gateway.worker_state import Renewed
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.claims import LeftOut
+from gateproof.conformance.suite.parties import Grant
+from gateproof.conformance.wire.documents import strings_in
 from gateproof.conformance.wire.jose import read
-from gateproof.conformance.world import World
 
 UNKNOWN = "the refresh grant in the form that OAuth gives it is not supported"
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 
-from gateproof.conformance.claims import LeftOut, require
-from gateproof.conformance.faults import oracle
-from gateproof.conformance.gateway import Visit
-from gateproof.conformance.parties import Attempt
-from gateproof.conformance.seclusion import PROVISIONED_S, Seclusion
-from gateproof.conformance.wire.place import origin
-from gateproof.conformance.world import World
+from gateproof.conformance.kit.gateway import failure_oracle
+from gateproof.conformance.kit.gateway.gateway import Visit
+from gateproof.conformance.kit.gateway.isolated_user import PROVISIONED_S, Seclusion
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.claims import LeftOut, require
+from gateproof.conformance.suite.parties import Attempt
+from gateproof.conformance.wire.route import origin
 
 _VOUCHING = ("jwt-bearer", "token-exchange")
 
@@ -22,7 +22,7 @@ def at_home(world: World, alone: Seclusion) -> World:
     """
     browser = world.in_one_browser()
     browser.grant(resource=alone.resource, user=alone.user)
-    after = oracle.last_of(alone)
+    after = failure_oracle.last_of(alone)
     _, visit = another_agent(browser, alone)
     require.text(visit.parameter("code"), f"code of another agent's authorization; {visit.outcome()}")
     asked = _asked(alone, after)

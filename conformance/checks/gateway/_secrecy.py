@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gateproof.conformance.claims import expect, require
-from gateproof.conformance.run.received import Received
+from gateproof.conformance.kit.gateway.received import Received
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.claims import expect, require
 from gateproof.conformance.wire.exchange import Exchange
-from gateproof.conformance.world import World
 
 
 def hidden(world: World, received: Received, *kinds: str, among: Sequence[Exchange] | None = None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from gateproof.conformance.claims import expect, require
+from gateproof.conformance.suite.claims import expect, require
 from gateproof.conformance.wire.exchange import Exchange
 
 # RFC 3339 section 5.6; its note lets a space stand for the T.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gateproof.conformance.claims import beside, expect
-from gateproof.conformance.documents import keys_in, strings_in
-from gateproof.conformance.parties import Agent, Grant, User
-from gateproof.conformance.world import World
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.claims import beside, expect
+from gateproof.conformance.suite.parties import Agent, Grant, User
+from gateproof.conformance.wire.documents import keys_in, strings_in
 from gateproof.reports.encodings import embedded
 
 # The last second of the year 9999, which stands for never; in milliseconds, now is far behind it.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gateproof.conformance.claims import LeftOut, Unmet
-from gateproof.conformance.seclusion import Seclusion
+from gateproof.conformance.kit.gateway.isolated_user import Seclusion
+from gateproof.conformance.suite.claims import LeftOut, Unmet
 
 # `invalid_client` with the challenge that HTTP asks for, and `access_denied`.
 STATUSES: Mapping[str, int] = {"invalid-client": 401, "access-denied": 403}

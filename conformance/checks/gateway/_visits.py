@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.claims import expect, require
-from gateproof.conformance.gateway import Browsing, Gateway, Visit
-from gateproof.conformance.parties import Agent, Attempt, User
-from gateproof.conformance.regular import regular
-from gateproof.conformance.world import World
+from gateproof.conformance.kit.gateway.gateway import Browsing, Gateway, Visit
+from gateproof.conformance.kit.gateway.reused_agent import regular
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.claims import expect, require
+from gateproof.conformance.suite.parties import Agent, Attempt, User
 
 
 def no_code(visit: Visit, what: str) -> None:

@@ -7,14 +7,14 @@ import time
 from collections.abc import Callable
 from string import ascii_letters
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._visits import code_came, no_code
-from gateproof.conformance.claims import LeftOut, expect, owed, require
-from gateproof.conformance.gateway import Gateway, Visit
-from gateproof.conformance.parties import Agent, Resource
-from gateproof.conformance.seclusion import PROVISIONED_S, secluded
-from gateproof.conformance.target.model import AgentPolicy
-from gateproof.conformance.world import World
+from gateproof.conformance.kit.gateway.gateway import Gateway, Visit
+from gateproof.conformance.kit.gateway.isolated_user import PROVISIONED_S, secluded
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, owed, require
+from gateproof.conformance.suite.parties import Agent, Resource
+from gateproof.conformance.targets.model import AgentPolicy
 
 STATES = {
     "ordinary": lambda: secrets.token_urlsafe(16),

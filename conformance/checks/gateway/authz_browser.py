@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._visits import approves, no_code
-from gateproof.conformance.claims import LeftOut, expect, require
-from gateproof.conformance.entropy import apparent_bits, most_bits, steady_steps
-from gateproof.conformance.gateway import Browsing, Gateway
-from gateproof.conformance.parties import Agent, User
+from gateproof.conformance.kit.gateway.gateway import Browsing, Gateway
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.kit.inputs.entropy import apparent_bits, most_bits, steady_steps
 from gateproof.conformance.signin.markup import read_page
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, require
+from gateproof.conformance.suite.parties import Agent, User
 from gateproof.conformance.wire.exchange import Answer, Exchange
-from gateproof.conformance.wire.place import origin
-from gateproof.conformance.world import World
+from gateproof.conformance.wire.route import origin
 
 # A sign-in that stays in its browser is short; one that cannot takes its time, so there are fewer of them.
 SAMPLES, SAMPLES_ELSEWHERE = 32, 8

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._visits import no_code
-from gateproof.conformance.claims import LeftOut
-from gateproof.conformance.world import World
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut
 
 
 @check("AUTHZ-16", cases=("in-a-new-browser", "signed-in"))

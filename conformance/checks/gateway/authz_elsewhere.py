@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._elsewhere import of_one_merchant
 from gateproof.conformance.checks.gateway._visits import code_came
-from gateproof.conformance.parties import Resource
-from gateproof.conformance.world import World
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.parties import Resource
 
 
 @check("AUTHZ-01", needs=["resources:2"])

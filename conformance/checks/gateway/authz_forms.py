@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._visits import approves, no_code
-from gateproof.conformance.claims import LeftOut, require
-from gateproof.conformance.gateway import BeyondReach, Browsing, Gateway, Visit
-from gateproof.conformance.parties import Attempt
-from gateproof.conformance.world import World
+from gateproof.conformance.kit.gateway.gateway import BeyondReach, Browsing, Gateway, Visit
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, require
+from gateproof.conformance.suite.parties import Attempt
 
 
 @check("AUTHZ-19", needs=["sign-in:browser"])

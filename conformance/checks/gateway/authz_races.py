@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from functools import partial
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._visits import code_came, side_by_side
-from gateproof.conformance.claims import LeftOut, expect, require
-from gateproof.conformance.gateway import Visit
-from gateproof.conformance.parties import Agent, Resource
-from gateproof.conformance.racing import Races, amid, together
-from gateproof.conformance.seclusion import secluded
-from gateproof.conformance.world import World
+from gateproof.conformance.kit.gateway.gateway import Visit
+from gateproof.conformance.kit.gateway.isolated_user import secluded
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, require
+from gateproof.conformance.suite.parties import Agent, Resource
+from gateproof.conformance.suite.races import Races, amid, together
 
 # Browsers that are under way at the same time.
 BROWSERS = 4

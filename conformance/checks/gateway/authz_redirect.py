@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from urllib.parse import parse_qsl, urlsplit
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._visits import no_code
-from gateproof.conformance.claims import expect
-from gateproof.conformance.gateway import CALLBACK
-from gateproof.conformance.generating import Draw
-from gateproof.conformance.parties import Agent
-from gateproof.conformance.regular import regular
+from gateproof.conformance.kit.gateway.gateway import CALLBACK
+from gateproof.conformance.kit.gateway.reused_agent import regular
+from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.signin.addresses import resolve
-from gateproof.conformance.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect
+from gateproof.conformance.suite.generated_input import Draw
+from gateproof.conformance.suite.parties import Agent
 
 # What is asked for where https://agent.example/callback is registered. The case of scheme and host, an empty
 # query and white space around it are left out: none of them leads anywhere else.

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._exchanges import no_tokens
 from gateproof.conformance.checks.gateway._visits import code_came, good, no_code, visit_with
-from gateproof.conformance.claims import LeftOut, expect, observe
-from gateproof.conformance.near_misses import (
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.kit.inputs.near_tokens import (
     changed,
     changed_at_the_end,
     cut_short,
@@ -16,10 +15,11 @@ from gateproof.conformance.near_misses import (
     longer,
     may_be_anothers,
 )
-from gateproof.conformance.parties import Attempt
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, observe
+from gateproof.conformance.suite.parties import Attempt
 from gateproof.conformance.wire.agent import fresh_verifier, s256
 from gateproof.conformance.wire.jose import read
-from gateproof.conformance.world import World
 
 PKCE = ("code_challenge", "code_challenge_method")
 REQUIRED = ("response_type", "client_id", "redirect_uri", "scope", "state", *PKCE)

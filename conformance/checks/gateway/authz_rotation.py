@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._visits import code_came
-from gateproof.conformance.gateway import Gateway
-from gateproof.conformance.world import World
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
 
 
 @check("AUTHZ-01", needs=["control:rotate_keys"])

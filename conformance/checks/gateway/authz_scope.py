@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._exchanges import no_tokens, proven
 from gateproof.conformance.checks.gateway._further_fields import GRANTS, with_field
 from gateproof.conformance.checks.gateway._visits import good, no_code, visit_with
-from gateproof.conformance.claims import LeftOut, expect, observe, require
-from gateproof.conformance.gateway import Gateway, Visit
-from gateproof.conformance.parties import Attempt
+from gateproof.conformance.kit.gateway.gateway import Gateway, Visit
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
+from gateproof.conformance.suite.parties import Attempt
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.jose import read
-from gateproof.conformance.world import World
 
 # From a scope of the Resource to one that it does not have.
 FOREIGN_SCOPES: Mapping[str, Callable[[str], str]] = {

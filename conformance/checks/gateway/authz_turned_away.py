@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._turned_away import STATUSES, met
 from gateproof.conformance.checks.gateway._visits import code_came
-from gateproof.conformance.claims import owed
-from gateproof.conformance.gateway import Gateway
-from gateproof.conformance.seclusion import secluded
-from gateproof.conformance.world import World
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.isolated_user import secluded
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import owed
 
 
 @check("AUTHZ-10", cases=STATUSES)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gateproof.conformance import console
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._tokens import (
     agent_in,
     bound_to,
@@ -18,9 +16,11 @@ from gateproof.conformance.checks.gateway._tokens import (
     of_level_2,
     tells_nothing,
 )
-from gateproof.conformance.claims import LeftOut, expect, require
-from gateproof.conformance.documents import keys_in, strings_in
-from gateproof.conformance.world import AGENT_DOMAIN, AGENT_NAME, World
+from gateproof.conformance.kit.gateway import console
+from gateproof.conformance.kit.gateway.world import AGENT_DOMAIN, AGENT_NAME, World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, require
+from gateproof.conformance.wire.documents import keys_in, strings_in
 
 # Indicators that a careless gateway would put into normal form; each is to come back as it was configured.
 ODD_INDICATORS = {

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._exchanges import no_tokens
 from gateproof.conformance.checks.gateway._further_fields import GRANTS, with_field
 from gateproof.conformance.checks.gateway._visits import no_code, visit_with
-from gateproof.conformance.claims import LeftOut, expect, require
-from gateproof.conformance.documents import strings_in
-from gateproof.conformance.parties import Resource
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, require
+from gateproof.conformance.suite.parties import Resource
+from gateproof.conformance.wire.documents import strings_in
 from gateproof.conformance.wire.exchange import Exchange
-from gateproof.conformance.world import World
 
 # Where OAuth's extensions and many a product take the audience from (RFC 8707, RFC 8693).
 PARAMETERS = ("resource", "audience")

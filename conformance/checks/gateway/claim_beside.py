@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._tokens import claims_of, tells_nothing
-from gateproof.conformance.claims import expect, require
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect, require
 from gateproof.conformance.wire.jose import read, verifying
-from gateproof.conformance.world import World
 
 
 @check("CLAIM-09")

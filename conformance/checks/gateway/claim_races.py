@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from functools import partial
 
-from gateproof.conformance import crowd
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._visits import side_by_side
-from gateproof.conformance.claims import expect, require
-from gateproof.conformance.parties import Resource
-from gateproof.conformance.racing import Races, together
+from gateproof.conformance.kit.gateway import concurrent
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect, require
+from gateproof.conformance.suite.parties import Resource
+from gateproof.conformance.suite.races import Races, together
 from gateproof.conformance.wire.exchange import Exchange
-from gateproof.conformance.world import World
 
 
 @check("CLAIM-03", needs=["users:2", "sign-in:browser"], rounds=5)
@@ -37,7 +37,7 @@ def _signed_in_at_once(world: World) -> tuple[Resource, dict[str, str]]:
         signing_in += [world.attempt(resource=resource, user=each.user) for each in signing_in]
 
     codes = together([partial(world.approved, attempt) for attempt in signing_in])
-    answers = crowd.exchanges(world.gateway, codes)
+    answers = concurrent.exchanges(world.gateway, codes)
 
     for attempt, answer in zip(signing_in, answers, strict=True):
         sub = _sub(world, require(answer).status(200))

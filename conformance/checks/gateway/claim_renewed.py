@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._renewed import renewed, renewed_from
 from gateproof.conformance.checks.gateway._tokens import (
     agent_in,
@@ -14,8 +13,9 @@ from gateproof.conformance.checks.gateway._tokens import (
     names_the_agent,
     of_level_2,
 )
-from gateproof.conformance.claims import LeftOut, expect, require
-from gateproof.conformance.world import World
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, require
 
 
 @check("CLAIM-01")

@@ -6,7 +6,6 @@ import json
 import time
 from collections.abc import Callable, Mapping
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._elsewhere import of_one_merchant
 from gateproof.conformance.checks.gateway._exchanges import (
     TOKENS,
@@ -16,13 +15,14 @@ from gateproof.conformance.checks.gateway._exchanges import (
     refreshed,
     works,
 )
-from gateproof.conformance.claims import LeftOut, Unavailable, expect, observe, require
-from gateproof.conformance.gateway import Gateway
-from gateproof.conformance.parties import Authorization
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, Unavailable, expect, observe, require
+from gateproof.conformance.suite.parties import Authorization
 from gateproof.conformance.wire.agent import JSON_BODY, token_endpoint
 from gateproof.conformance.wire.exchange import Exchange, Request
 from gateproof.conformance.wire.jose import is_compact, read
-from gateproof.conformance.world import World
 
 # How long after its use a code comes again; codes should be over after ten minutes (RFC 6749 section 4.1.2).
 LATER_S = (6, 15, 30, 180, 540)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from string import ascii_letters, digits
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._exchanges import NESTED, invalid_grant, no_tokens, proven, works
 from gateproof.conformance.checks.gateway._visits import visit_with
-from gateproof.conformance.claims import require
-from gateproof.conformance.gateway import CALLBACK
-from gateproof.conformance.regular import regular
-from gateproof.conformance.respellings import in_the_spare_bits
+from gateproof.conformance.kit.gateway.gateway import CALLBACK
+from gateproof.conformance.kit.gateway.reused_agent import regular
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.kit.inputs.respellings import in_the_spare_bits
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import require
 from gateproof.conformance.wire.agent import fresh_verifier, s256
-from gateproof.conformance.world import World
 
 _ALPHABET = ascii_letters + digits + "-_"
 

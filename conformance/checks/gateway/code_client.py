@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from urllib.parse import quote, unquote_plus, urlencode
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._exchanges import NESTED, TOKENS, no_tokens, proven, works
-from gateproof.conformance.claims import LeftOut, expect, require
-from gateproof.conformance.gateway import Gateway
-from gateproof.conformance.near_misses import (
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.kit.inputs.near_tokens import (
     changed,
     changed_at_the_end,
     cut_short,
@@ -17,11 +16,12 @@ from gateproof.conformance.near_misses import (
     longer,
     wildcarded,
 )
-from gateproof.conformance.parties import Authorization
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, require
+from gateproof.conformance.suite.parties import Authorization
 from gateproof.conformance.wire.agent import fresh_verifier, get, token_endpoint
 from gateproof.conformance.wire.backend import basic
 from gateproof.conformance.wire.exchange import Exchange
-from gateproof.conformance.world import World
 
 # From the right secret to what is sent instead; None leaves it out.
 WRONG_SECRETS: Mapping[str, Callable[[str], str | None]] = {

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._exchanges import invalid_grant
-from gateproof.conformance.claims import LeftOut, fired, require
 from gateproof.conformance.faults.agent_side import LOST_ANSWER
 from gateproof.conformance.faults.misbehaving import answer_lost
-from gateproof.conformance.gateway import Gateway
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, fired, require
 from gateproof.conformance.wire import agent as agent_wire
-from gateproof.conformance.world import World
 
 
 @check("CODE-02", needs=["faults"])

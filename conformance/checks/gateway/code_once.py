@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._exchanges import no_tokens
-from gateproof.conformance.claims import require
-from gateproof.conformance.world import World
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import require
 
 # What is wrong with the try in between.
 FAILED_TRIES: Mapping[str, Mapping[str, str | None]] = {

@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from gateproof.conformance import crowd
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._exchanges import TOKENS, proven
-from gateproof.conformance.claims import LeftOut, expect, require
-from gateproof.conformance.parties import Agent, Authorization
-from gateproof.conformance.racing import FEW, Races, arrived, nobody_is_turned_down
+from gateproof.conformance.kit.gateway import concurrent
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, require
+from gateproof.conformance.suite.parties import Agent, Authorization
+from gateproof.conformance.suite.races import FEW, Races, arrived, nobody_is_turned_down
 from gateproof.conformance.wire.exchange import Exchange
-from gateproof.conformance.world import World
 
 
 @check("CODE-10", cases={"fresh-connections": False, "connections-that-served-before": True}, rounds=5)
@@ -24,8 +24,8 @@ def one_code_gives_tokens_once(world: World, case: bool, races: Races) -> None:
     world, authorization = proven(world)
     for _ in races.each():
         if case:
-            crowd.warmed(world.gateway, races.racers)
-        answers = crowd.exchanges(world.gateway, [authorization] * races.racers, kept=case)
+            concurrent.warmed(world.gateway, races.racers)
+        answers = concurrent.exchanges(world.gateway, [authorization] * races.racers, kept=case)
 
         granted = [answer for answer in answers if _has_tokens(answer)]
         expect.that(
@@ -49,7 +49,7 @@ def several_codes_give_tokens_at_once(world: World, races: Races) -> None:
     good_for_s = _in_turn(world, agent, 0)
     for _ in races.each():
         begun = time.monotonic()
-        answers = crowd.exchanges(world.gateway, _codes(world, agent))
+        answers = concurrent.exchanges(world.gateway, _codes(world, agent))
         lasted_s = time.monotonic() - begun
         if lasted_s > good_for_s:
             good_for_s = _in_turn(world, agent, lasted_s)

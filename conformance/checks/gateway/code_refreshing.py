@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._exchanges import no_tokens, refreshed
-from gateproof.conformance.claims import LeftOut
-from gateproof.conformance.near_misses import changed
-from gateproof.conformance.parties import Grant
-from gateproof.conformance.world import World
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.kit.inputs.near_tokens import changed
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut
+from gateproof.conformance.suite.parties import Grant
 
 WRONG: Mapping[str, Callable[[str], str]] = {
     "invented": lambda _: "gateproof-wrong",

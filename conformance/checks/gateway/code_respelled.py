@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._exchanges import no_tokens, proven
-from gateproof.conformance.claims import LeftOut, require
-from gateproof.conformance.respellings import in_swapped_case, in_the_spare_bits, padded, with_a_space
-from gateproof.conformance.world import World
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.kit.inputs.respellings import (
+    in_swapped_case,
+    in_the_spare_bits,
+    padded,
+    with_a_space,
+)
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, require
 
 SPELLINGS: Mapping[str, Callable[[str], str | None]] = {
     "padded": padded,

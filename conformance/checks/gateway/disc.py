@@ -5,11 +5,11 @@ from __future__ import annotations
 import secrets
 from dataclasses import replace
 
-from gateproof.conformance.check import check
-from gateproof.conformance.claims import expect, observe, require
-from gateproof.conformance.documents import keys_in, same_url, strings_in
-from gateproof.conformance.gateway import Gateway
-from gateproof.conformance.parties import Resource
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect, observe, require
+from gateproof.conformance.suite.parties import Resource
 from gateproof.conformance.wire.agent import (
     authorization_endpoint,
     discovery_url,
@@ -17,7 +17,7 @@ from gateproof.conformance.wire.agent import (
     registration_endpoint,
     token_endpoint,
 )
-from gateproof.conformance.world import World
+from gateproof.conformance.wire.documents import keys_in, same_url, strings_in
 
 # By these a proxy tells a server what its clients call it, and a client can say the same.
 HOST_HEADERS = {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from gateproof.conformance.check import check
-from gateproof.conformance.claims import observe
-from gateproof.conformance.gateway import Gateway
-from gateproof.conformance.world import World
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import observe
 
 WELL_KNOWN = ("openid-configuration", "oauth-authorization-server", "oauth-protected-resource")
 

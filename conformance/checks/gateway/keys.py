@@ -9,15 +9,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._renewed import renewed
-from gateproof.conformance.claims import LeftOut, expect, owed, require
-from gateproof.conformance.gateway import Gateway
-from gateproof.conformance.parties import Grant
-from gateproof.conformance.redeemable import redeemable
-from gateproof.conformance.seclusion import still_good
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.isolated_user import still_good
+from gateproof.conformance.kit.gateway.valid_tokens import redeemable
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, owed, require
+from gateproof.conformance.suite.parties import Grant
 from gateproof.conformance.wire.jose import keys_of, verifying
-from gateproof.conformance.world import World
 
 KEY_SETS = ("core", "resource")
 # So close to its end a token is none to ask about.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.check import check
-from gateproof.conformance.claims import LeftOut, expect, owed, require
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, owed, require
 from gateproof.conformance.wire.jose import verifying
-from gateproof.conformance.world import World
 
 # So long before its end a token is still one to reckon with, and a life that is longer is not waited for.
 SPARE_S, LONGEST_LIFE_S = 60.0, 24 * 3600.0

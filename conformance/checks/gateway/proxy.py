@@ -5,14 +5,14 @@ from __future__ import annotations
 import secrets
 from dataclasses import replace
 
-from gateproof.conformance.check import check
-from gateproof.conformance.claims import expect, observe, require
-from gateproof.conformance.gateway import Gateway
-from gateproof.conformance.parties import Grant, ProxyClient
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect, observe, require
+from gateproof.conformance.suite.parties import Grant, ProxyClient
 from gateproof.conformance.wire import backend as backend_wire
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
-from gateproof.conformance.world import World
 
 # The grant of RFC 6749 section 4.4.
 GRANT = ("grant_type", "client_credentials")

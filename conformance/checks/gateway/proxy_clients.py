@@ -7,11 +7,10 @@ import secrets
 from collections.abc import Callable
 from dataclasses import replace
 
-from gateproof.conformance import console
-from gateproof.conformance.check import check
-from gateproof.conformance.claims import LeftOut, Unavailable, expect, observe, owed, require
-from gateproof.conformance.gateway import Gateway
-from gateproof.conformance.near_misses import (
+from gateproof.conformance.kit.gateway import console
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.kit.inputs.near_tokens import (
     changed,
     changed_at_the_end,
     cut_short,
@@ -19,12 +18,13 @@ from gateproof.conformance.near_misses import (
     longer,
     wildcarded,
 )
-from gateproof.conformance.parties import ProxyClient
-from gateproof.conformance.target.control import ControlFailed
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, Unavailable, expect, observe, owed, require
+from gateproof.conformance.suite.parties import ProxyClient
+from gateproof.conformance.targets.control import ControlFailed
 from gateproof.conformance.wire import agent as agent_wire
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
-from gateproof.conformance.world import World
 
 # ID and secret of a good client, as somebody gets them wrong who does not have both.
 WRONG_CREDENTIALS: dict[str, Callable[[str, str], tuple[str, str | None]]] = {

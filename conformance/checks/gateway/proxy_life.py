@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from gateproof.conformance import console
-from gateproof.conformance.check import check
-from gateproof.conformance.claims import LeftOut, Unavailable, expect, require
-from gateproof.conformance.clock import LEEWAY_S
-from gateproof.conformance.gateway import Gateway
-from gateproof.conformance.parties import Project, ProxyClient
-from gateproof.conformance.target.control import ControlFailed
+from gateproof.conformance.kit.gateway import console
+from gateproof.conformance.kit.gateway.clock import LEEWAY_S
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, Unavailable, expect, require
+from gateproof.conformance.suite.parties import Project, ProxyClient
+from gateproof.conformance.targets.control import ControlFailed
 from gateproof.conformance.wire.exchange import Exchange
-from gateproof.conformance.world import World
 
 HOUR_S, HALF_AN_HOUR_S, FIFTY_MINUTES_S, SPARE_S = 3600, 1800, 3000, 120
 # The hour, less the moment that the answer took.

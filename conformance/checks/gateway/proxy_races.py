@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from gateproof.conformance import console, crowd
-from gateproof.conformance.check import check
-from gateproof.conformance.claims import expect, require
-from gateproof.conformance.gateway import Gateway
-from gateproof.conformance.racing import ASKERS, FEW, Races, amid, arrived, nobody_is_turned_down
-from gateproof.conformance.seclusion import still_good
-from gateproof.conformance.world import World
+from gateproof.conformance.kit.gateway import concurrent, console
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.isolated_user import still_good
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect, require
+from gateproof.conformance.suite.races import ASKERS, FEW, Races, amid, arrived, nobody_is_turned_down
 
 
 @check("PROXY-06", rounds=4)
@@ -21,7 +21,7 @@ def one_token_redeems_for_several_at_once(world: World, races: Races) -> None:
         grant, token = world.grant(), world.proxy_token()
         world.redeemed(grant, token)
 
-        answers = crowd.redemptions(world.gateway, [(grant, token)] * FEW)
+        answers = concurrent.redemptions(world.gateway, [(grant, token)] * FEW)
 
         for answer in answers:
             still_good(world, grant, answer)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gateproof.conformance import console
-from gateproof.conformance.check import check
-from gateproof.conformance.claims import expect, require
-from gateproof.conformance.gateway import Gateway
-from gateproof.conformance.world import World
+from gateproof.conformance.kit.gateway import console
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect, require
 
 MAKES_AND_REVOKES = ("control:create_proxy_client", "control:revoke_proxy_client")
 

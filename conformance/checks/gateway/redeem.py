@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gateproof.conformance import console
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._timestamps import is_timestamp_or_absent
-from gateproof.conformance.claims import LeftOut, Unmet, expect, require
-from gateproof.conformance.estate import SCOPES
-from gateproof.conformance.gateway import Gateway
-from gateproof.conformance.journey import first_visit, operator_service
-from gateproof.conformance.parties import Resource, User
-from gateproof.conformance.redeemable import redeemable
-from gateproof.conformance.seclusion import secluded
+from gateproof.conformance.kit.gateway import console
+from gateproof.conformance.kit.gateway.end_to_end import first_visit, operator_service
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.isolated_user import secluded
+from gateproof.conformance.kit.gateway.project_pool import SCOPES
+from gateproof.conformance.kit.gateway.valid_tokens import redeemable
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, Unmet, expect, require
+from gateproof.conformance.suite.parties import Resource, User
 from gateproof.conformance.wire.exchange import Exchange
-from gateproof.conformance.world import World
 from gateproof.fakes.service import STEP_HEADER
 
 LIKE_THE_REDEMPTION_SCOPE = "ext_token:read_all"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gateproof.conformance import console
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._belonging import belongs
-from gateproof.conformance.claims import expect, require
-from gateproof.conformance.world import World
+from gateproof.conformance.kit.gateway import console
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect, require
 
 # By what is behind a name that nobody else has. RFC 3986 lets each of the two be an address of its own.
 ALIKE: Mapping[str, tuple[str, str]] = {

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from gateproof.conformance import console
-from gateproof.conformance.check import check
-from gateproof.conformance.claims import expect, observe, require
-from gateproof.conformance.gateway import Gateway
-from gateproof.conformance.redeemable import redeemable
-from gateproof.conformance.seclusion import lost, secluded
-from gateproof.conformance.standing import Redeemable
+from gateproof.conformance.kit.gateway import console
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.isolated_user import lost, secluded
+from gateproof.conformance.kit.gateway.valid_tokens import redeemable
+from gateproof.conformance.kit.gateway.worker_state import Redeemable
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect, observe, require
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
-from gateproof.conformance.world import World
 
 
 @check("REDEEM-13")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from gateproof.conformance import console
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._elsewhere import of_one_merchant
-from gateproof.conformance.claims import expect
-from gateproof.conformance.parties import Grant
+from gateproof.conformance.kit.gateway import console
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect
+from gateproof.conformance.suite.parties import Grant
 from gateproof.conformance.wire.secret import Secret
-from gateproof.conformance.world import World
 
 
 @check("REDEEM-01", needs=["resources:2"])

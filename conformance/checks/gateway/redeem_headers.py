@@ -6,13 +6,13 @@ import json
 from dataclasses import replace
 from urllib.parse import urlencode
 
-from gateproof.conformance.check import check
-from gateproof.conformance.claims import expect
-from gateproof.conformance.gateway import Gateway
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect
 from gateproof.conformance.wire import backend as backend_wire
 from gateproof.conformance.wire.exchange import Exchange, Request
 from gateproof.conformance.wire.secret import Secret
-from gateproof.conformance.world import World
 
 PLACES = ("query", "body")
 

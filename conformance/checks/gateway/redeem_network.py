@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.check import check
-from gateproof.conformance.claims import LeftOut, expect
-from gateproof.conformance.gateway import Gateway
-from gateproof.conformance.seclusion import secluded, works
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.isolated_user import secluded, works
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect
 from gateproof.conformance.wire import backend as backend_wire
-from gateproof.conformance.world import World
 
 
 @check("REDEEM-12")

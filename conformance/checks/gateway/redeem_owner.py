@@ -6,19 +6,19 @@ import time
 from collections.abc import Mapping
 from datetime import datetime
 
-from gateproof.conformance import console
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._belonging import belongs
 from gateproof.conformance.checks.gateway._timestamps import is_timestamp_or_absent
-from gateproof.conformance.claims import LeftOut, Unavailable, Unmet, expect, require
-from gateproof.conformance.gateway import Gateway
-from gateproof.conformance.parties import Grant
-from gateproof.conformance.seclusion import let_expire, newcomer, redeem_past, secluded
-from gateproof.conformance.signin.landing import SignInFailed
+from gateproof.conformance.kit.gateway import console
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.isolated_user import let_expire, newcomer, redeem_past, secluded
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.signin.sign_in_result import SignInFailed
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, Unavailable, Unmet, expect, require
+from gateproof.conformance.suite.parties import Grant
 from gateproof.conformance.wire.exchange import Exchange
-from gateproof.conformance.wire.place import origin
+from gateproof.conformance.wire.route import origin
 from gateproof.conformance.wire.secret import Secret
-from gateproof.conformance.world import World
 
 TOLERANCE_S = 60
 # Two logins each, around a name that nobody else has; both are addresses as RFC 5321 lets them be.

@@ -8,18 +8,18 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
-from gateproof.conformance import console, crowd
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._belonging import belongs
 from gateproof.conformance.checks.gateway._visits import side_by_side
-from gateproof.conformance.claims import Unavailable, expect, require
-from gateproof.conformance.gateway import Gateway
-from gateproof.conformance.parties import Grant
-from gateproof.conformance.racing import ASKERS, Races, amid, arrived, together
-from gateproof.conformance.seclusion import Seclusion, let_expire, secluded, still_good
+from gateproof.conformance.kit.gateway import concurrent, console
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.isolated_user import Seclusion, let_expire, secluded, still_good
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import Unavailable, expect, require
+from gateproof.conformance.suite.parties import Grant
+from gateproof.conformance.suite.races import ASKERS, Races, amid, arrived, together
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
-from gateproof.conformance.world import World
 
 # How long the merchant holds an answer, for those to others to be due at the same moment.
 HOLD_S = 0.3
@@ -148,7 +148,7 @@ def _redeemed_at_once(
     """All of them redeem at one moment, each as often as fits, and everybody gets their own."""
     turns = [owned[number % len(owned)] for number in range(racers)]
     choice.shuffle(turns)
-    answers = crowd.redemptions(world.gateway, turns)
+    answers = concurrent.redemptions(world.gateway, turns)
     for each, answer in zip(turns, answers, strict=True):
         still_good(world, each[0], answer)
         owners.judge(each, answer)

@@ -9,16 +9,16 @@ from typing import Any
 from unicodedata import normalize
 from urllib.parse import urlencode
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._belonging import belongs
-from gateproof.conformance.claims import LeftOut, expect
-from gateproof.conformance.gateway import Gateway
-from gateproof.conformance.near_indicators import NEAR_MISSES
-from gateproof.conformance.redeemable import redeemable
-from gateproof.conformance.standing import Redeemable
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.valid_tokens import redeemable
+from gateproof.conformance.kit.gateway.worker_state import Redeemable
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.kit.inputs.near_indicators import NEAR_MISSES
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect
 from gateproof.conformance.wire import backend as backend_wire
 from gateproof.conformance.wire.exchange import Exchange
-from gateproof.conformance.world import World
 
 FORM = "application/x-www-form-urlencoded"
 

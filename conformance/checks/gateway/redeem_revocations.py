@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gateproof.conformance import console
-from gateproof.conformance.check import check
-from gateproof.conformance.claims import expect, require
-from gateproof.conformance.gateway import Gateway
-from gateproof.conformance.parties import Grant
+from gateproof.conformance.kit.gateway import console
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect, require
+from gateproof.conformance.suite.parties import Grant
 from gateproof.conformance.wire.secret import Secret
-from gateproof.conformance.world import World
 
 MAKES_AND_REVOKES = ["control:create_project", "control:create_proxy_client", "control:revoke_proxy_client"]
 # A Proxy token lives for 3599 seconds.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.check import check
-from gateproof.conformance.claims import expect
-from gateproof.conformance.world import World
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect
 
 
 @check("REDEEM-01", needs=["control:rotate_keys"])

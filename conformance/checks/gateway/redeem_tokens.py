@@ -8,11 +8,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from gateproof.conformance.check import check
-from gateproof.conformance.claims import LeftOut, beside, expect, require
-from gateproof.conformance.clock import LEEWAY_S
-from gateproof.conformance.gateway import Gateway
-from gateproof.conformance.near_misses import (
+from gateproof.conformance.kit.gateway.clock import LEEWAY_S
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.valid_tokens import redeemable
+from gateproof.conformance.kit.gateway.worker_state import Redeemable
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.kit.inputs.near_tokens import (
     changed,
     changed_at_the_end,
     cut_short,
@@ -20,10 +21,10 @@ from gateproof.conformance.near_misses import (
     longer,
     twice,
 )
-from gateproof.conformance.parties import ProxyClient
-from gateproof.conformance.redeemable import redeemable
-from gateproof.conformance.standing import Redeemable
-from gateproof.conformance.wire.bait import bait
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, beside, expect, require
+from gateproof.conformance.suite.parties import ProxyClient
+from gateproof.conformance.wire.decoy_server import bait
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.forgery import (
     FORGERIES,
@@ -37,7 +38,6 @@ from gateproof.conformance.wire.forgery import (
 )
 from gateproof.conformance.wire.jose import read, verifying
 from gateproof.conformance.wire.secret import Secret
-from gateproof.conformance.world import World
 
 # A gateway access token that lives longer than this is not waited out: the clock would run away from others.
 LONGEST_LIFE_S = 90 * 86_400

@@ -6,17 +6,17 @@ import secrets
 from dataclasses import replace
 from typing import Any
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._registrations import accepted
 from gateproof.conformance.checks.gateway._visits import code_came
-from gateproof.conformance.claims import LeftOut, expect, observe, require
-from gateproof.conformance.entropy import apparent_bits
-from gateproof.conformance.gateway import CALLBACK, Gateway
-from gateproof.conformance.parties import Authorization
+from gateproof.conformance.kit.gateway.gateway import CALLBACK, Gateway
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.kit.inputs.entropy import apparent_bits
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
+from gateproof.conformance.suite.parties import Authorization
 from gateproof.conformance.wire.backend import basic
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
-from gateproof.conformance.world import World
 
 OTHER = "https://agent.example/other"
 YEAR_S = 366 * 24 * 3600

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._registrations import accepted
-from gateproof.conformance.claims import LeftOut, expect, require
-from gateproof.conformance.gateway import CALLBACK, Gateway
+from gateproof.conformance.kit.gateway.gateway import CALLBACK, Gateway
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, require
 from gateproof.conformance.wire.agent import fresh_verifier
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.leaks import carries
-from gateproof.conformance.world import World
 
 # What an agent may register for beside the usual: what comes back has the same members.
 SHAPES: Mapping[str, dict[str, Any]] = {

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.check import check
-from gateproof.conformance.claims import expect, fired, require
 from gateproof.conformance.faults import toxics
 from gateproof.conformance.faults.agent_side import IN_PIECES, IN_WRITES
 from gateproof.conformance.faults.byte_proxy import byte_proxy
 from gateproof.conformance.faults.toxics import Way
-from gateproof.conformance.gateway import Gateway
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect, fired, require
 from gateproof.conformance.wire.agent import registration, registration_endpoint
 from gateproof.conformance.wire.tls import address
-from gateproof.conformance.world import World
 
 # Small enough that head and body come in many pieces, and no TLS record in one.
 PIECE, PAUSE_S = 48, 0.002

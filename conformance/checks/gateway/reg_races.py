@@ -6,15 +6,15 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gateproof.conformance import crowd
-from gateproof.conformance.check import check
-from gateproof.conformance.claims import expect, require
-from gateproof.conformance.gateway import Gateway
-from gateproof.conformance.parties import Agent, Authorization
-from gateproof.conformance.racing import Races, arrived
+from gateproof.conformance.kit.gateway import concurrent
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect, require
+from gateproof.conformance.suite.parties import Agent, Authorization
+from gateproof.conformance.suite.races import Races, arrived
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
-from gateproof.conformance.world import World
 
 # Of agents that nothing but a whole authorization tells apart, so many go through one each round.
 SAMPLE = 3
@@ -27,7 +27,7 @@ def registrations_at_once_give_a_client_each(gateway: Gateway, world: World, rac
     twin = world.authorization()
     require(world.gateway.exchange(twin)).status(200)
     for choice in races.each():
-        answers = crowd.registrations(gateway, [world.metadata() for _ in range(races.racers)])
+        answers = concurrent.registrations(gateway, [world.metadata() for _ in range(races.racers)])
 
         agents = [world.agent_of(answer) for answer in arrived(answers) if _accepted(answer)]
         require.that(len(agents) > 1, "registrations at the same moment", expected="several", got=len(agents))

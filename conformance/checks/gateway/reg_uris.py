@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._registrations import accepted
 from gateproof.conformance.checks.gateway._visits import no_code
-from gateproof.conformance.claims import LeftOut, expect, require
-from gateproof.conformance.gateway import CALLBACK, Gateway
-from gateproof.conformance.world import World
+from gateproof.conformance.kit.gateway.gateway import CALLBACK, Gateway
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, require
 
 OTHER = "https://agent.example/other"
 BAD_URIS = {

@@ -10,22 +10,22 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from gateproof.conformance import odd_input as odd
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._exchanges import works
 from gateproof.conformance.checks.gateway._visits import good as good_request
-from gateproof.conformance.claims import expect, require
-from gateproof.conformance.gateway import CALLBACK, BeyondReach, Gateway
-from gateproof.conformance.odd_requests import target_of, variations, with_header
-from gateproof.conformance.redeemable import redeemable
-from gateproof.conformance.sound import ask_all, is_sound
-from gateproof.conformance.standing import Redeemable
+from gateproof.conformance.kit.gateway.gateway import CALLBACK, BeyondReach, Gateway
+from gateproof.conformance.kit.gateway.valid_tokens import redeemable
+from gateproof.conformance.kit.gateway.worker_state import Redeemable
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.kit.inputs import odd_input as odd
+from gateproof.conformance.kit.inputs.odd_requests import target_of, variations, with_header
+from gateproof.conformance.kit.robust_answers import ask_all, is_sound
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect, require
 from gateproof.conformance.wire import agent as agent_wire
 from gateproof.conformance.wire import backend as backend_wire
 from gateproof.conformance.wire.exchange import Request
 from gateproof.conformance.wire.jose import read
-from gateproof.conformance.wire.place import origin
-from gateproof.conformance.world import World
+from gateproof.conformance.wire.route import origin
 
 GROUPS = ("bodies", "media types", "headers", "methods", "queries")
 REGISTRATION_FIELDS = (

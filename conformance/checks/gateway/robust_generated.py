@@ -8,18 +8,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import quote
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._exchanges import works
 from gateproof.conformance.checks.gateway._visits import good as good_request
-from gateproof.conformance.claims import expect
-from gateproof.conformance.gateway import CALLBACK, Gateway
-from gateproof.conformance.generating import Draw
-from gateproof.conformance.redeemable import Lasting
-from gateproof.conformance.sound import ask, is_sound
+from gateproof.conformance.kit.gateway.gateway import CALLBACK, Gateway
+from gateproof.conformance.kit.gateway.valid_tokens import Lasting
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.kit.robust_answers import ask, is_sound
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect
+from gateproof.conformance.suite.generated_input import Draw
 from gateproof.conformance.wire import agent as agent_wire
 from gateproof.conformance.wire import backend as backend_wire
 from gateproof.conformance.wire.exchange import Request
-from gateproof.conformance.world import World
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

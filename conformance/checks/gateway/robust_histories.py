@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gateproof.conformance.check import check
-from gateproof.conformance.generating import Draw
 from gateproof.conformance.histories.machine import explore
-from gateproof.conformance.world import World
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.generated_input import Draw
 
 
 @check("ROBUST-04", needs=["examples"])

@@ -7,13 +7,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._normal_flow import works_again, works_before, works_beside
-from gateproof.conformance.claims import LeftOut, NoOverlap, expect, fired, require
 from gateproof.conformance.faults.agent_side import BROKEN, EMBEDDED, GONE_CALLER, LARGE_BODY, SLOW, Client
 from gateproof.conformance.faults.merchant_answers import KEPT_WAITING
 from gateproof.conformance.faults.misbehaving import misbehaving, sent_and_left
-from gateproof.conformance.faults.oracle import (
+from gateproof.conformance.kit.gateway.failure_oracle import (
     REFRESH,
     mended,
     mended_by_the_user,
@@ -21,13 +19,15 @@ from gateproof.conformance.faults.oracle import (
     redeems_again_or_says_why,
     soon_due,
 )
-from gateproof.conformance.gateway import Gateway
-from gateproof.conformance.seclusion import Seclusion, let_expire, secluded
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.isolated_user import Seclusion, let_expire, secluded
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, NoOverlap, expect, fired, require
 from gateproof.conformance.wire import agent as agent_wire
 from gateproof.conformance.wire.exchange import Request
-from gateproof.conformance.wire.place import Place
+from gateproof.conformance.wire.route import Place
 from gateproof.conformance.wire.stopwatch import Stopwatch
-from gateproof.conformance.world import World
 
 # So many connections at a time at each endpoint: more than a handful, and less than a flood.
 AT_ONCE = 4

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from gateproof.conformance import odd_input as odd
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._normal_flow import succeeds, works_again, works_before
-from gateproof.conformance.claims import LeftOut, Unmet, require
-from gateproof.conformance.faults import oracle
 from gateproof.conformance.faults.merchant_answers import SIGN_INS, MerchantFault
-from gateproof.conformance.faults.recovery import mended_now
-from gateproof.conformance.gateway import Gateway
-from gateproof.conformance.seclusion import secluded
+from gateproof.conformance.kit.gateway import failure_oracle
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.isolated_user import secluded
+from gateproof.conformance.kit.gateway.merchant_recovery import mended_now
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.kit.inputs import odd_input as odd
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, Unmet, require
 from gateproof.conformance.wire import agent as agent_wire
 from gateproof.conformance.wire import backend as backend_wire
 from gateproof.conformance.wire.exchange import Exchange, Request
 from gateproof.conformance.wire.secret import Secret
-from gateproof.conformance.world import World
 
 FLOOD = 240
 # What all other checks ask may be a flood as well to a gateway that does not get over one.
@@ -50,7 +50,7 @@ def normal_flow_works_after_the_merchant_broke(world: World, case: MerchantFault
     gateway = world.gateway
     gateway.visit(world.attempt(resource=alone.resource, user=alone.user), wherever=True)
     try:
-        oracle.provisioning_met(alone, case)
+        failure_oracle.provisioning_met(alone, case)
     except Unmet as unmet:
         raise LeftOut("the gateway gets merchant tokens by the grant that signs users in") from unmet
     alone.script()

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway import _provocations as provoke
 from gateproof.conformance.checks.gateway._secrecy import hidden
-from gateproof.conformance.claims import LeftOut, Unavailable, Unmet, expect, require
-from gateproof.conformance.faults import oracle
-from gateproof.conformance.gateway import Gateway
-from gateproof.conformance.parties import Project
-from gateproof.conformance.redeemable import redeemable
-from gateproof.conformance.run.received import Received, Survey, brought_up
-from gateproof.conformance.seclusion import let_expire, secluded
+from gateproof.conformance.kit.gateway import failure_oracle
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.isolated_user import let_expire, secluded
+from gateproof.conformance.kit.gateway.received import Received, Survey, brought_up
+from gateproof.conformance.kit.gateway.valid_tokens import redeemable
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, Unavailable, Unmet, expect, require
+from gateproof.conformance.suite.parties import Project
 from gateproof.conformance.wire.secret import Secret
-from gateproof.conformance.world import World
 
 REFRESH_TOKEN, ACCESS_TOKEN = "merchant_refresh_token", "merchant_access_token"
 PROXY_TOKEN, PROXY_CLIENT = "proxy_token", ("proxy_client_secret", "proxy_client_id")
@@ -44,7 +44,7 @@ def refresh_token_is_not_in_what_its_use_brings(
 ) -> None:
     """A redemption that used the refresh token does not show it, whatever the merchant said to it."""
     alone = secluded(world)
-    due = oracle.soon_due(alone)
+    due = failure_oracle.soon_due(alone)
     alone.short_lived(**case)
     let_expire(world)
     # What a gateway says that asks to wait while its merchant fails is of interest as it is.

@@ -8,20 +8,20 @@ from contextlib import contextmanager
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._secrecy import hidden
-from gateproof.conformance.claims import LeftOut, Unmet, expect, require
-from gateproof.conformance.faults import oracle
 from gateproof.conformance.faults.merchant_answers import NONSENSE, REDIRECT, ROTATED, TROUBLE, MerchantFault
-from gateproof.conformance.faults.oracle import Due
-from gateproof.conformance.run.received import Received
-from gateproof.conformance.seclusion import Seclusion, secluded
+from gateproof.conformance.kit.gateway import failure_oracle
+from gateproof.conformance.kit.gateway.failure_oracle import Due
+from gateproof.conformance.kit.gateway.isolated_user import Seclusion, secluded
+from gateproof.conformance.kit.gateway.received import Received
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, Unmet, expect, require
 from gateproof.conformance.wire import leaks
 from gateproof.conformance.wire.agent import get
 from gateproof.conformance.wire.exchange import Exchange
-from gateproof.conformance.world import World
+from gateproof.fakes.attacker_host import Thief
 from gateproof.fakes.serving import is_loopback
-from gateproof.fakes.thief import Thief
 
 NEEDS = ["merchant", "faults"]
 KINDS = ("merchant_refresh_token", "merchant_access_token", "proxy_token", "proxy_client_secret")
@@ -37,14 +37,14 @@ def redemption_under_a_fault_shows_no_secret(world: World, received: Received, c
 
     A gateway that comes to nothing any more after one of the faults has shown what there is to see.
     """
-    due, answer = oracle.soon_due(secluded(world)), None
+    due, answer = failure_oracle.soon_due(secluded(world)), None
     refused: list[Exchange] = []
     for what in case.values():
         due, answer = _redeemed_under(due, what, answer)
         refused += [answer] if answer.status != 200 else []
         if not due.refreshes():
             break
-        oracle.struck(due, what)
+        failure_oracle.struck(due, what)
 
     if not refused:
         raise LeftOut("the gateway refused no redemption under any fault")
@@ -61,13 +61,13 @@ def sign_in_under_a_fault_shows_no_secret(world: World, received: Received, case
     before = len(world.seen())
     for number, what in enumerate(case.values()):
         alone.script(provisioning=what.scripted(), rotate_refresh_tokens=what.rotates)
-        after = oracle.last_of(alone)
+        after = failure_oracle.last_of(alone)
         attempt = world.attempt(agent, resource=alone.resource, user=alone.user)
         code = world.gateway.visit(attempt, wherever=True).parameter("code")
         if code is not None:
             world.gateway.exchange(world.authorized(attempt, code))
         try:
-            oracle.provisioning_met(alone, what, after)
+            failure_oracle.provisioning_met(alone, what, after)
         except (LeftOut, Unmet):
             # What was seen so far is searched all the same.
             if number == 0:
@@ -83,10 +83,10 @@ def refresh_token_follows_no_redirect(world: World) -> None:
     with _thief(world) as (thief, what):
         alone = secluded(world)
         before = alone.merchant.last_minted()
-        due = oracle.soon_due(alone)
-        oracle.expire_under([(due, what)])
+        due = failure_oracle.soon_due(alone)
+        failure_oracle.expire_under([(due, what)])
         due.redeem_once()
-        oracle.struck(due, what)
+        failure_oracle.struck(due, what)
 
         _got_nothing(thief, alone, before)
 
@@ -99,7 +99,7 @@ def assertions_follow_no_redirect(world: World) -> None:
         before = alone.merchant.last_minted()
         alone.script(provisioning=what.scripted())
         world.gateway.visit(world.attempt(resource=alone.resource, user=alone.user), wherever=True)
-        oracle.provisioning_met(alone, what)
+        failure_oracle.provisioning_met(alone, what)
         deadline = time.monotonic() + MOMENT_S
         while len(thief.received) < 2 and time.monotonic() < deadline:
             time.sleep(0.05)
@@ -112,13 +112,13 @@ def _redeemed_under(due: Due, what: MerchantFault, last: Exchange | None) -> tup
     done = last is not None and last.status in {200, 410}
     if done:
         # A token that came of an odd answer may count as one for good.
-        due = oracle.soon_due(due.alone, due.agent)
+        due = failure_oracle.soon_due(due.alone, due.agent)
     if last is None or done:
-        oracle.expire_under([(due, what)])
+        failure_oracle.expire_under([(due, what)])
     else:
         due.alone.short_lived(refresh=what.scripted(), rotate_refresh_tokens=what.rotates)
-    due = replace(due, since=oracle.last_of(due.alone))
-    return due, oracle.redeem_under_a_fault(due)
+    due = replace(due, since=failure_oracle.last_of(due.alone))
+    return due, failure_oracle.redeem_under_a_fault(due)
 
 
 @contextmanager

@@ -7,20 +7,19 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gateproof.conformance import console
-from gateproof.conformance.check import check
-from gateproof.conformance.claims import LeftOut, Unavailable, expect, observe, require
-from gateproof.conformance.faults import oracle
-from gateproof.conformance.gateway import Gateway
-from gateproof.conformance.near_misses import changed_at_the_end
-from gateproof.conformance.run.received import Received
-from gateproof.conformance.seclusion import let_expire, secluded
-from gateproof.conformance.target import actions
-from gateproof.conformance.target.control import ControlFailed, ControlPlane
+from gateproof.conformance.kit.gateway import console, failure_oracle
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.isolated_user import let_expire, secluded
+from gateproof.conformance.kit.gateway.received import Received
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.kit.inputs.near_tokens import changed_at_the_end
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, Unavailable, expect, observe, require
+from gateproof.conformance.targets import actions
+from gateproof.conformance.targets.control import ControlFailed, ControlPlane
 from gateproof.conformance.wire import leaks
 from gateproof.conformance.wire.jose import read, verifying
 from gateproof.conformance.wire.secret import Secret
-from gateproof.conformance.world import World
 
 # Log lines may be written a moment after the answer.
 QUIET_S, MOST_CALLS = 0.3, 6
@@ -186,7 +185,7 @@ def _trouble(world: World) -> str:
     """Redemptions of which the merchant turns one down and fails the other, and what was logged of them."""
     _set_aside(world)
     agent = world.agent()
-    troubled = [oracle.soon_due(secluded(world), agent) for _ in range(2)]
+    troubled = [failure_oracle.soon_due(secluded(world), agent) for _ in range(2)]
     for due, refresh in zip(troubled, ("reject", "server_error"), strict=True):
         due.alone.short_lived(refresh=refresh)
     let_expire(world)

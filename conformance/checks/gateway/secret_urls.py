@@ -6,17 +6,17 @@ import re
 from collections.abc import Iterable, Sequence
 from urllib.parse import urlsplit
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway import _provocations as provoke
-from gateproof.conformance.claims import expect, require
-from gateproof.conformance.gateway import CALLBACK, Gateway
-from gateproof.conformance.redeemable import redeemable
-from gateproof.conformance.run.received import MERCHANT_KINDS, Received
+from gateproof.conformance.kit.gateway.gateway import CALLBACK, Gateway
+from gateproof.conformance.kit.gateway.received import MERCHANT_KINDS, Received
+from gateproof.conformance.kit.gateway.valid_tokens import redeemable
+from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.signin.addresses import is_web, resolve
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect, require
 from gateproof.conformance.wire import leaks
 from gateproof.conformance.wire.exchange import Exchange
-from gateproof.conformance.wire.place import origin, parts_of
-from gateproof.conformance.world import World
+from gateproof.conformance.wire.route import origin, parts_of
 
 # In no address at all, and in none that leads to another host.
 NEVER = ("access_token", "id_token", "refresh_token", "client_secret", "proxy_token", "proxy_client_secret")

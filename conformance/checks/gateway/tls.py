@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from gateproof.conformance import console, secure
-from gateproof.conformance.check import check
-from gateproof.conformance.claims import LeftOut, Unavailable, require
-from gateproof.conformance.gateway import Gateway
-from gateproof.conformance.parties import Resource
+from gateproof.conformance.kit import tls_rules
+from gateproof.conformance.kit.gateway import console
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, Unavailable, require
+from gateproof.conformance.suite.parties import Resource
 from gateproof.conformance.wire import agent as agent_wire
 from gateproof.conformance.wire import backend as backend_wire
 from gateproof.conformance.wire import tls
 from gateproof.conformance.wire.exchange import Request
-from gateproof.conformance.wire.place import Place, origin
-from gateproof.conformance.world import World
+from gateproof.conformance.wire.route import Place, origin
 
 ORIGINS = ("base", "core")
 
@@ -20,7 +21,7 @@ ORIGINS = ("base", "core")
 @check("TLS-01", cases=ORIGINS)
 def certificate_is_valid_for_its_host(gateway: Gateway, world: World, case: str) -> None:
     """The chain ends at the CA of the target file, and the certificate names the host that was asked for."""
-    secure.certificate_is_valid(*_origin(gateway, world.home().resource, case))
+    tls_rules.certificate_is_valid(*_origin(gateway, world.home().resource, case))
 
 
 @check("TLS-01", cases={f"{origin}, {name}": (origin, name) for origin in ORIGINS for name in tls.OLD})
@@ -28,7 +29,7 @@ def old_version_is_refused(gateway: Gateway, world: World, case: tuple[str, str]
     """A client that speaks nothing newer than TLS 1.1 gets no connection: RFC 8996 retired those versions."""
     origin, name = case
     place, url = _origin(gateway, world.home().resource, origin)
-    secure.old_version_is_refused(place, url, name, world.service_certificate)
+    tls_rules.old_version_is_refused(place, url, name, world.service_certificate)
 
 
 @check("TLS-01", cases=ORIGINS)
@@ -39,7 +40,7 @@ def plain_http_on_the_same_port_gets_no_content(gateway: Gateway, world: World, 
     if document is not None:
         require(gateway.fetch(document, "the same over TLS")).status(200)
     request = agent_wire.get(document) if document is not None else _proxy_token_request(gateway, world)
-    secure.plain_http_is_refused(place, request.url, request)
+    tls_rules.plain_http_is_refused(place, request.url, request)
 
 
 def _key_set(gateway: Gateway, world: World) -> str | None:
@@ -68,4 +69,4 @@ def _origin(gateway: Gateway, resource: Resource, name: str) -> tuple[Place, str
         if name == "base"
         else agent_wire.token_endpoint(gateway.core_url)
     )
-    return secure.place_of(gateway.wire, url, f"the {name} origin"), url
+    return tls_rules.place_of(gateway.wire, url, f"the {name} origin"), url

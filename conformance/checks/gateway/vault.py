@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gateproof.conformance.check import check
-from gateproof.conformance.claims import LeftOut, expect, owed, require
-from gateproof.conformance.gateway import Gateway
-from gateproof.conformance.parties import Grant
-from gateproof.conformance.seclusion import (
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.isolated_user import (
     Seclusion,
     before_expiry,
     let_expire,
@@ -19,9 +16,12 @@ from gateproof.conformance.seclusion import (
     still_good,
     works,
 )
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, owed, require
+from gateproof.conformance.suite.parties import Grant
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
-from gateproof.conformance.world import World
 
 CODE = "reauthentication_required"
 REFRESH = "refresh_token"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import Any
 
-from gateproof.conformance.check import check
-from gateproof.conformance.claims import LeftOut, expect, observe, owed, require
-from gateproof.conformance.documents import strings_in
-from gateproof.conformance.gateway import Gateway
-from gateproof.conformance.parties import Grant, Resource
-from gateproof.conformance.seclusion import Seclusion, secluded, works
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.isolated_user import Seclusion, secluded, works
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, observe, owed, require
+from gateproof.conformance.suite.parties import Grant, Resource
+from gateproof.conformance.wire.documents import strings_in
 from gateproof.conformance.wire.jose import read, verifying
-from gateproof.conformance.world import World
 from gateproof.fakes.merchant.records import JournalEntry, named_actors
 
 JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"

@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._second_sign_in import another_agent, at_home
-from gateproof.conformance.claims import LeftOut, expect, fired
-from gateproof.conformance.faults import oracle
 from gateproof.conformance.faults.merchant_answers import DOORS, DoorFault
-from gateproof.conformance.faults.oracle import Due
-from gateproof.conformance.faults.placing import elsewhere, placeable
-from gateproof.conformance.seclusion import PROVISIONED_S, Seclusion, let_expire
+from gateproof.conformance.kit.gateway import failure_oracle
+from gateproof.conformance.kit.gateway.failure_oracle import Due
+from gateproof.conformance.kit.gateway.isolated_user import PROVISIONED_S, Seclusion, let_expire
+from gateproof.conformance.kit.gateway.proxy_placement import elsewhere, placeable
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, fired
 from gateproof.conformance.wire.exchange import Exchange
-from gateproof.conformance.world import World
 
 NEEDS = ["faults", "control:create_resource"]
 OVER_TLS = {name: door for name, door in DOORS.items() if door.over_tls}
@@ -26,7 +26,7 @@ OVER_TLS = {name: door for name, door in DOORS.items() if door.over_tls}
 def failed_connection_is_no_rejection(world: World, case: DoorFault) -> None:
     """A merchant that cannot be reached, or does not prove who it is, has not rejected the refresh."""
     with _behind_a_door(world, case) as (alone, door):
-        due = oracle.soon_due(alone)
+        due = failure_oracle.soon_due(alone)
         if not alone.merchant.show(door, case.face):
             raise LeftOut("the gateway asks at another address than the token endpoint that it was told of")
         let_expire(world)
@@ -34,11 +34,11 @@ def failed_connection_is_no_rejection(world: World, case: DoorFault) -> None:
         answer = due.redeem_once()
         visits = alone.merchant.show(door, "open")
         _struck(due, case, answer, visits)
-        oracle.answered(answer, case.fault.does)
-        oracle.few(visits, oracle.MOST_TRIES, "connections", answer, case.fault.does)
-        oracle.no_false_rejection(due, answer, case.fault.does)
-        oracle.nothing_expired(due, answer, case.fault.does)
-        oracle.redeems_again(due)
+        failure_oracle.answered(answer, case.fault.does)
+        failure_oracle.few(visits, failure_oracle.MOST_TRIES, "connections", answer, case.fault.does)
+        failure_oracle.no_false_rejection(due, answer, case.fault.does)
+        failure_oracle.nothing_expired(due, answer, case.fault.does)
+        failure_oracle.redeems_again(due)
 
 
 @check("VAULT-10", needs=[*NEEDS, "sign-in:browser"], alone=True, cases=OVER_TLS)
@@ -49,7 +49,7 @@ def failed_connection_stops_no_sign_in(world: World, case: DoorFault) -> None:
         if not alone.merchant.show(door, case.face):
             raise LeftOut("the gateway asks at another address than the token endpoint that it was told of")
 
-        after = oracle.last_of(alone)
+        after = failure_oracle.last_of(alone)
         attempt, visit = another_agent(user, alone)
         fired(case.fault, _visits(alone, door, after))
         code = expect.text(

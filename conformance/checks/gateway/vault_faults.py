@@ -6,9 +6,6 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from gateproof.conformance.check import check
-from gateproof.conformance.claims import expect, require
-from gateproof.conformance.faults import oracle
 from gateproof.conformance.faults.merchant_answers import (
     ENDLESS,
     ROTATED,
@@ -17,13 +14,16 @@ from gateproof.conformance.faults.merchant_answers import (
     TROUBLE,
     MerchantFault,
 )
-from gateproof.conformance.faults.oracle import Due
-from gateproof.conformance.gateway import Visit
-from gateproof.conformance.parties import Attempt
-from gateproof.conformance.seclusion import Seclusion, secluded
+from gateproof.conformance.kit.gateway import failure_oracle
+from gateproof.conformance.kit.gateway.failure_oracle import Due
+from gateproof.conformance.kit.gateway.gateway import Visit
+from gateproof.conformance.kit.gateway.isolated_user import Seclusion, secluded
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect, require
+from gateproof.conformance.suite.parties import Attempt
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.stopwatch import Stopwatch
-from gateproof.conformance.world import World
 
 FAULTS = ["faults"]
 # How long provisioning may hold up a sign-in, and what its pages may take beside.
@@ -38,9 +38,9 @@ def trouble_is_no_rejection(world: World, case: MerchantFault) -> None:
 
     It may fail many times in a row, and has rejected nothing even then.
     """
-    due = oracle.soon_due(secluded(world))
-    oracle.expire_under([(due, case)])
-    answers = [oracle.meets(due, case)]
+    due = failure_oracle.soon_due(secluded(world))
+    failure_oracle.expire_under([(due, case)])
+    answers = [failure_oracle.meets(due, case)]
     if case.fault.name in LASTING:
         answers += [due.redeem_once() for _ in range(TIMES_MORE)]
 
@@ -51,26 +51,28 @@ def trouble_is_no_rejection(world: World, case: MerchantFault) -> None:
 def silence_is_no_rejection(world: World) -> None:
     """Neither is one that keeps its callers waiting; three users wait for it side by side."""
     agent = world.agent()
-    dues = [(oracle.soon_due(secluded(world), agent), what) for what in SILENCE.values()]
-    oracle.expire_under(dues)
+    dues = [(failure_oracle.soon_due(secluded(world), agent), what) for what in SILENCE.values()]
+    failure_oracle.expire_under(dues)
     with ThreadPoolExecutor(len(dues)) as backends:
         waiting = [backends.submit(due.redeem_once) for due, _ in dues]
         answers = [each.result() for each in waiting]
 
     for (due, what), answer in zip(dues, answers, strict=True):
-        oracle.struck(due, what)
-        oracle.answered(answer, what.fault.does)
-        oracle.few(len(due.refreshes()), oracle.MOST_TRIES, "refreshes", answer, what.fault.does)
+        failure_oracle.struck(due, what)
+        failure_oracle.answered(answer, what.fault.does)
+        failure_oracle.few(
+            len(due.refreshes()), failure_oracle.MOST_TRIES, "refreshes", answer, what.fault.does
+        )
         (_rotated if what.rotates else _trouble)(due, what, answer)
 
 
 @check("VAULT-06", needs=FAULTS, alone=True, cases=ROTATED)
 def trouble_after_a_rotation_is_no_rejection(world: World, case: MerchantFault) -> None:
     """A merchant that rotates and then fails costs a new authorization at most, once it has said no."""
-    due = oracle.soon_due(secluded(world))
-    oracle.expire_under([(due, case)])
+    due = failure_oracle.soon_due(secluded(world))
+    failure_oracle.expire_under([(due, case)])
 
-    _rotated(due, case, oracle.meets(due, case))
+    _rotated(due, case, failure_oracle.meets(due, case))
 
 
 @check("VAULT-10", needs=FAULTS, cases=SIGN_INS)
@@ -102,21 +104,21 @@ def sign_in_does_not_wait_for_ever(world: World) -> None:
 
 def _trouble(due: Due, what: MerchantFault, *answers: Exchange) -> None:
     for answer in answers:
-        oracle.no_false_rejection(due, answer, what.fault.does)
-        oracle.nothing_expired(due, answer, what.fault.does)
+        failure_oracle.no_false_rejection(due, answer, what.fault.does)
+        failure_oracle.nothing_expired(due, answer, what.fault.does)
     due.alone.short_lived()
-    oracle.redeems_again(due)
+    failure_oracle.redeems_again(due)
 
 
 def _rotated(due: Due, what: MerchantFault, answer: Exchange) -> None:
-    oracle.no_false_rejection(due, answer, what.fault.does)
-    oracle.nothing_expired(due, answer, what.fault.does)
+    failure_oracle.no_false_rejection(due, answer, what.fault.does)
+    failure_oracle.nothing_expired(due, answer, what.fault.does)
     due.alone.short_lived()
-    after = oracle.redeems_again_or_says_why(due)
-    oracle.no_false_rejection(due, after, what.fault.does)
+    after = failure_oracle.redeems_again_or_says_why(due)
+    failure_oracle.no_false_rejection(due, after, what.fault.does)
     if after.status == 410:
         # That this mends it is another rule's, and that much has to be so for the 410 to be an honest one.
-        require(oracle.mended_by_the_user(due)).status(200)
+        require(failure_oracle.mended_by_the_user(due)).status(200)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,7 +159,7 @@ def _signed_in(signing_in: _SigningIn, visit: Visit, took_s: float) -> None:
     code = visit.parameter("code")
     if code is not None:
         tokens = world.gateway.exchange(world.authorized(signing_in.attempt, code))
-    oracle.provisioning_met(alone, what)
+    failure_oracle.provisioning_met(alone, what)
     expect.that(
         code is not None,
         f"sign-in while the merchant {does}",

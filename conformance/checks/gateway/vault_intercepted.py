@@ -5,14 +5,15 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from gateproof.conformance.check import check
-from gateproof.conformance.claims import LeftOut, expect, fired
-from gateproof.conformance.faults import http_between, oracle
+from gateproof.conformance.faults import http_between
 from gateproof.conformance.faults.http_between import HttpFault
 from gateproof.conformance.faults.intercept.kept import Kept
-from gateproof.conformance.faults.placing import Intercepted, behind_an_interceptor
-from gateproof.conformance.seclusion import PROVISIONED_S, let_expire
-from gateproof.conformance.world import World
+from gateproof.conformance.kit.gateway import failure_oracle
+from gateproof.conformance.kit.gateway.isolated_user import PROVISIONED_S, let_expire
+from gateproof.conformance.kit.gateway.proxy_placement import Intercepted, behind_an_interceptor
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, fired
 
 NEEDS = ["faults", "control:create_resource", "intercepting-proxy"]
 
@@ -21,19 +22,19 @@ NEEDS = ["faults", "control:create_resource", "intercepting-proxy"]
 def intercepted_refresh_is_no_rejection(world: World, intercept: Kept, case: HttpFault) -> None:
     """A refresh whose answer never reached the gateway has not been rejected."""
     with behind_an_interceptor(world, intercept) as between:
-        due = oracle.soon_due(between.alone)
+        due = failure_oracle.soon_due(between.alone)
         between.proxy.arm(replace(case.rule, body=http_between.REFRESH))
         let_expire(world)
 
         answer = due.redeem_once()
         _met(between, case, http_between.REFRESH)
         tries = between.proxy.fired(case.rule)
-        oracle.answered(answer, case.fault.does)
-        oracle.few(tries, oracle.MOST_TRIES, "refreshes", answer, case.fault.does)
-        oracle.no_false_rejection(due, answer, case.fault.does)
-        oracle.nothing_expired(due, answer, case.fault.does)
+        failure_oracle.answered(answer, case.fault.does)
+        failure_oracle.few(tries, failure_oracle.MOST_TRIES, "refreshes", answer, case.fault.does)
+        failure_oracle.no_false_rejection(due, answer, case.fault.does)
+        failure_oracle.nothing_expired(due, answer, case.fault.does)
         between.proxy.arm()
-        oracle.redeems_again(due)
+        failure_oracle.redeems_again(due)
 
 
 @check("VAULT-10", needs=NEEDS, alone=True, cases={**http_between.LOST, **http_between.ALTERED})

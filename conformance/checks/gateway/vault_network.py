@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import time
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.gateway._second_sign_in import another_agent, at_home
-from gateproof.conformance.claims import LeftOut, expect, fired
-from gateproof.conformance.faults import network, oracle
+from gateproof.conformance.faults import network
 from gateproof.conformance.faults.network import NetworkFault
-from gateproof.conformance.faults.placing import Behind, behind_a_proxy
-from gateproof.conformance.seclusion import PROVISIONED_S, let_expire
-from gateproof.conformance.world import World
+from gateproof.conformance.kit.gateway import failure_oracle
+from gateproof.conformance.kit.gateway.isolated_user import PROVISIONED_S, let_expire
+from gateproof.conformance.kit.gateway.proxy_placement import Behind, behind_a_proxy
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, fired
 
 NEEDS = ["faults", "control:create_resource"]
 
@@ -20,7 +21,7 @@ NEEDS = ["faults", "control:create_resource"]
 def network_between_is_no_rejection(world: World, case: NetworkFault) -> None:
     """A refresh whose answer was lost on its way, or is late, has not been rejected."""
     with behind_a_proxy(world) as behind:
-        due = oracle.soon_due(behind.alone)
+        due = failure_oracle.soon_due(behind.alone)
         behind.require_used()
         before = case.arm(behind.proxy)
         let_expire(world)
@@ -28,12 +29,12 @@ def network_between_is_no_rejection(world: World, case: NetworkFault) -> None:
         answer = due.redeem_once()
         _met(behind, case, before)
         made = behind.proxy.connections - before
-        oracle.answered(answer, case.fault.does)
-        oracle.few(made, oracle.MOST_TRIES, "connections", answer, case.fault.does)
-        oracle.no_false_rejection(due, answer, case.fault.does)
-        oracle.nothing_expired(due, answer, case.fault.does)
+        failure_oracle.answered(answer, case.fault.does)
+        failure_oracle.few(made, failure_oracle.MOST_TRIES, "connections", answer, case.fault.does)
+        failure_oracle.no_false_rejection(due, answer, case.fault.does)
+        failure_oracle.nothing_expired(due, answer, case.fault.does)
         behind.proxy.arm()
-        oracle.redeems_again(due)
+        failure_oracle.redeems_again(due)
 
 
 @check("VAULT-10", needs=[*NEEDS, "sign-in:browser"], cases={**network.LOST, **network.SLOW})

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gateproof.conformance import crowd
-from gateproof.conformance.check import check
-from gateproof.conformance.claims import LeftOut, expect
-from gateproof.conformance.parties import Grant
-from gateproof.conformance.racing import FEW, Races
-from gateproof.conformance.seclusion import Seclusion, let_expire, redeem_past, secluded, still_good, works
+from gateproof.conformance.kit.gateway import concurrent
+from gateproof.conformance.kit.gateway.isolated_user import (
+    Seclusion,
+    let_expire,
+    redeem_past,
+    secluded,
+    still_good,
+    works,
+)
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect
+from gateproof.conformance.suite.parties import Grant
+from gateproof.conformance.suite.races import FEW, Races
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
-from gateproof.conformance.world import World
 
 # How long the merchant holds an answer, for others to come with the same refresh token.
 HOLD_S = 0.3
@@ -116,7 +123,7 @@ def _one_slow_refresh(world: World) -> None:
     for place in (lonely, crowded):
         place.short_lived(rotate_refresh_tokens=True, refresh={"outcome": "slow", "seconds": SLOW_S})
     asking = [turns[0], *[turns[1]] * FEW]
-    by_itself, *answers = crowd.redemptions(world.gateway, asking)
+    by_itself, *answers = concurrent.redemptions(world.gateway, asking)
     for (grant, _), answer in zip(asking, (by_itself, *answers), strict=True):
         still_good(world, grant, answer)
     if by_itself.status != 200 or len(lonely.asked("refresh_token")) != asked + 1:
@@ -143,7 +150,7 @@ def _stampede(
     alone.short_lived(rotate_refresh_tokens=True, refresh=hold)
     asked = len(alone.asked("refresh_token"))
     turns = [(grants[number % len(grants)], proxy_token) for number in range(racers)]
-    answers = crowd.redemptions(world.gateway, turns)
+    answers = concurrent.redemptions(world.gateway, turns)
     for (grant, _), answer in zip(turns, answers, strict=True):
         still_good(world, grant, answer)
     if len(alone.asked("refresh_token")) == asked and any(answer.status == 200 for answer in answers):

@@ -6,13 +6,13 @@ import math
 import time
 from collections.abc import Sequence
 
-from gateproof.conformance.check import check
-from gateproof.conformance.claims import LeftOut, fired
-from gateproof.conformance.faults import oracle
 from gateproof.conformance.faults.merchant_answers import TROUBLE
-from gateproof.conformance.generating import Draw
-from gateproof.conformance.seclusion import let_expire, secluded
-from gateproof.conformance.world import World
+from gateproof.conformance.kit.gateway import failure_oracle
+from gateproof.conformance.kit.gateway.isolated_user import let_expire, secluded
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, fired
+from gateproof.conformance.suite.generated_input import Draw
 
 LONGEST_TAPE = 6
 # A gateway that leaves its merchant in peace for a while makes each tape a long one.
@@ -36,15 +36,15 @@ def no_tape_of_troubles_is_a_rejection(world: World, draw: Draw) -> None:
     def holds(tape: Sequence[str]) -> None:
         if time.monotonic() > until:
             return
-        due = oracle.soon_due(secluded(world), agent)
+        due = failure_oracle.soon_due(secluded(world), agent)
         due.alone.short_lived(answers=[TROUBLE[name].scripted() for name in tape])
-        since = oracle.last_of(due.alone)
+        since = failure_oracle.last_of(due.alone)
         let_expire(world)
         for _ in tape:
             answer = due.redeem_once()
             does = ", then ".join(TROUBLE[name].fault.does for name in tape)
-            oracle.no_false_rejection(due, answer, does)
-            oracle.nothing_expired(due, answer, does)
+            failure_oracle.no_false_rejection(due, answer, does)
+            failure_oracle.nothing_expired(due, answer, does)
             if answer.status == 200:
                 break
         # Whatever grant a gateway tries besides meets the tape, too.
@@ -58,7 +58,7 @@ def no_tape_of_troubles_is_a_rejection(world: World, draw: Draw) -> None:
             fired(TROUBLE[name].fault, met[name])
         draw.toward("retries", len(came))
         due.alone.short_lived()
-        oracle.redeems_again(due)
+        failure_oracle.redeems_again(due)
 
     draw.each(st.lists(st.sampled_from(sorted(TROUBLE)), min_size=1, max_size=LONGEST_TAPE), holds)
     if not refreshed:

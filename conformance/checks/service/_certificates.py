@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gateproof.conformance.checks.service._trouble import HOP, credentials_in
-from gateproof.conformance.claims import LeftOut, expect
-from gateproof.conformance.faults.fault import Fault, Hop
 from gateproof.conformance.faults.merchant_answers import DOORS, DoorFault
-from gateproof.conformance.run.service_world import ServiceWorld
+from gateproof.conformance.kit.service.world import ServiceWorld
+from gateproof.conformance.suite.claims import LeftOut, expect
+from gateproof.conformance.suite.fault import Fault, Hop
 from gateproof.fakes.gateway.journal import Call
 from gateproof.fakes.gateway.script import Endpoint
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta, timezone
 
-from gateproof.conformance.service import challenged
+from gateproof.conformance.kit.service.service import challenged
 from gateproof.conformance.wire.exchange import Exchange
 
 # The service's clock may differ by so much, and then some (rule CHAL-07).

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from gateproof.conformance.run.service_world import USERS, ServiceWorld
-from gateproof.conformance.service import Service, served
+from gateproof.conformance.kit.service.service import Service, served
+from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.fakes.gateway.script import Endpoint
 
 USER = USERS[0]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gateproof.conformance.claims import expect
-from gateproof.conformance.run.service_received import (
+from gateproof.conformance.kit.service.received import (
     MERCHANT_TOKEN,
     PROXY_ID,
     PROXY_SECRET,
     PROXY_TOKEN,
     ServiceReceived,
 )
+from gateproof.conformance.suite.claims import expect
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.reports.verdicts import many
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 
 from gateproof.conformance.checks.service._expiring import LEEWAY_S
-from gateproof.conformance.run.service_world import USERS, ServiceWorld
-from gateproof.conformance.service import Service, served, turned_away
+from gateproof.conformance.kit.service.service import Service, served, turned_away
+from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 
 USER = USERS[0]
 

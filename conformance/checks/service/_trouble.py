@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 
-from gateproof.conformance.claims import LeftOut, expect, observe, require
-from gateproof.conformance.faults.fault import Fault, Hop, Layer
-from gateproof.conformance.run.recovery import RECOVERS_WITHIN_S, waited_for
-from gateproof.conformance.run.service_world import FIRST_PROXY_TOKENS_S, USERS, ServiceWorld
-from gateproof.conformance.service import Service, served
+from gateproof.conformance.kit.service.recovery import RECOVERS_WITHIN_S, waited_for
+from gateproof.conformance.kit.service.service import Service, served
+from gateproof.conformance.kit.service.world import FIRST_PROXY_TOKENS_S, USERS, ServiceWorld
+from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
+from gateproof.conformance.suite.fault import Fault, Hop, Layer
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.journal import Call
 from gateproof.fakes.gateway.script import Answer, Endpoint

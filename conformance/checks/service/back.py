@@ -9,13 +9,13 @@ from __future__ import annotations
 import time
 from itertools import chain, repeat
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.service._proxy_calls import MOST_REQUESTS, USER, asks
 from gateproof.conformance.checks.service._trouble import FOUND_WITHIN_S, OTHER, bounded, fault, shows_orders
-from gateproof.conformance.claims import LeftOut, expect, fired, observe, require
-from gateproof.conformance.run.recovery import RECOVERS_WITHIN_S
-from gateproof.conformance.run.service_world import USERS, ServiceWorld
-from gateproof.conformance.service import Service
+from gateproof.conformance.kit.service.recovery import RECOVERS_WITHIN_S
+from gateproof.conformance.kit.service.service import Service
+from gateproof.conformance.kit.service.world import USERS, ServiceWorld
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, fired, observe, require
 from gateproof.fakes.gateway.proxy_tokens import PROXY_TOKEN_S
 from gateproof.fakes.gateway.script import OK, Answer, Endpoint
 

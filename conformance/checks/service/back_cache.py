@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import time
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.service._proxy_calls import USER, serves
-from gateproof.conformance.claims import LeftOut, expect, observe
-from gateproof.conformance.run.recovery import RECOVERS_WITHIN_S
-from gateproof.conformance.run.service_world import FIRST_PROXY_TOKENS_S, FirstDeath, ServiceWorld
-from gateproof.conformance.service import Service
+from gateproof.conformance.kit.service.recovery import RECOVERS_WITHIN_S
+from gateproof.conformance.kit.service.service import Service
+from gateproof.conformance.kit.service.world import FIRST_PROXY_TOKENS_S, FirstDeath, ServiceWorld
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, observe
 from gateproof.fakes.gateway.gateway import ScriptedGateway
 from gateproof.fakes.gateway.proxy_tokens import PROXY_TOKEN_S
 from gateproof.fakes.gateway.script import Endpoint

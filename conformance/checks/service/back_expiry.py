@@ -6,14 +6,14 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.service._expiring import TIMESTAMPS
 from gateproof.conformance.checks.service._trouble import USER, called_since, works
-from gateproof.conformance.claims import expect, require
-from gateproof.conformance.run.service_world import ServiceWorld
-from gateproof.conformance.service import Service, served
-from gateproof.conformance.service_session import session_of
-from gateproof.conformance.waiting import waited_out
+from gateproof.conformance.kit.service.mcp_session import session_of
+from gateproof.conformance.kit.service.retry_after import waited_out
+from gateproof.conformance.kit.service.service import Service, served
+from gateproof.conformance.kit.service.world import ServiceWorld
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect, require
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.script import OK, Answer, Endpoint
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.service._trouble import (
     LONGEST_S,
     MOST_TRIES,
@@ -16,9 +15,10 @@ from gateproof.conformance.checks.service._trouble import (
     shows_orders,
     works,
 )
-from gateproof.conformance.claims import expect, fired, require
-from gateproof.conformance.run.service_world import ServiceWorld, unseen_subject
-from gateproof.conformance.service import Service
+from gateproof.conformance.kit.service.service import Service
+from gateproof.conformance.kit.service.world import ServiceWorld, unseen_subject
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect, fired, require
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
 # Longer than a caller may be kept waiting. Who asks no more for as long is himself again in the time that

@@ -9,13 +9,13 @@ import base64
 from collections.abc import Iterable
 from urllib.parse import unquote, urlsplit
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.service._trouble import failing, failing_token_endpoint
-from gateproof.conformance.claims import expect, require
-from gateproof.conformance.documents import same_url
-from gateproof.conformance.run.service_world import USERS, ServiceWorld
-from gateproof.conformance.service import Service
+from gateproof.conformance.kit.service.service import Service
+from gateproof.conformance.kit.service.world import USERS, ServiceWorld
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect, require
 from gateproof.conformance.wire import leaks
+from gateproof.conformance.wire.documents import same_url
 from gateproof.fakes.gateway.journal import Call
 from gateproof.fakes.gateway.script import Answer, Endpoint
 

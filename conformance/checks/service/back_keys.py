@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.service._trouble import (
     FOUND_WITHIN_S,
     USER,
@@ -15,9 +14,10 @@ from gateproof.conformance.checks.service._trouble import (
     works,
 )
 from gateproof.conformance.checks.service.back_failures import FAILURES
-from gateproof.conformance.claims import LeftOut, expect, fired
-from gateproof.conformance.run.service_world import ServiceWorld
-from gateproof.conformance.service import Service
+from gateproof.conformance.kit.service.service import Service
+from gateproof.conformance.kit.service.world import ServiceWorld
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, fired
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.journal import Call
 from gateproof.fakes.gateway.script import Endpoint

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.service._trouble import (
     HOP,
     IN_TIME,
@@ -16,10 +15,11 @@ from gateproof.conformance.checks.service._trouble import (
     shows_orders,
     works,
 )
-from gateproof.conformance.claims import LeftOut, expect, fired, observe, require
 from gateproof.conformance.faults.network import LOST, SLOW, NetworkFault
-from gateproof.conformance.run.service_world import ServiceWorld
-from gateproof.conformance.service import Service
+from gateproof.conformance.kit.service.service import Service
+from gateproof.conformance.kit.service.world import ServiceWorld
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, fired, observe, require
 from gateproof.fakes.gateway.script import Endpoint
 
 LINES = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.service._trouble import (
     USER,
     credentials_in,
@@ -11,9 +10,10 @@ from gateproof.conformance.checks.service._trouble import (
     settles,
     works,
 )
-from gateproof.conformance.claims import LeftOut, expect, fired, observe, require
-from gateproof.conformance.run.service_world import ServiceWorld
-from gateproof.conformance.service import Service
+from gateproof.conformance.kit.service.service import Service
+from gateproof.conformance.kit.service.world import ServiceWorld
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, fired, observe, require
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
 REDIRECTS = {

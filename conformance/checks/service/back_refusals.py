@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.service._expiring import TIMESTAMPS
 from gateproof.conformance.checks.service._trouble import (
     USER,
@@ -17,10 +16,11 @@ from gateproof.conformance.checks.service._trouble import (
     shows_orders,
     works,
 )
-from gateproof.conformance.claims import LeftOut, observe
-from gateproof.conformance.run.service_world import ServiceWorld, unseen_subject
-from gateproof.conformance.service import Service, served
-from gateproof.conformance.waiting import waited_out
+from gateproof.conformance.kit.service.retry_after import waited_out
+from gateproof.conformance.kit.service.service import Service, served
+from gateproof.conformance.kit.service.world import ServiceWorld, unseen_subject
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, observe
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.gateway import MERCHANT_TOKEN_S
 from gateproof.fakes.gateway.script import Answer, Endpoint

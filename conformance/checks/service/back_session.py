@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.service._trouble import OTHER, USER, shows_orders
-from gateproof.conformance.claims import LeftOut, expect
-from gateproof.conformance.run.service_world import ServiceWorld
-from gateproof.conformance.service import Service, served
-from gateproof.conformance.service_cookies import CookieKeeper
-from gateproof.conformance.service_session import is_a_stream, session_of
+from gateproof.conformance.kit.service.cookies import CookieKeeper
+from gateproof.conformance.kit.service.mcp_session import is_a_stream, session_of
+from gateproof.conformance.kit.service.service import Service, served
+from gateproof.conformance.kit.service.world import ServiceWorld
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect
 from gateproof.conformance.wire.exchange import Exchange
 
 

@@ -6,13 +6,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.service._expiring import TIMESTAMPS
 from gateproof.conformance.checks.service._trouble import USER, works
-from gateproof.conformance.claims import LeftOut, expect
-from gateproof.conformance.run.service_world import ServiceWorld, unseen_subject
-from gateproof.conformance.service import Service, served
-from gateproof.conformance.service_session import session_of
+from gateproof.conformance.kit.service.mcp_session import session_of
+from gateproof.conformance.kit.service.service import Service, served
+from gateproof.conformance.kit.service.world import ServiceWorld, unseen_subject
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.script import Answer, Endpoint
 

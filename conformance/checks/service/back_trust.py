@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.service._certificates import (
     ASPECTS,
     WRONG,
@@ -15,10 +14,11 @@ from gateproof.conformance.checks.service._certificates import (
     shown,
 )
 from gateproof.conformance.checks.service._trouble import USER, asks_within_s, settles, works
-from gateproof.conformance.claims import LeftOut, fired, require
 from gateproof.conformance.faults.merchant_answers import DoorFault
-from gateproof.conformance.run.service_world import ServiceWorld
-from gateproof.conformance.service import Service
+from gateproof.conformance.kit.service.service import Service
+from gateproof.conformance.kit.service.world import ServiceWorld
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, fired, require
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.script import Endpoint
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.service._certificates import (
     ASPECTS,
     WRONG,
@@ -16,9 +15,10 @@ from gateproof.conformance.checks.service._certificates import (
 )
 from gateproof.conformance.checks.service._trouble import FOUND_WITHIN_S, USER, settles, works
 from gateproof.conformance.checks.service.back_keys import ASKS_WITHIN_S
-from gateproof.conformance.claims import LeftOut, fired
-from gateproof.conformance.run.service_world import ServiceWorld
-from gateproof.conformance.service import Service
+from gateproof.conformance.kit.service.service import Service
+from gateproof.conformance.kit.service.world import ServiceWorld
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, fired
 from gateproof.fakes.gateway.script import Endpoint
 
 

@@ -6,13 +6,13 @@ import time
 from collections.abc import Sequence
 from functools import partial
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.service._expiring import TIMESTAMPS
 from gateproof.conformance.checks.service._trouble import OTHER, USER, shows_orders
-from gateproof.conformance.claims import LeftOut, expect, overlaps, require
-from gateproof.conformance.racing import Races, together
-from gateproof.conformance.run.service_world import USERS, ServiceWorld
-from gateproof.conformance.service import Service, holds_orders, served
+from gateproof.conformance.kit.service.service import Service, holds_orders, served
+from gateproof.conformance.kit.service.world import USERS, ServiceWorld
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, overlaps, require
+from gateproof.conformance.suite.races import Races, together
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.gateway import MERCHANT_TOKEN_S
 from gateproof.fakes.gateway.script import Answer, Endpoint

@@ -5,11 +5,11 @@ This check comes last of its family: a service that goes by the lifetime alone a
 
 from __future__ import annotations
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.service._proxy_calls import MOST_REQUESTS, asks, serves
-from gateproof.conformance.claims import expect, observe
-from gateproof.conformance.run.service_world import ServiceWorld
-from gateproof.conformance.service import Service
+from gateproof.conformance.kit.service.service import Service
+from gateproof.conformance.kit.service.world import ServiceWorld
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect, observe
 from gateproof.fakes.gateway.proxy_tokens import PROXY_TOKEN_S
 from gateproof.fakes.gateway.script import Endpoint
 

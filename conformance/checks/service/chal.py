@@ -7,17 +7,24 @@ from collections.abc import Callable, Mapping
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.service._spoilt import expired, good_token
 from gateproof.conformance.checks.service._trouble import all_fail
-from gateproof.conformance.claims import LeftOut, expect, observe, require
-from gateproof.conformance.documents import holds_url, in_any_order
-from gateproof.conformance.odd_requests import with_header
-from gateproof.conformance.run.service_world import USERS, ServiceWorld
-from gateproof.conformance.service import POINTER, Service, challenged, challenges_of, document, turned_away
+from gateproof.conformance.kit.inputs.odd_requests import with_header
+from gateproof.conformance.kit.service.service import (
+    POINTER,
+    Service,
+    challenged,
+    challenges_of,
+    document,
+    turned_away,
+)
+from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.signin.addresses import is_web
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
+from gateproof.conformance.wire.documents import holds_url, in_any_order
 from gateproof.conformance.wire.exchange import Exchange
-from gateproof.conformance.wire.place import parts_of
+from gateproof.conformance.wire.route import parts_of
 from gateproof.fakes.gateway.keys import new_key, signed
 
 # Authorization headers that hold no gateway access token; the good one stands for what is taken apart.

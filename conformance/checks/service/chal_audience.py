@@ -6,12 +6,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.service._spoilt import USER, good_token, refused
-from gateproof.conformance.claims import LeftOut
-from gateproof.conformance.near_indicators import NEAR_MISSES
-from gateproof.conformance.run.service_world import ServiceWorld
-from gateproof.conformance.service import Service
+from gateproof.conformance.kit.inputs.near_indicators import NEAR_MISSES
+from gateproof.conformance.kit.service.service import Service
+from gateproof.conformance.kit.service.world import ServiceWorld
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut
 
 _CHANGE = Callable[[ServiceWorld, Service], Any]
 # What a comparison of URLs, of words or of beginnings takes for the indicator.

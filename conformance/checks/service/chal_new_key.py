@@ -6,13 +6,13 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.service._expiring import LEEWAY_S
 from gateproof.conformance.checks.service._spoilt import USER, good_token
 from gateproof.conformance.checks.service._trouble import FOUND_WITHIN_S, shows_orders
-from gateproof.conformance.claims import LeftOut, expect
-from gateproof.conformance.run.service_world import ServiceWorld
-from gateproof.conformance.service import Service, holds_orders
+from gateproof.conformance.kit.service.service import Service, holds_orders
+from gateproof.conformance.kit.service.world import ServiceWorld
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect
 from gateproof.fakes.gateway.keys import SigningKey
 
 

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from urllib.parse import quote, urlencode
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.service._spoilt import USER, good_token
 from gateproof.conformance.checks.service._trouble import shows_orders
-from gateproof.conformance.claims import LeftOut, expect
-from gateproof.conformance.odd_requests import with_header
-from gateproof.conformance.run.service_world import ServiceWorld
-from gateproof.conformance.service import Service, challenged, served
-from gateproof.conformance.service_session import session_of
+from gateproof.conformance.kit.inputs.odd_requests import with_header
+from gateproof.conformance.kit.service.mcp_session import session_of
+from gateproof.conformance.kit.service.service import Service, challenged, served
+from gateproof.conformance.kit.service.world import ServiceWorld
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect
 from gateproof.conformance.wire.exchange import Exchange, Headers
 
 # Where some put a token, as they write it there.

@@ -8,15 +8,15 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.service._expiring import LEEWAY_S, refused_once_expired
 from gateproof.conformance.checks.service._spoilt import USER, expired, good_token, refused
-from gateproof.conformance.claims import LeftOut
-from gateproof.conformance.near_indicators import NEAR_MISSES
-from gateproof.conformance.run.service_world import ServiceWorld
-from gateproof.conformance.service import Service, served
-from gateproof.conformance.service_session import session_of
-from gateproof.conformance.wire.bait import bait
+from gateproof.conformance.kit.inputs.near_indicators import NEAR_MISSES
+from gateproof.conformance.kit.service.mcp_session import session_of
+from gateproof.conformance.kit.service.service import Service, served
+from gateproof.conformance.kit.service.world import ServiceWorld
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut
+from gateproof.conformance.wire.decoy_server import bait
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.forgery import FORGERIES, LURES, Forgery, Original, original
 from gateproof.fakes.gateway.keys import new_key, signed

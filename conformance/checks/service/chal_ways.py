@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.service._spoilt import USER, good_token
 from gateproof.conformance.checks.service._trouble import shows_orders
-from gateproof.conformance.claims import LeftOut, expect, require
-from gateproof.conformance.run.service_world import ServiceWorld
-from gateproof.conformance.service import Service, served
-from gateproof.conformance.service_session import LISTS, ServiceSession, session_of
+from gateproof.conformance.kit.service.mcp_session import LISTS, ServiceSession, session_of
+from gateproof.conformance.kit.service.service import Service, served
+from gateproof.conformance.kit.service.world import ServiceWorld
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, require
 from gateproof.conformance.wire.exchange import Exchange, Request
 from gateproof.conformance.wire.secret import Secret
 from gateproof.fakes.gateway.keys import new_key, signed

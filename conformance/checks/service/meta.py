@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.service._trouble import all_fail
-from gateproof.conformance.claims import expect, observe, require
-from gateproof.conformance.documents import holds_url, in_any_order, same_url
-from gateproof.conformance.odd_requests import with_header
-from gateproof.conformance.run.service_world import USERS, ServiceWorld
-from gateproof.conformance.service import Service, document, served
-from gateproof.conformance.wire.place import parts_of
+from gateproof.conformance.kit.inputs.odd_requests import with_header
+from gateproof.conformance.kit.service.service import Service, document, served
+from gateproof.conformance.kit.service.world import USERS, ServiceWorld
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect, observe, require
+from gateproof.conformance.wire.documents import holds_url, in_any_order, same_url
+from gateproof.conformance.wire.route import parts_of
 
 KEPT = ("resource", "authorization_servers")
 

@@ -6,17 +6,17 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from gateproof.conformance import odd_input as odd
-from gateproof.conformance.check import check
-from gateproof.conformance.claims import LeftOut, expect, require
-from gateproof.conformance.generating import Draw
-from gateproof.conformance.odd_requests import variations
-from gateproof.conformance.run.recovery import waited_for
-from gateproof.conformance.run.service_world import USERS, ServiceWorld
-from gateproof.conformance.service import Service, served
-from gateproof.conformance.service_session import ServiceSession, session_of
-from gateproof.conformance.sound import ask as ask_soundly
-from gateproof.conformance.sound import ask_all, is_sound
+from gateproof.conformance.kit.inputs import odd_input as odd
+from gateproof.conformance.kit.inputs.odd_requests import variations
+from gateproof.conformance.kit.robust_answers import ask as ask_soundly
+from gateproof.conformance.kit.robust_answers import ask_all, is_sound
+from gateproof.conformance.kit.service.mcp_session import ServiceSession, session_of
+from gateproof.conformance.kit.service.recovery import waited_for
+from gateproof.conformance.kit.service.service import Service, served
+from gateproof.conformance.kit.service.world import USERS, ServiceWorld
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, require
+from gateproof.conformance.suite.generated_input import Draw
 from gateproof.conformance.wire.exchange import Request
 
 if TYPE_CHECKING:

@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.service._trouble import OTHER, USER, recovers, works
-from gateproof.conformance.claims import LeftOut, expect, fired, require
 from gateproof.conformance.faults.agent_side import BROKEN, EMBEDDED, LARGE_BODY, SLOW, Client
-from gateproof.conformance.faults.fault import Fault, Hop
 from gateproof.conformance.faults.misbehaving import misbehaving
-from gateproof.conformance.run.service_world import ServiceWorld
-from gateproof.conformance.service import Service, served
+from gateproof.conformance.kit.service.service import Service, served
+from gateproof.conformance.kit.service.world import ServiceWorld
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, fired, require
+from gateproof.conformance.suite.fault import Fault, Hop
 from gateproof.conformance.wire.exchange import Request
-from gateproof.conformance.wire.place import origin
+from gateproof.conformance.wire.route import origin
 from gateproof.conformance.wire.secret import Secret
 
 # So many connections at a time: more than a handful of workers can be waiting for, and less than a flood.

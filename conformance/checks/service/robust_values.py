@@ -7,15 +7,15 @@ from collections.abc import Iterator, Mapping
 from itertools import count
 from typing import Any
 
-from gateproof.conformance import odd_input as odd
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.service._expiring import TIMESTAMPS
-from gateproof.conformance.claims import LeftOut
-from gateproof.conformance.run.service_world import USERS, ServiceWorld
-from gateproof.conformance.service import Service, served
-from gateproof.conformance.service_session import session_of
-from gateproof.conformance.sound import ask_all
-from gateproof.conformance.target.model import Operation
+from gateproof.conformance.kit.inputs import odd_input as odd
+from gateproof.conformance.kit.robust_answers import ask_all
+from gateproof.conformance.kit.service.mcp_session import session_of
+from gateproof.conformance.kit.service.service import Service, served
+from gateproof.conformance.kit.service.world import USERS, ServiceWorld
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut
+from gateproof.conformance.targets.model import Operation
 from gateproof.conformance.wire.exchange import Request
 from gateproof.conformance.wire.mcp import called
 from gateproof.conformance.wire.secret import Secret

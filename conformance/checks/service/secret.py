@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import time
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.service._secrecy import EVERY, hidden
 from gateproof.conformance.checks.service._trouble import failing, failing_token_endpoint, works
-from gateproof.conformance.claims import LeftOut, expect, require
-from gateproof.conformance.run.received import LOGGED, Survey, brought_up
-from gateproof.conformance.run.service_received import (
+from gateproof.conformance.kit.gateway.received import LOGGED, Survey, brought_up
+from gateproof.conformance.kit.service.mcp_session import session_of
+from gateproof.conformance.kit.service.received import (
     LOGGED_TOKEN,
     MERCHANT_TOKEN,
     PROXY_ID,
@@ -18,9 +17,10 @@ from gateproof.conformance.run.service_received import (
     ServiceReceived,
     in_the_log,
 )
-from gateproof.conformance.run.service_world import USERS, ServiceWorld
-from gateproof.conformance.service import Service, served
-from gateproof.conformance.service_session import session_of
+from gateproof.conformance.kit.service.service import Service, served
+from gateproof.conformance.kit.service.world import USERS, ServiceWorld
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, require
 from gateproof.conformance.wire import leaks
 from gateproof.fakes.gateway.keys import signed
 from gateproof.fakes.gateway.script import Answer, Endpoint

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.service._proxy_calls import serves
 from gateproof.conformance.checks.service._secrecy import EVERY
 from gateproof.conformance.checks.service._trouble import failing, failing_token_endpoint, settles, works
-from gateproof.conformance.claims import LeftOut, expect
-from gateproof.conformance.run.service_received import ServiceReceived
-from gateproof.conformance.run.service_world import USERS, ServiceWorld
-from gateproof.conformance.service import Service
+from gateproof.conformance.kit.service.received import ServiceReceived
+from gateproof.conformance.kit.service.service import Service
+from gateproof.conformance.kit.service.world import USERS, ServiceWorld
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.script import Answer, Endpoint
 

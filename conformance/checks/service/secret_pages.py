@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.service._secrecy import hidden
-from gateproof.conformance.claims import require
-from gateproof.conformance.run.service_received import (
+from gateproof.conformance.kit.service.received import (
     MERCHANT_TOKEN,
     PROXY_ID,
     PROXY_SECRET,
     PROXY_TOKEN,
     ServiceReceived,
 )
-from gateproof.conformance.run.service_world import USERS, ServiceWorld
-from gateproof.conformance.service import Service, served
+from gateproof.conformance.kit.service.service import Service, served
+from gateproof.conformance.kit.service.world import USERS, ServiceWorld
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import require
 from gateproof.conformance.wire.exchange import Exchange, Request
 
 # Where frameworks, their debugging aids and people put what is to be seen of a running program.

@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gateproof.conformance.check import check
 from gateproof.conformance.checks.service._expiring import TIMESTAMPS
-from gateproof.conformance.claims import expect
-from gateproof.conformance.run.service_world import USERS, ServiceWorld
-from gateproof.conformance.service import Service, holds_orders
+from gateproof.conformance.kit.service.service import Service, holds_orders
+from gateproof.conformance.kit.service.world import USERS, ServiceWorld
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect
 from gateproof.fakes.gateway.gateway import MERCHANT_TOKEN_S
 from gateproof.fakes.gateway.script import Answer, Endpoint
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.check import check
-from gateproof.conformance.claims import LeftOut, expect
-from gateproof.conformance.run.service_world import USERS, ServiceWorld
-from gateproof.conformance.service import Service
+from gateproof.conformance.kit.service.service import Service
+from gateproof.conformance.kit.service.world import USERS, ServiceWorld
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.script import Answer, Endpoint
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 
-from gateproof.conformance.check import check
-from gateproof.conformance.claims import LeftOut, expect, observe, require
-from gateproof.conformance.run.service_world import USERS, ServiceWorld
-from gateproof.conformance.service import Service, holds_orders, served
+from gateproof.conformance.kit.service.service import Service, holds_orders, served
+from gateproof.conformance.kit.service.world import USERS, ServiceWorld
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
 from gateproof.fakes.gateway.keys import SigningKey, new_key
 from gateproof.fakes.gateway.script import Endpoint
 

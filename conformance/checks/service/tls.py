@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from gateproof.conformance import secure
-from gateproof.conformance.check import check
-from gateproof.conformance.run.service_world import USERS, ServiceWorld
-from gateproof.conformance.service import Service
+from gateproof.conformance.kit import tls_rules
+from gateproof.conformance.kit.service.service import Service
+from gateproof.conformance.kit.service.world import USERS, ServiceWorld
+from gateproof.conformance.suite.check import check
 from gateproof.conformance.wire import mcp, tls
 from gateproof.conformance.wire.exchange import Request
-from gateproof.conformance.wire.place import Place, origin
+from gateproof.conformance.wire.route import Place, origin
 from gateproof.conformance.wire.secret import Secret
 
 
@@ -16,7 +16,7 @@ from gateproof.conformance.wire.secret import Secret
 def certificate_is_valid_for_its_host(service: Service) -> None:
     """The chain ends at the CA of the target file, and the certificate names the host that was asked for."""
     for place, url in _origins(service):
-        secure.certificate_is_valid(place, url)
+        tls_rules.certificate_is_valid(place, url)
 
 
 @check("TLS-01", cases=tls.OLD)
@@ -24,7 +24,7 @@ def old_version_is_refused(service: Service, world: ServiceWorld, case: object) 
     """A client that speaks nothing newer than TLS 1.1 gets no connection: RFC 8996 retired those versions."""
     name = next(name for name, version in tls.OLD.items() if version is case)
     for place, url in _origins(service):
-        secure.old_version_is_refused(place, url, name, world.certificate)
+        tls_rules.old_version_is_refused(place, url, name, world.certificate)
 
 
 @check("TLS-01")
@@ -34,13 +34,13 @@ def plain_http_on_the_same_port_gets_no_content(service: Service, world: Service
     service.keyring.add(Secret("access_token", token))
     for place, url in _origins(service):
         operation = url != service.metadata_url
-        secure.plain_http_is_refused(place, url, _with_content(service, token) if operation else None)
+        tls_rules.plain_http_is_refused(place, url, _with_content(service, token) if operation else None)
 
 
 def _origins(service: Service) -> list[tuple[Place, str]]:
     """Where the metadata are, and where the operation is if that is elsewhere: tokens go there."""
     urls = {origin(url): url for url in (service.request(()).url, service.metadata_url)}
-    return [(secure.place_of(service.wire, url, "the service"), url) for url in urls.values()]
+    return [(tls_rules.place_of(service.wire, url, "the service"), url) for url in urls.values()]
 
 
 def _with_content(service: Service, token: str) -> Request:

@@ -7,11 +7,11 @@ import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gateproof.conformance.claims import LeftOut
 from gateproof.conformance.signin.chromium.picture import draw
 from gateproof.conformance.signin.chromium.proxy import Proxy
 from gateproof.conformance.signin.chromium.traffic import Traffic
 from gateproof.conformance.signin.chromium.window import Window, new_context
+from gateproof.conformance.suite.claims import LeftOut
 
 if TYPE_CHECKING:
     from collections.abc import Callable

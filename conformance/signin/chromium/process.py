@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from gateproof.conformance.signin.chromium.finding import chromium, missing
 from gateproof.conformance.signin.chromium.seal import new_seal
-from gateproof.conformance.signin.landing import SignInFailed
-from gateproof.conformance.target.processes import signal_group
+from gateproof.conformance.signin.sign_in_result import SignInFailed
+from gateproof.conformance.targets.processes import signal_group
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from gateproof.conformance.signin.addresses import lands_on
 from gateproof.conformance.signin.chromium.browsing import RealBrowser
 from gateproof.conformance.signin.chromium.process import Chromium
-from gateproof.conformance.signin.walking import PageSignIn
+from gateproof.conformance.signin.page_loop import PageSignIn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gateproof.conformance.signin.browser import Send
     from gateproof.conformance.signin.picturing import Picturing
-    from gateproof.conformance.target.model import Step
+    from gateproof.conformance.targets.model import Step
 
 __all__ = ["ChromiumSignIn"]
 

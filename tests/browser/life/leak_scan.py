@@ -10,7 +10,7 @@ import json
 import sys
 
 from gateproof.conformance.wire.leaks import Hoard, canary
-from gateproof.reports.decodings import text_of
+from gateproof.reports.decoders import text_of
 
 
 def main() -> int:

@@ -11,10 +11,10 @@ import os
 import sys
 from pathlib import Path
 
-from gateproof.conformance.run.authority import Authority
-from gateproof.conformance.run.session import workplace
-from gateproof.conformance.run.showcase import start_world
-from gateproof.conformance.run.stopping import terminated_as_interrupted
+from gateproof.conformance.kit.authority import Authority
+from gateproof.conformance.run.drive.session import workplace
+from gateproof.conformance.run.drive.signals import terminated_as_interrupted
+from gateproof.conformance.run.reference_world import start_world
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))

@@ -9,14 +9,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from gateproof.conformance.parties import User
 from gateproof.conformance.signin.chromium.sign_in import ChromiumSignIn
-from gateproof.conformance.signin.landing import Landing, SignInRequest
 from gateproof.conformance.signin.picturing import Picturing
-from gateproof.conformance.target.model import Step
+from gateproof.conformance.signin.sign_in_result import Landing, SignInRequest
+from gateproof.conformance.suite.parties import User
+from gateproof.conformance.targets.model import Step
 from gateproof.conformance.wire.client import Wire
 from gateproof.conformance.wire.exchange import Exchange
-from gateproof.conformance.wire.place import Place
+from gateproof.conformance.wire.route import Place
 from gateproof.conformance.wire.secret import Secret
 
 CALLBACK = "https://agent.example/callback"

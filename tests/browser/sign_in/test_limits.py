@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from gateproof.conformance.claims import LeftOut
-from gateproof.conformance.run.browsing import KeptBrowser
-from gateproof.conformance.signin.landing import SignInFailed
+from gateproof.conformance.run.gateway.browsing import KeptBrowser
+from gateproof.conformance.signin.sign_in_result import SignInFailed
+from gateproof.conformance.suite.claims import LeftOut
 from gateproof.conformance.wire.client import RateLimited
 
 Answer = tuple[int, dict[str, str], str]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gateproof.conformance.run.agent_browser import NO_PAGE, BrowserCommand, Courier, is_here
+from gateproof.conformance.kit.agent.browser import NO_PAGE, BrowserCommand, Courier, is_here
 
 URL = "https://127.0.0.1:9/ask?state=a%20b&x='$(id)"
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from gateproof.conformance import rules
-from gateproof.conformance.run.agent_logs import Logbook
-from gateproof.conformance.run.options import RunOptions
-from gateproof.conformance.run.session import carry_out
-from gateproof.conformance.target.file import load
+from gateproof.conformance.kit.agent.logs import Logbook
+from gateproof.conformance.run.drive.options import RunOptions
+from gateproof.conformance.run.drive.session import carry_out
+from gateproof.conformance.suite import rules
+from gateproof.conformance.targets.file import load
 from gateproof.reports.verdicts import RuleResult
 
 # It begins its log anew in every run, and what the first one says is nothing for a log.

@@ -7,7 +7,7 @@ import secrets
 
 import pytest
 
-from gateproof.conformance.run.agent_output import Printed, printed, printed_in
+from gateproof.conformance.kit.agent.output import Printed, printed, printed_in
 from gateproof.fakes.gateway.keys import new_key, signed
 
 VALUE = secrets.token_urlsafe(32)

@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from gateproof.conformance import rules
-from gateproof.conformance.proven import proven
-from gateproof.conformance.run import agent_patience, agent_visits
-from gateproof.conformance.run.embedded import Embedded, embedded_reference
-from gateproof.conformance.run.options import RunOptions
-from gateproof.conformance.run.session import carry_out
-from gateproof.conformance.run.subjects import combinations, subjects
-from gateproof.conformance.target.file import load
-from gateproof.conformance.target.model import Target
+from gateproof.conformance.kit.agent import cooldown, visits
+from gateproof.conformance.run.context.embedded import Embedded, embedded_reference
+from gateproof.conformance.run.drive.options import RunOptions
+from gateproof.conformance.run.drive.session import carry_out
+from gateproof.conformance.run.proof.implementations import combinations, subjects
+from gateproof.conformance.suite import rules
+from gateproof.conformance.suite.proven import proven
+from gateproof.conformance.targets.file import load
+from gateproof.conformance.targets.model import Target
 from gateproof.reports.verdicts import RunResult
 
 HERE = Path(__file__).parent
@@ -65,7 +65,7 @@ def test_defect_is_named_for_what_it_is(
     name: str, rule: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Whoever gave up for good is waited for in vain, however long.
-    monkeypatch.setattr(agent_patience, "WAITS_S", 0.0)
+    monkeypatch.setattr(cooldown, "WAITS_S", 0.0)
     known = frozenset(proven("agent").defects[name].checks)
     result = judged(subject("defect", name), tmp_path, rule, chosen=known)
 
@@ -83,7 +83,7 @@ def test_defect_is_named_for_what_it_is(
 def test_legal_choice_is_left_alone(
     name: str, asked: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(agent_visits, "_OPENS_ITSELF_WITHIN_S", 0.3)
+    monkeypatch.setattr(visits, "_OPENS_ITSELF_WITHIN_S", 0.3)
     result = judged(subject("variant", name), tmp_path, *asked)
 
     assert {verdict for verdict, _ in verdicts(result).values()} == {"passed"}, verdicts(result)

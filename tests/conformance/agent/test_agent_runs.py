@@ -15,14 +15,12 @@ from urllib.parse import urlencode, urlsplit
 
 import pytest
 
-from gateproof.conformance import agent
-from gateproof.conformance.agent import Install, attempts_of, carried_out
-from gateproof.conformance.claims import Unmet, Violated, tallying
-from gateproof.conformance.run import agent_launch, agent_patience
-from gateproof.conformance.run.agent_browser import BrowserCommand
-from gateproof.conformance.run.agent_launch import Ended, Run
-from gateproof.conformance.run.agent_visits import Visit
-from gateproof.conformance.run.agent_world import (
+from gateproof.conformance.kit.agent import agent, cooldown, launch
+from gateproof.conformance.kit.agent.agent import Install, attempts_of, carried_out
+from gateproof.conformance.kit.agent.browser import BrowserCommand
+from gateproof.conformance.kit.agent.launch import Ended, Run
+from gateproof.conformance.kit.agent.visits import Visit
+from gateproof.conformance.kit.agent.world import (
     BROWSER_MARK,
     CORE,
     GATEWAY,
@@ -31,8 +29,9 @@ from gateproof.conformance.run.agent_world import (
     Certificates,
     Heard,
 )
-from gateproof.conformance.run.authority import Authority
-from gateproof.conformance.target.model import Launch
+from gateproof.conformance.kit.authority import Authority
+from gateproof.conformance.suite.claims import Unmet, Violated, tallying
+from gateproof.conformance.targets.model import Launch
 from gateproof.fakes.gateway.journal import Call
 from gateproof.fakes.gateway.running import Loop
 from gateproof.fakes.gateway.script import Endpoint
@@ -192,7 +191,7 @@ def test_run_after_trouble_counts_once_the_agent_has_stood_back(
     counts: int,
     patient: bool,
 ) -> None:
-    monkeypatch.setattr(agent_patience, "WAITS_S", 0.0)
+    monkeypatch.setattr(cooldown, "WAITS_S", 0.0)
     made = iter([CAME_BACK, *ends])
     monkeypatch.setattr(agent, "run_once", lambda *_, **__: next(made))
     with BrowserCommand(tmp_path) as browser:
@@ -238,7 +237,7 @@ def test_agent_below_a_shell_is_waited_for_when_it_is_asked_to_end(world: AgentW
 def test_agent_whose_helper_does_not_end_is_killed_in_the_end(
     world: AgentWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(agent_launch, "_LAST_WORDS_S", 1.0)
+    monkeypatch.setattr(launch, "_LAST_WORDS_S", 1.0)
     made = launched(world, tmp_path, sys.executable, "-c", WITH_A_HELPER).runs[0]
 
     assert made.ended is Ended.ASKED_TO
@@ -249,7 +248,7 @@ def test_agent_whose_helper_does_not_end_is_killed_in_the_end(
 def test_agent_that_is_stopped_may_have_kept_nothing(
     world: AgentWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(agent_launch, "MOST_AUTHORIZATIONS", 0)
+    monkeypatch.setattr(launch, "MOST_AUTHORIZATIONS", 0)
     made = launched(world, tmp_path, sys.executable, "-c", "import time; time.sleep(60)").runs[0]
 
     assert made.ended is Ended.STOPPED

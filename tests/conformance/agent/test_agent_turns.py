@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gateproof.conformance.run.agent_turns import Turns
+from gateproof.conformance.kit.agent.launch_lock import Turns
 
 GIVEN = "https://127.0.0.1:14001/callback"
 OWN, OWN_ELSEWHERE = "https://localhost:8765/signed-in", "https://localhost:8766/signed-in"

@@ -6,8 +6,8 @@ import secrets
 
 import pytest
 
-from gateproof.conformance.agent import s256
-from gateproof.conformance.run.agent_verifiers import proofs_in
+from gateproof.conformance.kit.agent.agent import s256
+from gateproof.conformance.kit.agent.pkce_in_output import proofs_in
 
 VERIFIER = secrets.token_urlsafe(32)
 LONG = "~." + secrets.token_urlsafe(90) + "~"

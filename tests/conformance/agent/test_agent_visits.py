@@ -8,12 +8,13 @@ from urllib.parse import quote
 
 import pytest
 
-from gateproof.conformance.run import agent_browser, agent_visits
-from gateproof.conformance.run.agent_browser import Courier
-from gateproof.conformance.run.agent_visits import Visit, Visits, honest
-from gateproof.conformance.run.agent_world import AgentWorld, Certificates
-from gateproof.conformance.run.authority import Authority
-from gateproof.fakes.gateway.desk import AgentClient
+from gateproof.conformance.kit.agent import browser
+from gateproof.conformance.kit.agent import visits as agent_visits
+from gateproof.conformance.kit.agent.browser import Courier
+from gateproof.conformance.kit.agent.visits import Visit, Visits, honest
+from gateproof.conformance.kit.agent.world import AgentWorld, Certificates
+from gateproof.conformance.kit.authority import Authority
+from gateproof.fakes.gateway.agent_endpoints import AgentClient
 from gateproof.fakes.gateway.running import Loop
 
 CALLBACK = "https://127.0.0.1:9/callback"
@@ -129,7 +130,7 @@ def test_browser_is_done_with_whatever_page_it_shows(
     world: AgentWorld, visits: Visits, monkeypatch: pytest.MonkeyPatch, times: int
 ) -> None:
     """The agent is not registered, or is held as Pending, or has closed its door to the redirect."""
-    monkeypatch.setattr(agent_browser, "_LISTENS_WITHIN_S", 0.0)
+    monkeypatch.setattr(browser, "_LISTENS_WITHIN_S", 0.0)
     world.desk.clients["a"] = AgentClient(
         client_id="a", secret="s", redirect_uris=(CALLBACK,) if times else (), pending=times == 1
     )

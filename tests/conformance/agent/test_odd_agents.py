@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from gateproof.conformance import rules
-from gateproof.conformance.run import agent_patience, agent_visits
-from gateproof.conformance.run.options import RunOptions
-from gateproof.conformance.run.session import carry_out
-from gateproof.conformance.target import launch
-from gateproof.conformance.target.file import load
-from gateproof.conformance.target.model import Target
+from gateproof.conformance.kit.agent import cooldown, visits
+from gateproof.conformance.run.drive.options import RunOptions
+from gateproof.conformance.run.drive.session import carry_out
+from gateproof.conformance.suite import rules
+from gateproof.conformance.targets import launch
+from gateproof.conformance.targets.file import load
+from gateproof.conformance.targets.model import Target
 from gateproof.reports.verdicts import RunResult
 
 # Each is a whole agent, in Python.
@@ -185,7 +185,7 @@ def test_address_that_is_printed_and_not_flushed_is_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
-    monkeypatch.setattr(agent_visits, "_OPENS_ITSELF_WITHIN_S", 0.3)
+    monkeypatch.setattr(visits, "_OPENS_ITSELF_WITHIN_S", 0.3)
     result = judged(target(tmp_path, PRINTS_AND_WAITS, timeout_s=30), tmp_path, "AGENT-03")
 
     assert {rule.verdict.value for rule in result.rules} == {"passed"}
@@ -206,7 +206,7 @@ def test_failure_that_is_waited_out_leaves_a_case_out_and_not_the_rule(tmp_path:
 def test_agent_that_stands_back_is_waited_for(
     waits_s: float, verdict: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(agent_patience, "WAITS_S", waits_s)
+    monkeypatch.setattr(cooldown, "WAITS_S", waits_s)
     result = judged(target(tmp_path, STANDS_BACK, timeout_s=30), tmp_path, "AGENT-08")
 
     assert [rule.verdict.value for rule in result.rules] == [verdict]

@@ -7,8 +7,8 @@ import shlex
 import pytest
 
 from gateproof.conformance.cli import init
-from gateproof.conformance.target import schema
-from gateproof.conformance.target.file import load
+from gateproof.conformance.targets import schema
+from gateproof.conformance.targets.file import load
 
 ENV = dict.fromkeys(("CONTROL_TOKEN", "ALICE_PASSWORD", "PROXY_1_SECRET"), "x")
 PEM_FILES = ("ca", "client", "client-key", "merchant", "merchant-key", "gateway", "gateway-key")

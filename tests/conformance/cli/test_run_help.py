@@ -6,7 +6,7 @@ import pytest
 
 from gateproof.conformance.checks import index
 from gateproof.conformance.cli import main
-from gateproof.conformance.vocabulary import ROLES
+from gateproof.conformance.suite.vocabulary import ROLES
 from gateproof.reports.formats import DEFAULT, FORMATS
 
 

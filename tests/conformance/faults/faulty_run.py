@@ -11,8 +11,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from gateproof.conformance import rules
-from gateproof.conformance.check import checks_in
 from gateproof.conformance.checks.gateway import (
     robust_merchant,
     secret_faults,
@@ -21,9 +19,11 @@ from gateproof.conformance.checks.gateway import (
     vault_tapes,
 )
 from gateproof.conformance.faults.merchant_answers import MerchantFault
-from gateproof.conformance.run.embedded import Embedded
-from gateproof.conformance.run.options import RunOptions
-from gateproof.conformance.run.session import carry_out
+from gateproof.conformance.run.context.embedded import Embedded
+from gateproof.conformance.run.drive.options import RunOptions
+from gateproof.conformance.run.drive.session import carry_out
+from gateproof.conformance.suite import rules
+from gateproof.conformance.suite.check import checks_in
 from gateproof.fakes.merchant.admin import MerchantAdmin
 from gateproof.reports.verdicts import CheckResult
 

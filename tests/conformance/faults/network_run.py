@@ -12,8 +12,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from gateproof.conformance import rules
-from gateproof.conformance.check import checks_in
 from gateproof.conformance.checks.gateway import (
     code_network,
     reg_network,
@@ -24,10 +22,12 @@ from gateproof.conformance.checks.gateway import (
 from gateproof.conformance.faults import misbehaving
 from gateproof.conformance.faults.byte_proxy import ByteProxy
 from gateproof.conformance.faults.intercept.interceptor import Interceptor
-from gateproof.conformance.run.embedded import Embedded
-from gateproof.conformance.run.options import RunOptions
-from gateproof.conformance.run.session import carry_out
-from gateproof.conformance.wire import line
+from gateproof.conformance.run.context.embedded import Embedded
+from gateproof.conformance.run.drive.options import RunOptions
+from gateproof.conformance.run.drive.session import carry_out
+from gateproof.conformance.suite import rules
+from gateproof.conformance.suite.check import checks_in
+from gateproof.conformance.wire import pipelining
 from gateproof.reports.verdicts import CheckResult
 
 MODULES = (code_network, reg_network, robust_network, vault_intercepted, vault_network)
@@ -37,7 +37,7 @@ def main() -> None:
     if sys.argv[1:] == ["inert"]:
         misbehaving._sent = lambda *_: False
         code_network.answer_lost = lambda *_, **__: None  # type: ignore[attr-defined]
-        line._send = _whole
+        pipelining._send = _whole
         armed = ByteProxy._set
         ByteProxy._set = lambda proxy, *_: armed(proxy, (), ())  # type: ignore[method-assign]
         Interceptor.arm = lambda *_: None  # type: ignore[method-assign]

@@ -23,7 +23,7 @@ from gateproof.conformance.faults.intercept.interceptor import (
     intercepting,
 )
 from gateproof.conformance.faults.intercept.rules import Act, At, Rule
-from gateproof.conformance.run.authority import Authority
+from gateproof.conformance.kit.authority import Authority
 
 needs_mitmdump = pytest.mark.needs("intercept")
 SOON_S = 10.0

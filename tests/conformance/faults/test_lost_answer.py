@@ -9,7 +9,7 @@ import pytest
 
 from gateproof.conformance.faults.misbehaving import answer_lost
 from gateproof.conformance.wire.exchange import Request
-from gateproof.conformance.wire.place import Place
+from gateproof.conformance.wire.route import Place
 
 
 @pytest.mark.parametrize(

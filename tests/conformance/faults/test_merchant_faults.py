@@ -12,8 +12,6 @@ from typing import Any, cast
 
 import pytest
 
-from gateproof.conformance.claims import LeftOut, NeverFired, Unmet, tallying
-from gateproof.conformance.faults import oracle
 from gateproof.conformance.faults.merchant_answers import (
     DOORS,
     ENDLESS,
@@ -24,7 +22,9 @@ from gateproof.conformance.faults.merchant_answers import (
     TROUBLE,
     MerchantFault,
 )
-from gateproof.conformance.standing import Standing
+from gateproof.conformance.kit.gateway import failure_oracle
+from gateproof.conformance.kit.gateway.worker_state import Standing
+from gateproof.conformance.suite.claims import LeftOut, NeverFired, Unmet, tallying
 from gateproof.fakes.merchant.outcomes import PARAMETERS
 from gateproof.fakes.merchant.records import JournalEntry
 from gateproof.fakes.merchant.script import parse_script
@@ -113,24 +113,28 @@ def came(grant: str, *outcomes: str) -> Any:
     )
 
 
-def due(alone: Any, since: int = 0) -> oracle.Due:
+def due(alone: Any, since: int = 0) -> failure_oracle.Due:
     nobody = cast("Any", None)
-    return oracle.Due(alone=alone, agent=nobody, grant=nobody, proxy_token=nobody, expired=None, since=since)
+    return failure_oracle.Due(
+        alone=alone, agent=nobody, grant=nobody, proxy_token=nobody, expired=None, since=since
+    )
 
 
 @pytest.mark.parametrize("what", SCRIPTED.values(), ids=list(SCRIPTED))
 def test_a_fault_that_others_met_in_its_place_has_not_fired(what: MerchantFault) -> None:
     with tallying(), pytest.raises(NeverFired, match=f"fault {what.fault.name} never"):
-        oracle.struck(due(came("refresh_token", "ok", "ok")), what)
+        failure_oracle.struck(due(came("refresh_token", "ok", "ok")), what)
     with tallying(), pytest.raises(NeverFired, match=f"fault {what.fault.name} never"):
-        oracle.provisioning_met(came("urn:ietf:params:oauth:grant-type:jwt-bearer", "ok"), what)
+        failure_oracle.provisioning_met(came("urn:ietf:params:oauth:grant-type:jwt-bearer", "ok"), what)
 
 
 @pytest.mark.parametrize("what", SCRIPTED.values(), ids=list(SCRIPTED))
 def test_a_fault_that_was_met_is_counted(what: MerchantFault) -> None:
     with tallying() as tally:
-        oracle.struck(due(came("refresh_token", "ok", what.outcome, what.outcome), since=1), what)
-        oracle.provisioning_met(came("urn:ietf:params:oauth:grant-type:token-exchange", what.outcome), what)
+        failure_oracle.struck(due(came("refresh_token", "ok", what.outcome, what.outcome), since=1), what)
+        failure_oracle.provisioning_met(
+            came("urn:ietf:params:oauth:grant-type:token-exchange", what.outcome), what
+        )
 
     assert tally.fired == {what.fault: 3}
 
@@ -138,9 +142,9 @@ def test_a_fault_that_was_met_is_counted(what: MerchantFault) -> None:
 def test_a_gateway_that_never_came_by_is_left_out() -> None:
     what = TROUBLE["server-error"]
     with tallying(), pytest.raises(LeftOut):
-        oracle.struck(due(came("refresh_token", "ok"), since=1), what)
+        failure_oracle.struck(due(came("refresh_token", "ok"), since=1), what)
     with tallying(), pytest.raises(Unmet, match="provisioning"):
-        oracle.provisioning_met(came("authorization_code"), what)
+        failure_oracle.provisioning_met(came("authorization_code"), what)
 
 
 @pytest.mark.parametrize("what", SCRIPTED.values(), ids=list(SCRIPTED))

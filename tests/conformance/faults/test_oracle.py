@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import pytest
 
-from gateproof.conformance.claims import Violated, tallying
-from gateproof.conformance.faults import oracle
+from gateproof.conformance.kit.gateway import failure_oracle
+from gateproof.conformance.suite.claims import Violated, tallying
 from gateproof.conformance.wire.exchange import Answer, Exchange, Request
 from gateproof.fakes.merchant.records import JournalEntry
 
@@ -20,13 +20,13 @@ def answer(status: int | None, body: bytes = b"{}") -> Exchange:
     return Exchange(step="redemption", request=request, answer=came, failure=failure)
 
 
-def due(*journal: JournalEntry, since: int = 0, moves_clock: bool = True) -> oracle.Due:
+def due(*journal: JournalEntry, since: int = 0, moves_clock: bool = True) -> failure_oracle.Due:
     alone = SimpleNamespace(
         asked=lambda *grants: [entry for entry in journal if entry.grant in grants],
         world=SimpleNamespace(moves_clock=lambda: moves_clock),
     )
     nobody = cast("Any", None)
-    return oracle.Due(
+    return failure_oracle.Due(
         alone=cast("Any", alone), agent=nobody, grant=nobody, proxy_token=nobody, expired="old", since=since
     )
 
@@ -37,7 +37,7 @@ def refresh(ordinal: int, **more: Any) -> JournalEntry:
 
 def test_a_410_that_nobody_asked_for_is_a_false_rejection() -> None:
     with tallying(), pytest.raises(Violated, match="answers 500"):
-        oracle.no_false_rejection(due(refresh(1, outcome="server_error")), answer(410), "answers 500")
+        failure_oracle.no_false_rejection(due(refresh(1, outcome="server_error")), answer(410), "answers 500")
 
 
 @pytest.mark.parametrize(
@@ -45,31 +45,33 @@ def test_a_410_that_nobody_asked_for_is_a_false_rejection() -> None:
 )
 def test_a_410_after_the_merchants_refusal_is_honest(said: dict[str, str]) -> None:
     with tallying() as tally:
-        oracle.no_false_rejection(due(refresh(1, **said)), answer(410), "answers 500")
+        failure_oracle.no_false_rejection(due(refresh(1, **said)), answer(410), "answers 500")
 
     assert tally.expected == 1
 
 
 def test_a_refusal_of_an_earlier_token_counts_for_nothing() -> None:
     with tallying(), pytest.raises(Violated):
-        oracle.no_false_rejection(due(refresh(1, outcome="reject"), since=1), answer(410), "answers 500")
+        failure_oracle.no_false_rejection(
+            due(refresh(1, outcome="reject"), since=1), answer(410), "answers 500"
+        )
 
 
 @pytest.mark.parametrize("status", [200, 404, 500, 503])
 def test_what_else_a_merchant_in_trouble_leads_to_is_open(status: int) -> None:
     with tallying():
-        oracle.no_false_rejection(due(), answer(status), "answers 500")
+        failure_oracle.no_false_rejection(due(), answer(status), "answers 500")
 
 
 def test_no_answer_is_none() -> None:
     with tallying(), pytest.raises(Violated):
-        oracle.answered(answer(None), "says nothing")
+        failure_oracle.answered(answer(None), "says nothing")
 
 
 def test_an_expired_token_is_not_handed_out() -> None:
     stale, fresh = b'{"access_token": "old"}', b'{"access_token": "new"}'
     with tallying(), pytest.raises(Violated):
-        oracle.nothing_expired(due(), answer(200, stale), "answers 500")
+        failure_oracle.nothing_expired(due(), answer(200, stale), "answers 500")
     with tallying():
-        oracle.nothing_expired(due(), answer(200, fresh), "answers 500")
-        oracle.nothing_expired(due(moves_clock=False), answer(200, stale), "answers 500")
+        failure_oracle.nothing_expired(due(), answer(200, fresh), "answers 500")
+        failure_oracle.nothing_expired(due(moves_clock=False), answer(200, stale), "answers 500")

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from gateproof.conformance.claims import Unmet
 from gateproof.conformance.histories import machine
-from gateproof.conformance.histories.playing import Play, repeat
-from gateproof.conformance.histories.seen import CRASHED, Seen
+from gateproof.conformance.histories.observation import CRASHED, Seen
+from gateproof.conformance.histories.step_loop import Play, repeat
 from gateproof.conformance.histories.steps import Approve, Authorize, History, NewProject, Register, Step
+from gateproof.conformance.suite.claims import Unmet
 
 sys.path.insert(0, str(Path(__file__).parent))
 import toy

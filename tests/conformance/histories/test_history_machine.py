@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from gateproof.conformance.campaign import Campaign
-from gateproof.conformance.generating import Draw
 from gateproof.conformance.histories import machine
-from gateproof.conformance.histories.offers import Offer, narrowed, seeded
+from gateproof.conformance.histories.capabilities import Offer, narrowed, seeded
 from gateproof.conformance.histories.planning import Memory
-from gateproof.conformance.histories.playing import Play, Surprise, repeat, wander
 from gateproof.conformance.histories.shrinking import shortest
+from gateproof.conformance.histories.step_loop import Play, Surprise, repeat, wander
 from gateproof.conformance.histories.steps import from_json, to_json
 from gateproof.conformance.histories.story import told
 from gateproof.conformance.histories.table import TABLE
+from gateproof.conformance.suite.campaign import Campaign
+from gateproof.conformance.suite.generated_input import Draw
 from gateproof.conformance.wire.client import TargetSilent
 
 sys.path.insert(0, str(Path(__file__).parent))

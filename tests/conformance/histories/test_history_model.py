@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gateproof.conformance.histories.model import in_words, judge
-from gateproof.conformance.histories.seen import Heard, MerchantToken, Seen
+from gateproof.conformance.histories.observation import Heard, MerchantToken, Seen
 from gateproof.conformance.histories.state import Ground, Judged, State
 from gateproof.conformance.histories.steps import (
     Approve,

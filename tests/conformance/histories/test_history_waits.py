@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from gateproof.conformance.histories import playing
+from gateproof.conformance.histories import step_loop
 from gateproof.conformance.histories.machine import USUAL
-from gateproof.conformance.histories.playing import Play, repeat
 from gateproof.conformance.histories.state import Ground, State
+from gateproof.conformance.histories.step_loop import Play, repeat
 from gateproof.conformance.histories.steps import Authorize, Exchange, Forward, History, Merchant, Redeem
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -31,9 +31,9 @@ TROUBLE: History = (
 
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(playing, "_CAUTION_S", CAUTION_S)
-    monkeypatch.setattr(playing, "_PAUSE_S", 0.02)
-    monkeypatch.setattr(playing, "SPARING_S", SPARING_S)
+    monkeypatch.setattr(step_loop, "_CAUTION_S", CAUTION_S)
+    monkeypatch.setattr(step_loop, "_PAUSE_S", 0.02)
+    monkeypatch.setattr(step_loop, "SPARING_S", SPARING_S)
 
 
 def play(spares_s: float, patience_s: float) -> Play:

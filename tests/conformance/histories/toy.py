@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
-from gateproof.conformance.histories.offers import Offer
-from gateproof.conformance.histories.playing import Play
-from gateproof.conformance.histories.seen import Heard, MerchantToken, Seen
+from gateproof.conformance.histories.capabilities import Offer
+from gateproof.conformance.histories.observation import Heard, MerchantToken, Seen
 from gateproof.conformance.histories.state import Ground, State
+from gateproof.conformance.histories.step_loop import Play
 from gateproof.conformance.histories.steps import (
     Approve,
     AskProxyToken,

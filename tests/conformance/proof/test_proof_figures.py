@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from gateproof.conformance.checks import index
-from gateproof.conformance.run.proof import Outcome, Proof
-from gateproof.conformance.run.scope import Effort
-from gateproof.conformance.run.subjects import Subject
-from gateproof.conformance.run.trials import NO_OVERLAP, Trial, trial_of
+from gateproof.conformance.run.proof.implementations import Subject
+from gateproof.conformance.run.proof.proof import Outcome, Proof
+from gateproof.conformance.run.proof.runs import NO_OVERLAP, Trial, trial_of
+from gateproof.conformance.run.proof.scope import Effort
 from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from gateproof.conformance.checks import index
-from gateproof.conformance.proven import proven
-from gateproof.conformance.run.scope import SMOKE, Effort, asks_for, checks_for, longest_first
-from gateproof.conformance.run.subjects import Subject, subjects
+from gateproof.conformance.run.proof.implementations import Subject, subjects
+from gateproof.conformance.run.proof.scope import SMOKE, Effort, asks_for, checks_for, longest_first
+from gateproof.conformance.suite.proven import proven
 
 NEW = Subject(kind="defect", name="a-defect-of-today", what="what it does", rules=("REG-02",))
 

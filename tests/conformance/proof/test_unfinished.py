@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from gateproof.conformance.run import sources
-from gateproof.conformance.run.scope import Effort
-from gateproof.conformance.run.subjects import Subject, subjects
-from gateproof.conformance.run.unfinished import NotTheSame, trials_of
+from gateproof.conformance.run.proof.implementations import Subject, subjects
+from gateproof.conformance.run.proof.proof import digests
+from gateproof.conformance.run.proof.resume import NotTheSame, trials_of
+from gateproof.conformance.run.proof.scope import Effort
 
 SUBJECTS = subjects("gateway", ["exp-as-a-string", "keys-share-a-kid"])
 
@@ -19,12 +19,12 @@ SUBJECTS = subjects("gateway", ["exp-as-a-string", "keys-share-a-kid"])
 def trial(subject: Subject, **other: Any) -> dict[str, Any]:
     failed = [f"{subject.rules[0]}/check"]
     said = {"kind": subject.kind, "name": subject.name, "failed": list(subject.rules[:1])}
-    said["sources"] = sources.of(subject)
+    said["sources"] = digests.of(subject)
     return {**said, "failed_checks": failed, "fault": "", "duration_s": 1.5, **other}
 
 
 def stored(folder: Path, *trials: dict[str, Any], **other: Any) -> Path:
-    said = {"role": "gateway", "effort": "full", "seed": 7, "sources": sources.of_the_suite(), "took_s": 30.0}
+    said = {"role": "gateway", "effort": "full", "seed": 7, "sources": digests.of_the_suite(), "took_s": 30.0}
     path = folder / "prove.json"
     path.write_text(json.dumps({**said, "trials": list(trials), **other}))
     return path
@@ -68,7 +68,7 @@ def test_subjects_are_made_of_their_own_files_and_those_that_these_take_from() -
     exp, kid = SUBJECTS
     (variant,) = subjects("gateway", ["redirects-by-303"])
 
-    assert len({sources.of(exp), sources.of(kid), sources.of(variant)}) == 3
+    assert len({digests.of(exp), digests.of(kid), digests.of(variant)}) == 3
 
 
 def test_what_was_declared_since_is_not_tried_again(tmp_path: Path) -> None:

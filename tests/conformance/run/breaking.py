@@ -12,10 +12,10 @@ from typing import Any, NoReturn
 
 import pytest
 
-from gateproof.conformance import plugin
-from gateproof.conformance.gateway import Gateway
-from gateproof.conformance.run.bench import Bench
-from gateproof.conformance.run.received import Received
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.received import Received
+from gateproof.conformance.run.drive import plugin
+from gateproof.conformance.run.gateway.bench import Bench
 
 TEXT = "a library's text"
 _begin = Bench.begin

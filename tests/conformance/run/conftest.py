@@ -16,14 +16,14 @@ from typing import Any
 
 import pytest
 
-from gateproof.conformance.run.authority import Authority
-from gateproof.conformance.run.embedded import Embedded, embedded_gateway
-from gateproof.conformance.run.ports import kept_port
-from gateproof.conformance.run.prepare import launched
-from gateproof.conformance.target import actions
-from gateproof.conformance.target.connect import connect_control
-from gateproof.conformance.target.control import ControlPlane
-from gateproof.conformance.target.readiness import any_answers
+from gateproof.conformance.kit.authority import Authority
+from gateproof.conformance.kit.ports import kept_port
+from gateproof.conformance.run.context.embedded import Embedded, embedded_gateway
+from gateproof.conformance.run.prepare.gateway import launched
+from gateproof.conformance.targets import actions
+from gateproof.conformance.targets.connect import connect_control
+from gateproof.conformance.targets.control import ControlPlane
+from gateproof.conformance.targets.readiness import any_answers
 
 
 @pytest.fixture

@@ -11,11 +11,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from gateproof.conformance import rules
-from gateproof.conformance.run.options import RunOptions
-from gateproof.conformance.run.prepare import set_stage
-from gateproof.conformance.run.session import carry_out
-from gateproof.conformance.target.file import load
+from gateproof.conformance.run.drive.options import RunOptions
+from gateproof.conformance.run.drive.session import carry_out
+from gateproof.conformance.run.prepare.gateway import set_stage
+from gateproof.conformance.suite import rules
+from gateproof.conformance.targets.file import load
 from gateproof.reports import report_json
 
 SEED = 7

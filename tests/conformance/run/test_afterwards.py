@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from gateproof.conformance.claims import tallying
-from gateproof.conformance.run.received import Leak, brought_up
-from gateproof.conformance.run.stored_failure import NotAFailure, stored
-from gateproof.reports.headline import again
+from gateproof.conformance.kit.gateway.received import Leak, brought_up
+from gateproof.conformance.run.replay.stored_failure import NotAFailure, stored
+from gateproof.conformance.suite.claims import tallying
 from gateproof.reports.repeats import SCHEMA
+from gateproof.reports.summary_texts import again
 from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
 
 WHOLE = "SECRET-02/merchant_token_reached_no_agent"

@@ -6,7 +6,7 @@ import ssl
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from gateproof.conformance.run.authority import Authority
+from gateproof.conformance.kit.authority import Authority
 
 
 def test_every_key_is_in_pkcs8_and_belongs_to_its_certificate(tmp_path: Path) -> None:

@@ -19,12 +19,12 @@ from urllib.parse import quote
 
 import pytest
 
-from gateproof.conformance import rules
 from gateproof.conformance.checks import homes
 from gateproof.conformance.cli.outputs import write_all
-from gateproof.conformance.run.embedded import Embedded
-from gateproof.conformance.run.options import RunOptions
-from gateproof.conformance.run.session import Sink, carry_out
+from gateproof.conformance.run.context.embedded import Embedded
+from gateproof.conformance.run.drive.options import RunOptions
+from gateproof.conformance.run.drive.session import Sink, carry_out
+from gateproof.conformance.suite import rules
 from gateproof.reports import seal
 from gateproof.reports.exchanges import Shown
 from gateproof.reports.files import rendered

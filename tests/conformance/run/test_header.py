@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 import pytest
 
 from gateproof.conformance.cli.run import EXAMPLES
-from gateproof.conformance.run.embedded import Embedded
-from gateproof.conformance.run.identity import header_of
-from gateproof.conformance.run.options import RunOptions
-from gateproof.reports.headline import USUAL_EXAMPLES
+from gateproof.conformance.run.context.embedded import Embedded
+from gateproof.conformance.run.drive.options import RunOptions
+from gateproof.conformance.run.drive.run_header import header_of
+from gateproof.reports.summary_texts import USUAL_EXAMPLES
 
 
 @pytest.mark.parametrize("asked", [{}, {"faults": False}, {"examples": 5}, {"faults": False, "examples": 0}])

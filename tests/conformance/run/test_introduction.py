@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gateproof.conformance.run import introduction
-from gateproof.conformance.run.introduction import introduced
+from gateproof.conformance.run.prepare.gateway import service_metadata
+from gateproof.conformance.run.prepare.service_metadata import introduced
 from gateproof.conformance.wire.exchange import Answer, Exchange, Headers, Request
 
 URL = "https://orders.example/.well-known/oauth-protected-resource"
@@ -66,7 +66,7 @@ def answered(status: int, *headers: tuple[str, str]) -> Exchange:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(introduction, "time", clock)
+    monkeypatch.setattr(service_metadata, "time", clock)
     return clock
 
 

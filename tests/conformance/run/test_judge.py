@@ -10,8 +10,10 @@ from typing import Any, cast
 
 import pytest
 
-from gateproof.conformance.check import Check
-from gateproof.conformance.claims import (
+from gateproof.conformance.run.drive.judge import judge
+from gateproof.conformance.run.gateway.bench import Bench
+from gateproof.conformance.suite.check import Check
+from gateproof.conformance.suite.claims import (
     LeftOut,
     NeverFired,
     NoOverlap,
@@ -23,15 +25,13 @@ from gateproof.conformance.claims import (
     repeat_with,
     require,
 )
-from gateproof.conformance.faults.fault import Fault, Hop, Layer
-from gateproof.conformance.run.bench import Bench
-from gateproof.conformance.run.judge import judge
-from gateproof.conformance.target.control import ControlFailed, Unsupported
+from gateproof.conformance.suite.fault import Fault, Hop, Layer
+from gateproof.conformance.targets.control import ControlFailed, Unsupported
 from gateproof.conformance.wire.client import RateLimited, TargetSilent
 from gateproof.conformance.wire.connections import Unsendable
 from gateproof.conformance.wire.exchange import Exchange, Request
 from gateproof.conformance.wire.keyring import Keyring
-from gateproof.conformance.wire.show import mention
+from gateproof.conformance.wire.redacted_view import mention
 from gateproof.reports.verdicts import CheckResult, Reason, Verdict
 
 FAULT = Fault(

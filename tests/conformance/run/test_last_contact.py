@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from gateproof.conformance.run import last_contact
-from gateproof.conformance.target.file import load
+from gateproof.conformance.run.drive import liveness
+from gateproof.conformance.targets.file import load
 
 sys.path.insert(0, str(Path(__file__).parent))
 from dead_answers import DEAD, always, serving
@@ -30,14 +30,14 @@ SERVICE = 'service_url = "{url}"\n[operation]\nkind = "http"\npath = "/orders"'
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(last_contact, "PAUSES_S", (0.0, 0.0))
+    monkeypatch.setattr(liveness, "PAUSES_S", (0.0, 0.0))
 
 
 def silence(folder: Path, role: str, url: str) -> str:
     file = folder / "target.toml"
     addresses = (GATEWAY if role == "gateway" else SERVICE).format(url=url)
     file.write_text(TARGET.format(role=role, addresses=addresses))
-    return last_contact.silence(SimpleNamespace(target=load(file)))  # type: ignore[arg-type]
+    return liveness.silence(SimpleNamespace(target=load(file)))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("role", ["gateway", "service"])

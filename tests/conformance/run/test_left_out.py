@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from gateproof.conformance.checks import index
-from gateproof.conformance.rules import load
-from gateproof.conformance.run.embedded import Embedded
-from gateproof.conformance.run.options import RunOptions
-from gateproof.conformance.run.session import carry_out
+from gateproof.conformance.run.context.embedded import Embedded
+from gateproof.conformance.run.drive.options import RunOptions
+from gateproof.conformance.run.drive.session import carry_out
+from gateproof.conformance.suite.rules import load
 from gateproof.reports.verdicts import RunVerdict, Verdict
 
 

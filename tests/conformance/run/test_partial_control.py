@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from gateproof.conformance.target.control import ControlPlane, Unsupported
+from gateproof.conformance.targets.control import ControlPlane, Unsupported
 
 MAKING = {"create_project", "create_resource"}
 SOME = ("AUTHZ-09", "AUTHZ-13", "PROXY-0[345]", "REDEEM-06", "CODE-03", "VAULT-0[123]", "SECRET-08")

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from gateproof.conformance.run.authority import Authority
-from gateproof.conformance.run.embedded import Embedded, embedded_gateway
-from gateproof.conformance.run.received import Received
+from gateproof.conformance.kit.authority import Authority
+from gateproof.conformance.kit.gateway.received import Received
+from gateproof.conformance.run.context.embedded import Embedded, embedded_gateway
 from gateproof.conformance.wire.exchange import Answer, Exchange, Request
 from gateproof.fakes.merchant.records import Kind, MintedToken
 

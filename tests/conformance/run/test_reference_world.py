@@ -17,8 +17,8 @@ from typing import Any
 import httpx
 import pytest
 
-from gateproof.conformance.run.authority import Authority
-from gateproof.conformance.run.embedded import Embedded, embedded_gateway
+from gateproof.conformance.kit.authority import Authority
+from gateproof.conformance.run.context.embedded import Embedded, embedded_gateway
 
 # What every way to reach a gateway has to give the same answer to, in a fraction of a whole run's time.
 SOME = tuple(

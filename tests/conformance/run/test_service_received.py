@@ -5,15 +5,15 @@ from __future__ import annotations
 from contextlib import ExitStack
 from pathlib import Path
 
-from gateproof.conformance.run.authority import Authority
-from gateproof.conformance.run.embedded import embedded_reference, embedded_service
-from gateproof.conformance.run.service_received import (
+from gateproof.conformance.kit.authority import Authority
+from gateproof.conformance.kit.service.received import (
     MERCHANT_TOKEN,
     MOST_OF_A_KIND,
     PROXY_SECRET,
     ServiceReceived,
 )
-from gateproof.conformance.run.service_world import set_up
+from gateproof.conformance.kit.service.world import set_up
+from gateproof.conformance.run.context.embedded import embedded_reference, embedded_service
 from gateproof.conformance.wire.exchange import Answer, Exchange, Request
 
 

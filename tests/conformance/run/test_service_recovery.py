@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gateproof.conformance.run import recovery
+from gateproof.conformance.kit.service import recovery
 from gateproof.conformance.wire.client import RateLimited
 from gateproof.conformance.wire.exchange import Answer, Exchange, Request
 from gateproof.fakes.gateway.gateway import ScriptedGateway

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from gateproof.conformance.run.service_sessions import OpenSessions
-from gateproof.conformance.run.service_world import USERS
+from gateproof.conformance.kit.service.world import USERS
+from gateproof.conformance.run.service.sessions import OpenSessions
 from gateproof.conformance.wire import jose, mcp
 from gateproof.conformance.wire.exchange import Answer, Exchange, Request
 from gateproof.conformance.wire.keyring import Keyring

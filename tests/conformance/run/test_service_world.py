@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from gateproof.conformance.run.authority import Authority
-from gateproof.conformance.run.embedded import embedded_reference, embedded_service
-from gateproof.conformance.run.ports import free_ports
-from gateproof.conformance.run.service_world import ServiceWorld, environment, set_up
-from gateproof.conformance.target.model import Address, World
+from gateproof.conformance.kit.authority import Authority
+from gateproof.conformance.kit.ports import free_ports
+from gateproof.conformance.kit.service.world import ServiceWorld, environment, set_up
+from gateproof.conformance.run.context.embedded import embedded_reference, embedded_service
+from gateproof.conformance.targets.model import Address, World
 from gateproof.fakes.gateway.keys import kept_key
 
 

@@ -11,8 +11,8 @@ from contextlib import AbstractContextManager, contextmanager
 
 import pytest
 
-from gateproof.conformance.run.interruption import Interruption
-from gateproof.conformance.run.stopping import terminated_as_interrupted
+from gateproof.conformance.run.drive.interruption import Interruption
+from gateproof.conformance.run.drive.signals import terminated_as_interrupted
 
 
 @contextmanager

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from gateproof.conformance.rules import load
-from gateproof.conformance.run.embedded import Embedded
-from gateproof.conformance.run.options import RunOptions
-from gateproof.conformance.run.session import carry_out
-from gateproof.conformance.run.stored_race import NoRace, stored_race
+from gateproof.conformance.run.context.embedded import Embedded
+from gateproof.conformance.run.drive.options import RunOptions
+from gateproof.conformance.run.drive.session import carry_out
+from gateproof.conformance.run.replay.stored_race import NoRace, stored_race
+from gateproof.conformance.suite.rules import load
 from gateproof.reports.verdicts import CheckResult, Verdict
 
 CHECK = "CODE-10/one_code_gives_tokens_once[fresh-connections]"

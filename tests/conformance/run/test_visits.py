@@ -4,10 +4,10 @@ from urllib.parse import urlencode
 
 import pytest
 
-from gateproof.conformance.gateway import CALLBACK
-from gateproof.conformance.parties import User
-from gateproof.conformance.run.browsing import visit_of
-from gateproof.conformance.signin.landing import Landing, SignInRequest
+from gateproof.conformance.kit.gateway.gateway import CALLBACK
+from gateproof.conformance.run.gateway.browsing import visit_of
+from gateproof.conformance.signin.sign_in_result import Landing, SignInRequest
+from gateproof.conformance.suite.parties import User
 from gateproof.conformance.wire.secret import Secret
 
 ALICE = User(name="alice", login="alice@merchant.example", password=Secret("password", "pw"))

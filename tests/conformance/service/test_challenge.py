@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gateproof.conformance.challenge import Challenge, challenges
 from gateproof.conformance.checks.service import chal
+from gateproof.conformance.kit.service.challenge import Challenge, challenges
 
 URL = "https://orders.example/.well-known/oauth-protected-resource"
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from gateproof.conformance.service import Service
-from gateproof.conformance.service_session import ServiceSession
-from gateproof.conformance.target.model import Operation
+from gateproof.conformance.kit.service.mcp_session import ServiceSession
+from gateproof.conformance.kit.service.service import Service
+from gateproof.conformance.targets.model import Operation
 from gateproof.conformance.wire.exchange import Answer, Exchange, Request
 from gateproof.conformance.wire.keyring import Keyring
 from gateproof.conformance.wire.mcp import call_tool, ending, messages, posted, succeeded

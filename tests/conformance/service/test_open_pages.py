@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from gateproof.conformance.checks.service import secret_pages
-from gateproof.conformance.claims import Unmet, Violated, tallying
-from gateproof.conformance.run.service_received import MERCHANT_TOKEN, ServiceReceived
-from gateproof.conformance.run.service_world import Standing
+from gateproof.conformance.kit.service.received import MERCHANT_TOKEN, ServiceReceived
+from gateproof.conformance.kit.service.world import Standing
+from gateproof.conformance.suite.claims import Unmet, Violated, tallying
 from gateproof.conformance.wire.exchange import Answer, Exchange, Request
 
 URL = "https://127.0.0.1:1"

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from gateproof.conformance import rules
 from gateproof.conformance.checks.service import back_cache
-from gateproof.conformance.run import service_world
-from gateproof.conformance.run.embedded import Embedded
-from gateproof.conformance.run.options import RunOptions
-from gateproof.conformance.run.session import carry_out
+from gateproof.conformance.kit.service import world
+from gateproof.conformance.run.context.embedded import Embedded
+from gateproof.conformance.run.drive.options import RunOptions
+from gateproof.conformance.run.drive.session import carry_out
+from gateproof.conformance.suite import rules
 
 
 def verdicts(name: str, folder: Path, *only: str) -> dict[str, str]:
@@ -28,7 +28,7 @@ def verdicts(name: str, folder: Path, *only: str) -> dict[str, str]:
 def test_proxy_token_of_a_short_life_is_a_matter_of_its_own_rule(
     only: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (service_world, back_cache):
+    for module in (world, back_cache):
         monkeypatch.setattr(module, "FIRST_PROXY_TOKENS_S", 1)
     # This service has no breaker that could be open.
     monkeypatch.setattr(back_cache, "RECOVERS_WITHIN_S", 1)

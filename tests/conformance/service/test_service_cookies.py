@@ -5,9 +5,9 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from gateproof.conformance.service import Service
-from gateproof.conformance.service_cookies import CookieKeeper
-from gateproof.conformance.target.model import Operation
+from gateproof.conformance.kit.service.cookies import CookieKeeper
+from gateproof.conformance.kit.service.service import Service
+from gateproof.conformance.targets.model import Operation
 from gateproof.conformance.wire.exchange import Answer, Exchange, Headers, Request
 from gateproof.conformance.wire.keyring import Keyring
 

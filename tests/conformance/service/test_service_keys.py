@@ -10,11 +10,11 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from services import HTTP, result_of, written
 
-from gateproof.conformance import rules
 from gateproof.conformance.checks.service import serve_keys
-from gateproof.conformance.run.embedded import Embedded
-from gateproof.conformance.target.file import load
-from gateproof.conformance.target.model import Target
+from gateproof.conformance.run.context.embedded import Embedded
+from gateproof.conformance.suite import rules
+from gateproof.conformance.targets.file import load
+from gateproof.conformance.targets.model import Target
 from gateproof.reports.verdicts import RunResult
 
 PROGRAM = str(Path(__file__).with_name("pinned_service.py"))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gateproof.conformance.checks.service import _expiring
-from gateproof.conformance.claims import Violated, tallying
+from gateproof.conformance.suite.claims import Violated, tallying
 from gateproof.conformance.wire.exchange import Answer, Exchange, Request
 
 CHALLENGE = (("WWW-Authenticate", 'Bearer resource_metadata="https://orders.example/metadata"'),)

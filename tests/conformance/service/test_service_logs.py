@@ -11,7 +11,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from services import HTTP, result_of, written
 
-from gateproof.conformance.target.file import load
+from gateproof.conformance.targets.file import load
 
 REFERENCE = shlex.join([sys.executable, "-m", "gateproof.reference.service", "--exit-with-stdin"])
 LATER = shlex.join([sys.executable, str(Path(__file__).with_name("later_leaking_service.py"))])

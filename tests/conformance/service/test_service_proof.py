@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from gateproof.conformance import rules
-from gateproof.conformance.proven import proven
-from gateproof.conformance.run.embedded import Embedded
-from gateproof.conformance.run.options import RunOptions
-from gateproof.conformance.run.session import carry_out
-from gateproof.conformance.run.subjects import combinations, subjects
+from gateproof.conformance.run.context.embedded import Embedded
+from gateproof.conformance.run.drive.options import RunOptions
+from gateproof.conformance.run.drive.session import carry_out
+from gateproof.conformance.run.proof.implementations import combinations, subjects
+from gateproof.conformance.suite import rules
+from gateproof.conformance.suite.proven import proven
 from gateproof.reports.verdicts import RunResult
 
 COMMAND = [sys.executable, "-m", "gateproof", "prove", "service", "--workers", "1", "--no-color"]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gateproof.conformance.checks.service.back_refusals import _served_until
-from gateproof.conformance.claims import tallying
+from gateproof.conformance.suite.claims import tallying
 from gateproof.conformance.wire.exchange import Answer, Exchange, Request
 from gateproof.fakes.gateway.gateway import ScriptedGateway
 from gateproof.fakes.gateway.script import OK, Endpoint

@@ -13,16 +13,16 @@ from typing import Any
 
 import pytest
 
-from gateproof.conformance import rules
-from gateproof.conformance.run.authority import Authority
-from gateproof.conformance.run.embedded import Embedded, embedded_reference
-from gateproof.conformance.run.options import RunOptions
-from gateproof.conformance.run.ports import free_ports
-from gateproof.conformance.run.session import carry_out
-from gateproof.conformance.target.file import load
-from gateproof.conformance.target.launch import launch
-from gateproof.conformance.target.model import Launch, Target
-from gateproof.conformance.target.readiness import any_answers
+from gateproof.conformance.kit.authority import Authority
+from gateproof.conformance.kit.ports import free_ports
+from gateproof.conformance.run.context.embedded import Embedded, embedded_reference
+from gateproof.conformance.run.drive.options import RunOptions
+from gateproof.conformance.run.drive.session import carry_out
+from gateproof.conformance.suite import rules
+from gateproof.conformance.targets.file import load
+from gateproof.conformance.targets.launch import launch
+from gateproof.conformance.targets.model import Launch, Target
+from gateproof.conformance.targets.readiness import any_answers
 from gateproof.reports.verdicts import RunResult
 
 HERE, ROOT = Path(__file__).parent, Path(__file__).parents[3]

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from gateproof.conformance.rules import load
-from gateproof.conformance.run.embedded import embedded_reference
-from gateproof.conformance.run.options import RunOptions
-from gateproof.conformance.run.session import carry_out
+from gateproof.conformance.run.context.embedded import embedded_reference
+from gateproof.conformance.run.drive.options import RunOptions
+from gateproof.conformance.run.drive.session import carry_out
+from gateproof.conformance.suite.rules import load
 from gateproof.reports.verdicts import CheckResult, Verdict
 
 RULES = ("META-01", "CHAL-01", "CHAL-02", "SERVE-01", "BACK-02", "SECRET-02", "SECRET-05")

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from gateproof.conformance import waiting
-from gateproof.conformance.claims import Violated, tallying
-from gateproof.conformance.service import turned_away
+from gateproof.conformance.kit.service import retry_after
+from gateproof.conformance.kit.service.service import turned_away
+from gateproof.conformance.suite.claims import Violated, tallying
 from gateproof.conformance.wire.client import RateLimited
 from gateproof.conformance.wire.exchange import Answer, Exchange, Request
 
@@ -22,7 +22,7 @@ ENOUGH = Answer(status=429, headers=(("Retry-After", "240"),))
 def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """How long was waited each time."""
     waits: list[float] = []
-    monkeypatch.setattr(waiting.time, "sleep", waits.append)
+    monkeypatch.setattr(retry_after.time, "sleep", waits.append)
     return waits
 
 
@@ -63,4 +63,4 @@ def test_waiting_without_end_shows_nothing(slept: list[float]) -> None:
     with tallying(), pytest.raises(RateLimited):
         turned_away(in_turn(CHALLENGED), in_turn(BUSY))
 
-    assert slept == [7.0] * (waiting.MOST_TIMES - 1)
+    assert slept == [7.0] * (retry_after.MOST_TIMES - 1)

@@ -4,11 +4,11 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from gateproof.conformance.parties import User
-from gateproof.conformance.run.browsing import visit_of
+from gateproof.conformance.run.gateway.browsing import visit_of
 from gateproof.conformance.signin.forms import FormsSignIn
-from gateproof.conformance.signin.landing import SignInRequest
-from gateproof.conformance.target.model import Step
+from gateproof.conformance.signin.sign_in_result import SignInRequest
+from gateproof.conformance.suite.parties import User
+from gateproof.conformance.targets.model import Step
 from gateproof.conformance.wire.exchange import Answer, Exchange
 from gateproof.conformance.wire.secret import Secret
 

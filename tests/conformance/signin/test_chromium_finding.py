@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from gateproof.conformance import signin
+from gateproof.conformance.signin import factory
 from gateproof.conformance.signin.chromium.finding import chromium, missing
-from gateproof.conformance.signin.landing import SignInFailed
-from gateproof.conformance.target.errors import TargetError
-from gateproof.conformance.target.file import load
-from gateproof.conformance.target.model import GatewayTarget
+from gateproof.conformance.signin.sign_in_result import SignInFailed
+from gateproof.conformance.targets.errors import TargetError
+from gateproof.conformance.targets.file import load
+from gateproof.conformance.targets.model import GatewayTarget
 
 
 @pytest.fixture
@@ -76,13 +76,13 @@ def test_a_target_file_that_asks_for_what_is_missing_is_refused_with_the_remedy(
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
 
     with pytest.raises(TargetError, match=r"acme\.toml: \[sign_in\] kind: found 'chromium'.*make chromium"):
-        signin.check_usable(target)
+        factory.check_usable(target)
 
 
 def test_nothing_starts_before_somebody_signs_in(
     target: GatewayTarget, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    way = signin.make(target, send=_never, may_visit=lambda _: True)
+    way = factory.make(target, send=_never, may_visit=lambda _: True)
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     browser = way.browser("https://agent.example/callback")  # type: ignore[attr-defined]
 
@@ -94,7 +94,7 @@ def test_nothing_starts_before_somebody_signs_in(
 def test_other_ways_load_nothing_of_it(target: GatewayTarget) -> None:
     forms = replace(target, sign_in=replace(target.sign_in, kind="forms"))
 
-    assert type(signin.make(forms, send=_never, may_visit=lambda _: True)).__module__.endswith("forms")
+    assert type(factory.make(forms, send=_never, may_visit=lambda _: True)).__module__.endswith("forms")
 
 
 def _never(*_: object) -> None:

@@ -2,10 +2,10 @@
 
 import pytest
 
-from gateproof.conformance.parties import User
 from gateproof.conformance.signin.filling import choose_button, choose_form, fill, link_forms, reading_of
 from gateproof.conformance.signin.markup import read_page
 from gateproof.conformance.signin.submission import submit
+from gateproof.conformance.suite.parties import User
 from gateproof.conformance.wire.exchange import Answer
 from gateproof.conformance.wire.secret import Secret
 

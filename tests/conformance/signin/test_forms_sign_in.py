@@ -4,12 +4,12 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from gateproof.conformance.parties import User
 from gateproof.conformance.signin import browser
 from gateproof.conformance.signin.browser import MOST_REDIRECTS, Away, Browser, Lost
 from gateproof.conformance.signin.forms import MOST_PAGES, FormsSignIn
-from gateproof.conformance.signin.landing import SignInRequest
-from gateproof.conformance.target.model import Step
+from gateproof.conformance.signin.sign_in_result import SignInRequest
+from gateproof.conformance.suite.parties import User
+from gateproof.conformance.targets.model import Step
 from gateproof.conformance.wire.exchange import Answer, Exchange
 from gateproof.conformance.wire.secret import Secret
 

@@ -4,9 +4,9 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from gateproof.conformance.parties import User
-from gateproof.conformance.run.browsing import KeptBrowser
+from gateproof.conformance.run.gateway.browsing import KeptBrowser
 from gateproof.conformance.signin.forms import FormsSignIn
+from gateproof.conformance.suite.parties import User
 from gateproof.conformance.wire.exchange import Answer, Exchange
 from gateproof.conformance.wire.secret import Secret
 

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from gateproof.conformance import signin
-from gateproof.conformance.parties import User
+from gateproof.conformance.signin import factory
 from gateproof.conformance.signin.command import CommandSignIn
 from gateproof.conformance.signin.control import ControlSignIn
 from gateproof.conformance.signin.forms import FormsSignIn
-from gateproof.conformance.signin.landing import SignInFailed, SignInRequest
 from gateproof.conformance.signin.manual import ManualSignIn
-from gateproof.conformance.target.control import ControlFailed
-from gateproof.conformance.target.errors import TargetError
-from gateproof.conformance.target.file import load
+from gateproof.conformance.signin.sign_in_result import SignInFailed, SignInRequest
+from gateproof.conformance.suite.parties import User
+from gateproof.conformance.targets.control import ControlFailed
+from gateproof.conformance.targets.errors import TargetError
+from gateproof.conformance.targets.file import load
 from gateproof.conformance.wire.secret import Secret
 
 CALLBACK = "https://agent.example/cb"
@@ -154,7 +154,7 @@ def target(tmp_path):
 def test_the_target_file_chooses_the_way(target, kind, made):
     target = replace(target, sign_in=replace(target.sign_in, kind=kind))
 
-    way = signin.make(target, send=_never, may_visit=_never, control=_Control({}))
+    way = factory.make(target, send=_never, may_visit=_never, control=_Control({}))
 
     assert isinstance(way, made)
 
@@ -163,7 +163,7 @@ def test_a_way_that_is_not_there_is_a_wrong_target_file(target):
     target = replace(target, file=Path("acme.toml"), sign_in=replace(target.sign_in, kind="control"))
 
     with pytest.raises(TargetError, match=r"acme\.toml: \[sign_in\] kind: found 'control'.*'chromium'"):
-        signin.make(target, send=_never, may_visit=_never)
+        factory.make(target, send=_never, may_visit=_never)
 
 
 def _never(*_arguments):

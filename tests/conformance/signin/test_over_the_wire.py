@@ -7,11 +7,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from gateproof.conformance.parties import User
 from gateproof.conformance.signin.forms import FormsSignIn
-from gateproof.conformance.signin.landing import SignInRequest
+from gateproof.conformance.signin.sign_in_result import SignInRequest
+from gateproof.conformance.suite.parties import User
 from gateproof.conformance.wire.client import Wire
-from gateproof.conformance.wire.place import Place
+from gateproof.conformance.wire.route import Place
 from gateproof.conformance.wire.secret import Secret
 
 CALLBACK = "https://agent.example/cb"

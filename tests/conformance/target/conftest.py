@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import pytest
 
-from gateproof.conformance.target.errors import TargetError
-from gateproof.conformance.target.file import load
+from gateproof.conformance.targets.errors import TargetError
+from gateproof.conformance.targets.file import load
 
 
 class Texts(NamedTuple):

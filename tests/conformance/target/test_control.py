@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from gateproof.conformance.target import actions, control
-from gateproof.conformance.target.connect import connect_control
-from gateproof.conformance.target.control import CommandControl, ControlFailed, HttpControl, Unsupported
-from gateproof.conformance.target.model import Control
+from gateproof.conformance.targets import actions, control
+from gateproof.conformance.targets.connect import connect_control
+from gateproof.conformance.targets.control import CommandControl, ControlFailed, HttpControl, Unsupported
+from gateproof.conformance.targets.model import Control
 from gateproof.conformance.wire.secret import Secret
 
 # What the stand-in answers, by action: status and body.

@@ -2,8 +2,8 @@
 
 import pytest
 
-from gateproof.conformance.claims import Unmet
-from gateproof.conformance.target.doubts import doubt, unreachable
+from gateproof.conformance.suite.claims import Unmet
+from gateproof.conformance.targets.doubts import doubt, unreachable
 from gateproof.conformance.wire import agent, backend
 from gateproof.conformance.wire.exchange import Answer, Exchange
 from gateproof.conformance.wire.secret import Secret

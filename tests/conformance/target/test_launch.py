@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from gateproof.conformance.target import launch as launching
-from gateproof.conformance.target.launch import LaunchFailed, launch
-from gateproof.conformance.target.model import Launch
-from gateproof.conformance.target.output import Output
-from gateproof.conformance.target.processes import signal_group
-from gateproof.conformance.target.readiness import answers, any_answers
+from gateproof.conformance.targets import launch as launching
+from gateproof.conformance.targets.launch import LaunchFailed, launch
+from gateproof.conformance.targets.model import Launch
+from gateproof.conformance.targets.output import Output
+from gateproof.conformance.targets.processes import signal_group
+from gateproof.conformance.targets.readiness import answers, any_answers
 
 SERVER = """
     import http.server, os, sys
@@ -251,8 +251,8 @@ def test_ctrl_c_during_the_grace_still_leaves_nothing(spec, start, monkeypatch):
 def test_a_harness_that_just_exits_leaves_nothing(tmp_path):
     program = f"""
 import pathlib
-from gateproof.conformance.target.launch import launch
-from gateproof.conformance.target.model import Launch
+from gateproof.conformance.targets.launch import launch
+from gateproof.conformance.targets.model import Launch
 here = pathlib.Path({str(tmp_path)!r})
 running = launch(Launch(command=("sleep", "60"), cwd=here), output_file=here / "output.log")
 print(running.pid)

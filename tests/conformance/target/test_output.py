@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gateproof.conformance.target.output import Output
+from gateproof.conformance.targets.output import Output
 
 
 @pytest.fixture

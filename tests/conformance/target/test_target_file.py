@@ -2,9 +2,9 @@
 
 import pytest
 
-from gateproof.conformance.target.errors import TargetError
-from gateproof.conformance.target.file import load
-from gateproof.conformance.target.model import Address, AgentTarget, GatewayTarget, ServiceTarget
+from gateproof.conformance.targets.errors import TargetError
+from gateproof.conformance.targets.file import load
+from gateproof.conformance.targets.model import Address, AgentTarget, GatewayTarget, ServiceTarget
 
 
 def test_a_gateway_needs_no_more_than_its_addresses(read, texts):

@@ -1,6 +1,6 @@
 """Reports point to the line of the target file that says what a failure is about."""
 
-from gateproof.conformance.target.lines import lines_of
+from gateproof.conformance.targets.lines import lines_of
 
 
 def test_tables_and_the_keys_of_the_target_are_found(texts):

@@ -11,7 +11,7 @@ import pytest
 
 from gateproof.conformance.wire.client import RateLimited, TargetSilent, Wire
 from gateproof.conformance.wire.exchange import Exchange, Request
-from gateproof.conformance.wire.place import Place, origin
+from gateproof.conformance.wire.route import Place, origin
 
 Answering = Callable[[BaseHTTPRequestHandler], None]
 

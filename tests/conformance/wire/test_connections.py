@@ -13,7 +13,7 @@ import pytest
 
 from gateproof.conformance.wire.connections import MAX_BODY, Connections, NoAnswer, TooLate, Unsendable
 from gateproof.conformance.wire.exchange import Answer, Request
-from gateproof.conformance.wire.place import Place
+from gateproof.conformance.wire.route import Place
 
 OK = b"HTTP/1.1 200 Fine\r\nContent-Length: 2\r\n\r\n{}"
 

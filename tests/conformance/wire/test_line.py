@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gateproof.conformance.wire.exchange import Request
-from gateproof.conformance.wire.line import octets_of
-from gateproof.conformance.wire.place import Place
+from gateproof.conformance.wire.pipelining import octets_of
+from gateproof.conformance.wire.route import Place
 
 
 def lines_of(*headers: tuple[str, str], place: Place | None = None) -> list[bytes]:

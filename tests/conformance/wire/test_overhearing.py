@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from gateproof.conformance.wire.exchange import Request
-from gateproof.conformance.wire.overhearing import overheard
-from gateproof.conformance.wire.place import Place, origin
+from gateproof.conformance.wire.partial_read import overheard
+from gateproof.conformance.wire.route import Place, origin
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gateproof.conformance.wire.pace import Pace, TooManyAtOnce
+from gateproof.conformance.wire.rate_limit import Pace, TooManyAtOnce
 
 RATE = 20.0
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from gateproof.conformance.parties import User
-from gateproof.conformance.run.browsing import visit_of
-from gateproof.conformance.signin.landing import Landing, SignInRequest
+from gateproof.conformance.run.gateway.browsing import visit_of
+from gateproof.conformance.signin.sign_in_result import Landing, SignInRequest
+from gateproof.conformance.suite.parties import User
 from gateproof.conformance.wire.client import Wire
-from gateproof.conformance.wire.place import Place, origin, parts_of
+from gateproof.conformance.wire.route import Place, origin, parts_of
 from gateproof.conformance.wire.secret import Secret
 
 ODD = [

@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from gateproof.conformance.run.authority import Authority, Certificate
+from gateproof.conformance.kit.authority import Authority, Certificate
 from gateproof.conformance.wire import race
 from gateproof.conformance.wire.client import TargetSilent, Wire
 from gateproof.conformance.wire.connections import DISTRUSTED
 from gateproof.conformance.wire.exchange import Exchange, Request
-from gateproof.conformance.wire.place import Place, origin
+from gateproof.conformance.wire.route import Place, origin
 from gateproof.conformance.wire.sealing import SealingStream
 
 RACERS = 8

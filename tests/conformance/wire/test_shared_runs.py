@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 import pytest
 
+from gateproof.conformance.wire.common_substrings import apart
 from gateproof.conformance.wire.leaks import Hoard, canary
-from gateproof.conformance.wire.shared_runs import apart
 
 SECRET = "wJ8vQ2mZ0pXk4TgL7rNc1sYb/+~.Aa9"
 PROJECT = "prj_0123456789abcdef0123"

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from gateproof.conformance.wire.exchange import Answer, Exchange, Request
-from gateproof.conformance.wire.show import show
+from gateproof.conformance.wire.redacted_view import show
 from gateproof.reports.redaction import Redactor
 
 

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 import pytest
 import trustme
 
-from gateproof.conformance.wire.two_way import TwoWay
+from gateproof.conformance.wire.duplex_tls import TwoWay
 
 PIECES, PIECE = 2000, 48 * b"x"
 

@@ -10,8 +10,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import jwt
 import pytest
 
+from gateproof.fakes.gateway.agent_endpoints import Desk, fields
 from gateproof.fakes.gateway.application import asks_for_gzip
-from gateproof.fakes.gateway.desk import Desk, fields
 from gateproof.fakes.gateway.gateway import Replied
 from gateproof.fakes.gateway.journal import Call
 from gateproof.fakes.gateway.keys import new_key
@@ -200,7 +200,7 @@ def test_short_lived_token_is_good_until_it_expires(desk: Desk, monkeypatch: pyt
     assert (tokens["expires_in"], claims["exp"] - claims["iat"]) == (3, 3)
     assert desk.accepts(tokens["access_token"])
     assert claims["exp"] < desk.all_expired_at() <= claims["exp"] + 1
-    monkeypatch.setattr("gateproof.fakes.gateway.desk.time.time", lambda: claims["exp"])
+    monkeypatch.setattr("gateproof.fakes.gateway.agent_endpoints.time.time", lambda: claims["exp"])
     assert not desk.accepts(tokens["access_token"])
 
 

@@ -11,12 +11,12 @@ from functools import partial
 import httpx
 import pytest
 
-from gateproof.fakes.door import Door
 from gateproof.fakes.gateway.application import application, base_routes, core_routes, merchant_routes
 from gateproof.fakes.gateway.gateway import Addresses, ScriptedGateway, Setup
 from gateproof.fakes.gateway.keys import new_key
 from gateproof.fakes.gateway.running import Loop
 from gateproof.fakes.gateway.script import Answer, Endpoint
+from gateproof.fakes.listener import Door
 
 INDICATOR = "https://api.merchant.example/v1"
 

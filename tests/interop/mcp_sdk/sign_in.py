@@ -10,11 +10,11 @@ import json
 import os
 import sys
 
-from gateproof.conformance.parties import User
 from gateproof.conformance.signin.forms import FormsSignIn
-from gateproof.conformance.signin.landing import SignInRequest
+from gateproof.conformance.signin.sign_in_result import SignInRequest
+from gateproof.conformance.suite.parties import User
 from gateproof.conformance.wire.client import Wire
-from gateproof.conformance.wire.place import Place, origin
+from gateproof.conformance.wire.route import Place, origin
 from gateproof.conformance.wire.secret import Secret
 
 

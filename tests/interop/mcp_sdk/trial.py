@@ -16,17 +16,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gateproof.conformance.run.authority import Authority, Certificate
-from gateproof.conformance.run.embedded import Embedded
-from gateproof.conformance.run.ports import free_ports
-from gateproof.conformance.run.prepare import CannotRun, Started, launched, started
-from gateproof.conformance.run.session import workplace
-from gateproof.conformance.run.stopping import terminated_as_interrupted
-from gateproof.conformance.target import actions
-from gateproof.conformance.target.connect import connect_control
-from gateproof.conformance.target.launch import LaunchFailed
-from gateproof.conformance.target.model import Launch
-from gateproof.conformance.target.readiness import any_answers
+from gateproof.conformance.kit.authority import Authority, Certificate
+from gateproof.conformance.kit.ports import free_ports
+from gateproof.conformance.run.context.embedded import Embedded
+from gateproof.conformance.run.drive.session import workplace
+from gateproof.conformance.run.drive.signals import terminated_as_interrupted
+from gateproof.conformance.run.prepare.gateway import CannotRun, Started, launched, started
+from gateproof.conformance.targets import actions
+from gateproof.conformance.targets.connect import connect_control
+from gateproof.conformance.targets.launch import LaunchFailed
+from gateproof.conformance.targets.model import Launch
+from gateproof.conformance.targets.readiness import any_answers
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]

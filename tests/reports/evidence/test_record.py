@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from gateproof.reports import evidence, leaks
 from gateproof.reports.chain import encode, plain
 from gateproof.reports.evidence import EvidenceWriter, LeakFound
-from gateproof.reports.headline import caveats
 from gateproof.reports.record import FILE, Unreadable, read, result_of
+from gateproof.reports.summary_texts import caveats
 from gateproof.reports.verdicts import CheckResult, Reason, RunVerdict, Verdict
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -1,0 +1,276 @@
+"""Takes the steps of a history at a real gateway, and says what came of each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gateproof.conformance.histories.merchant_journal import Ear
+from gateproof.conformance.histories.observation import CRASHED, Heard, Seen, status_word
+from gateproof.conformance.histories.steps import (
+    Approve,
+    AskProxyToken,
+    Authorize,
+    Exchange,
+    Forward,
+    Manner,
+    Merchant,
+    NewProject,
+    NewProxyClient,
+    Redeem,
+    Register,
+    Revoke,
+    Step,
+)
+from gateproof.conformance.kit.gateway import console
+from gateproof.conformance.kit.gateway.gateway import Visit
+from gateproof.conformance.kit.gateway.project_pool import ControlledEstate
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.claims import require
+from gateproof.conformance.suite.parties import Agent, Authorization, Project, ProxyClient, User
+from gateproof.conformance.wire.exchange import Exchange as Answered
+from gateproof.conformance.wire.secret import Secret
+
+# Past the end of the token, and past all leeway.
+PROXY_HOUR_S = 4000.0
+# A code may be over after this time where the target file does not say how long codes live.
+CODE_LIFE_S = 10.0
+_BUSY = 503
+SCRIPTS: Mapping[Manner, Mapping[str, Any]] = {
+    "accepts": {},
+    "rejects": {"provisioning": "reject", "refresh": "reject"},
+    "rejects refreshes": {"refresh": "reject"},
+    "rotates refresh tokens": {"rotate_refresh_tokens": True},
+    "repeats no refresh token": {"omit_refresh_token_on_refresh": True},
+    "gives no refresh token": {"issue_refresh_token": False},
+    "stumbles once": {"answers": ["server_error"]},
+    "rotates and loses the answer": {"rotate_refresh_tokens": True, "answers": ["rotate_then_500"]},
+}
+
+
+class Impossible(Exception):
+    """The step stands on something that did not come about, so it cannot be taken."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Player:
+    """One history at one gateway; the clock moves `beyond_s` past a merchant token's life of `life_s`."""
+
+    world: World
+    users: tuple[User, ...]
+    ear: Ear | None
+    life_s: float
+    beyond_s: float
+    # How long provisioning in the background is waited for.
+    patience_s: float
+    signed_in_at: float = float("-inf")
+    # False for a gateway that was seen to ask for nothing while what it has is good.
+    asks_always: bool = True
+    _projects: list[Project] = field(default_factory=list)
+    _agents: list[Agent] = field(default_factory=list)
+    _codes: list[Authorization | None] = field(default_factory=list)
+    _held: dict[int, Secret] = field(default_factory=dict)
+    _whose: list[tuple[int, int]] = field(default_factory=list)
+    _clients: list[ProxyClient] = field(default_factory=list)
+    _tokens: list[Secret | None] = field(default_factory=list)
+
+    def take(self, step: Step, *, awaits: bool = False) -> Seen:
+        """Takes the step. `awaits`: the merchant ought to be asked for a token when this sign-in is over."""
+        match step:
+            case Authorize():
+                return self._authorize(step, awaits=awaits)
+            case Register():
+                return self._register()
+            case Exchange():
+                return self._exchange(step)
+            case AskProxyToken():
+                return self._ask_proxy_token(step)
+            case Redeem():
+                return self._redeem(step)
+            case _:
+                return self._direct(step)
+
+    def _direct(self, step: Step) -> Seen:
+        """What an operator or the merchant does: it is done, or the run breaks."""
+        heard: tuple[Heard, ...] = ()
+        match step:
+            case NewProject():
+                self._new_project(step)
+            case Approve():
+                resource = self._projects[step.project].resource
+                self.world.approve_agent(self._agents[step.agent], resource)
+            case NewProxyClient():
+                client = console.new_proxy_client(self.world, self._projects[step.project])
+                self._clients.append(client)
+            case Revoke():
+                console.revoke(self.world, self._clients[step.client])
+            case Merchant():
+                # What was asked of the merchant until now was asked of it as it was.
+                heard = self._listen()
+                self._script(step)
+            case Forward():
+                self.forward(PROXY_HOUR_S if step.past == "Proxy token" else self.life_s + self.beyond_s)
+        return self._seen("done", "", heard)
+
+    def now(self) -> float:
+        """What time it is for the gateway."""
+        return time.time() + self.world.clock.offset_s
+
+    def forward(self, seconds: float) -> None:
+        self.world.advance_clock(seconds)
+        if self.ear is not None:
+            self.ear.moved(self.world.clock.offset_s)
+
+    def _new_project(self, step: NewProject) -> None:
+        world = self.world
+        if isinstance(world.estate, ControlledEstate):
+            project = world.new_project(agent_policy=None)
+            if step.policy == "hold":
+                world.set_agent_policy(project, "hold")
+        else:
+            project = world.home()
+        self._projects.append(project)
+        self._clients.append(project.proxy_client)
+        if self.ear is not None:
+            self.ear.attend(project.resource)
+            # Where nobody else's users meet the Resource, one word to its merchant is for all.
+            own = self.world.estate.is_own(project.id)
+            for login in (None,) if own else [user.login for user in self.users]:
+                self._directed(project, access_token_lifetime_s=int(self.life_s), login=login)
+
+    def _script(self, step: Merchant) -> None:
+        script = {**SCRIPTS[step.manner], "access_token_lifetime_s": int(self.life_s)}
+        self._directed(self._projects[step.project], login=self.users[step.user].login, **script)
+
+    def _directed(self, project: Project, **script: Any) -> None:
+        if self.ear is None:
+            raise Impossible("nobody directs the merchant")
+        self.ear.merchant.script(project.resource.merchant_client_id or "", **script)
+
+    def _register(self) -> Seen:
+        answer = _answered(self.world.gateway.register(self.world.metadata()))
+        if answer.status not in {200, 201}:
+            return self._seen(status_word(answer.status), answer.outcome())
+        self._agents.append(self.world.agent_of(answer))
+        return self._seen("201", answer.outcome())
+
+    def _authorize(self, step: Authorize, *, awaits: bool) -> Seen:
+        world, begun = self.world, self.now()
+        attempt = world.attempt(
+            self._agents[step.agent],
+            resource=self._projects[step.project].resource,
+            user=self.users[step.user],
+        )
+        visit = world.gateway.visit(attempt, approve=step.approves, wherever=True)
+        require.that(
+            visit.ended() or _crashed(visit),
+            "sign-in",
+            expected="an end that can be judged",
+            got=visit.outcome(),
+        )
+        code = visit.parameter("code")
+        self._codes.append(world.authorized(attempt, code) if code else None)
+        self._whose.append((step.project, step.user))
+        self.signed_in_at = time.monotonic()
+        heard = self._await_provisioning(step) if awaits and code else self._listen()
+        came = _came(visit, step)
+        # When within its sign-in a code was made, nobody sees.
+        until = begun + (world.code_lifetime_s or CODE_LIFE_S)
+        return self._seen(came, _said(came, visit), heard, until=until)
+
+    def _await_provisioning(self, step: Authorize) -> tuple[Heard, ...]:
+        """What is heard until the merchant was asked for this user's token, or would have been."""
+        deadline = time.monotonic() + (self.patience_s if self.asks_always else 0.3)
+        heard = self._listen()
+        while not _provisioned(heard, step) and self.ear is not None:
+            if time.monotonic() > deadline:
+                self.asks_always = False
+                break
+            time.sleep(0.05)
+            heard += self._listen()
+        return heard
+
+    def _exchange(self, step: Exchange) -> Seen:
+        authorization = self._codes[step.code]
+        if authorization is None:
+            raise Impossible("there is no code to exchange")
+        answer = _answered(self.world.gateway.exchange(authorization))
+        token = answer.member("access_token")
+        if answer.status == 200 and isinstance(token, str) and token:
+            secret = self.world.gateway.keyring.secret("access_token", token)
+            self._held.setdefault(step.code, secret)
+            until = self.now() + self.world.clock.life_s(secret, answer)
+            return self._seen("tokens", answer.outcome(), until=until)
+        refused = answer.status in range(400, 500) and answer.says("invalid_grant")
+        said = (
+            f"{answer.outcome()} and {'invalid_grant' if refused else answer.member('error') or 'no error'}"
+        )
+        return self._seen("invalid_grant" if refused else status_word(answer.status), said)
+
+    def _ask_proxy_token(self, step: AskProxyToken) -> Seen:
+        answer = _answered(self.world.gateway.proxy_token(self._clients[step.client]))
+        token, life_s = answer.member("access_token"), answer.member("expires_in")
+        given = answer.status == 200 and isinstance(token, str) and token
+        self._tokens.append(Secret("proxy_token", str(token)) if given else None)
+        known = isinstance(life_s, int | float) and not isinstance(life_s, bool)
+        until = self.now() + (float(life_s) if known else PROXY_HOUR_S)
+        came = "Proxy token" if given else status_word(answer.status)
+        return self._seen(came, answer.outcome(), until=until)
+
+    def _redeem(self, step: Redeem) -> Seen:
+        bearer, token = self._held.get(step.code), self._tokens[step.token]
+        if bearer is None or token is None:
+            raise Impossible("there is no token to redeem, or none to redeem it with")
+        project, user = self._whose[step.code]
+        resource, person = self._projects[project].resource, self.users[user]
+        answer = _answered(self.world.gateway.redeem(bearer, token, resource.indicator))
+        heard = self._listen()
+        said, given, merchant_token = answer.outcome(), answer.member("access_token"), None
+        if answer.status == 200 and self.ear is not None:
+            merchant_token = self.ear.about(str(given), person, resource)
+            if not merchant_token.owned:
+                said += " with a merchant token that is not this user's at this Resource"
+            elif self.now() > merchant_token.until:
+                said += " with a merchant token that has expired"
+        return self._seen(status_word(answer.status), said, heard, token=merchant_token)
+
+    def _listen(self) -> tuple[Heard, ...]:
+        return self.ear.listen() if self.ear is not None else ()
+
+    def _seen(self, came: str, said: str, heard: tuple[Heard, ...] = (), **more: Any) -> Seen:
+        return Seen(came=came, said=said, at=self.now(), heard=heard, **more)
+
+
+def _crashed(visit: Visit) -> bool:
+    """The browser stayed on a page that is the server's failure, and not for want of room."""
+    return not visit.ended() and visit.status is not None and visit.status != _BUSY
+
+
+def _came(visit: Visit, step: Authorize) -> str:
+    if _crashed(visit):
+        return CRASHED
+    if not visit.codes():
+        return "no code"
+    # Who never saw a question could not decline.
+    return "code unasked" if not step.approves and visit.declined is False else "code"
+
+
+def _said(came: str, visit: Visit) -> str:
+    if came == CRASHED:
+        return f"no code, but a page with status {visit.status}"
+    return "no code" if came == "no code" else "a code"
+
+
+def _provisioned(heard: tuple[Heard, ...], step: Authorize) -> bool:
+    return any(
+        each.grant == "provisioning" and (each.project, each.user) == (step.project, step.user)
+        for each in heard
+    )
+
+
+def _answered(answer: Answered) -> Answered:
+    """An answer that never came is no answer of the state table's; other rules are about that."""
+    require.that(answer.answer is not None, answer.step, expected="an answer", got=answer.outcome())
+    return answer

@@ -1,0 +1,1 @@
+"""What a check is given to work with, by role."""

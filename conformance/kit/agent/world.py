@@ -1,0 +1,263 @@
+"""The world around an agent: a service, a gateway with two hosts, and a thief who would like to be either.
+
+Every install of an agent gets a world of its own, with addresses and paths that no other one has.
+"""
+
+from __future__ import annotations
+
+import secrets
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from gateproof.conformance.wire.exchange import Answer, Exchange, Request
+from gateproof.conformance.wire.route import Place, origin
+from gateproof.fakes.gateway.agent_endpoints import Desk, fields
+from gateproof.fakes.gateway.application import Routes, application
+from gateproof.fakes.gateway.journal import Call, Journal
+from gateproof.fakes.gateway.keys import SigningKey, new_key
+from gateproof.fakes.gateway.running import Loop
+from gateproof.fakes.gateway.script import Endpoint, Script
+from gateproof.fakes.gateway.site import Site, odd_site
+from gateproof.fakes.orders_service import OrdersService
+from gateproof.fakes.serving import Listener, listen, server_tls
+
+INDICATOR = "https://api.merchant.example/v1/orders"
+# Two of them: what an agent writes between scopes shows between those that it was given, too.
+SCOPES = ("orders:read", "orders:list")
+# The parties that an agent meets, and those that it must not trust.
+SERVICE, METADATA, GATEWAY, CORE = "service", "metadata host", "gateway", "core"
+THIEF, CLEAR, SECOND, SECOND_CORE = "thief", "plain HTTP", "second gateway", "second core"
+BROWSER_MARK = "x-gateproof-browser"
+GOOD = "good"
+# What is wrong with a certificate, in the words of a report.
+EXPIRED, ELSEWHERE, STRANGER = "expired", "for another host", "by an unknown authority"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Certificates:
+    """Files by name: GOOD, and what is wrong with the others."""
+
+    ca_file: Path
+    files: Mapping[str, tuple[Path, Path]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Heard:
+    """One request, and which party got it."""
+
+    party: str
+    url: str
+    call: Call
+
+    @property
+    def by_browser(self) -> bool:
+        return self.call.header(BROWSER_MARK) is not None
+
+    def exchange(self) -> Exchange:
+        """The request as it may be shown, with the status that it got."""
+        call = self.call
+        return Exchange(
+            step=f"{self.party}: {call.endpoint.value}",
+            request=Request(method=call.method, url=self.url, headers=call.headers, body=call.body),
+            answer=Answer(status=call.status) if call.status else None,
+            failure=None if call.status else "no answer",
+            at_s=call.at_s,
+        )
+
+
+@dataclass(kw_only=True, slots=True)
+class _Door:
+    """An open port: what is behind it is known a little later than its number."""
+
+    port: int = 0
+    came: int = 0
+    app: ASGIApp | None = None
+
+    def knock(self) -> None:
+        self.came += 1
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self.app is not None:
+            await self.app(scope, receive, send)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Party:
+    """Somebody who listens."""
+
+    url: str
+    journal: Journal
+    door: _Door
+
+    @property
+    def came(self) -> int:
+        """How many connections were made, also those on which no request ever came."""
+        return self.door.came
+
+
+class AgentWorld:
+    """Everybody whom one install of an agent meets.
+
+    `metadata_apart` puts the metadata on a host of their own; `wrong` names parties with a bad certificate.
+    """
+
+    def __init__(
+        self,
+        loop: Loop,
+        certificates: Certificates,
+        *,
+        metadata_apart: bool = False,
+        wrong: Mapping[str, str] | None = None,
+    ) -> None:
+        self._loop = loop
+        self._certificates = certificates
+        self._wrong = wrong or {}
+        self._listeners: dict[str, Listener] = {}
+        self.parties: dict[str, Party] = {}
+        self._doors: dict[str, _Door] = {}
+        for name in (SERVICE, METADATA, GATEWAY, CORE, THIEF, CLEAR):
+            self._open(name)
+        self.mark = secrets.token_hex(8)
+        site = odd_site(self.url(GATEWAY), self.url(CORE))
+        self.desk = _desk(site, GATEWAY)
+        self.service = OrdersService(
+            self.url(SERVICE),
+            servers=[site.authorization_server],
+            scopes=SCOPES,
+            accepts=lambda token: any(desk.accepts(token) for desk in self.named),
+        )
+        self.thief = _desk(odd_site(self.url(THIEF), self.url(THIEF)), THIEF)
+        # Those that the service named; the thief is none of them.
+        self.named: list[Desk] = [self.desk]
+        self.thief.takes_anybody = True
+        if metadata_apart:
+            self.service.metadata_path = f"/about/{secrets.token_hex(4)}/who-authorizes"
+            self.service.pointer = f"{self.url(METADATA)}{self.service.metadata_path}"
+        self._serve_all(metadata_apart=metadata_apart)
+
+    def url(self, party: str) -> str:
+        """The thief is on another host than everybody else: the name tells them apart for any client."""
+        host = "localhost" if party == THIEF else "127.0.0.1"
+        return f"{'http' if party == CLEAR else 'https'}://{host}:{self._doors[party].port}"
+
+    def add_second_gateway(self) -> Desk:
+        """Another honest gateway, whose tokens the service takes as well."""
+        for name in (SECOND, SECOND_CORE):
+            self._open(name)
+        site = odd_site(self.url(SECOND), self.url(SECOND_CORE))
+        desk = _desk(site, SECOND)
+        self._serve(SECOND, desk.script, desk.base_journal, desk.base_routes())
+        self._serve(SECOND_CORE, desk.script, desk.core_journal, desk.core_routes())
+        self.named.append(desk)
+        return desk
+
+    def shows(self, party: str, kind: str) -> None:
+        """From now on this party has another certificate; whoever was connected to it is not any more."""
+
+        async def shut() -> None:
+            self._listeners[party].close()
+
+        self._loop.run(shut())
+        self._listen(party, kind)
+
+    def heard(self, since: int = 0) -> list[Heard]:
+        """All requests, in the order in which they came, whoever got them."""
+        found = [
+            Heard(party=name, url=f"{party.url}{call.target}", call=call)
+            for name, party in self.parties.items()
+            for call in party.journal.since()
+            if call.ordinal > since
+        ]
+        return sorted(found, key=lambda each: each.call.ordinal)
+
+    def secrets(self) -> dict[str, list[str]]:
+        """All that any gateway gave out so far or was shown in proof, by kind."""
+        found: dict[str, list[str]] = {}
+        for desk in (*self.named, self.thief):
+            for kind, values in desk.secrets().items():
+                found.setdefault(kind, []).extend(values)
+        # A gateway that fails by script, or is met in plain HTTP, does not know what it was shown.
+        forms = (fields(each.call) for each in self.heard() if each.call.endpoint is Endpoint.TOKEN)
+        shown = {form["code_verifier"] for form in forms if form.get("code_verifier")}
+        found["code_verifier"] = sorted(shown.union(found.get("code_verifier", ())))
+        return found
+
+    def place(self) -> Place:
+        """How the harness's browser reaches everybody."""
+        return Place(
+            origins=frozenset(origin(party.url) for party in self.parties.values()),
+            ca_file=str(self._certificates.ca_file),
+            headers={BROWSER_MARK: self.mark},
+        )
+
+    def close(self) -> None:
+        async def shut() -> None:
+            for listener in self._listeners.values():
+                listener.close()
+
+        self._loop.run(shut())
+
+    def _serve_all(self, *, metadata_apart: bool) -> None:
+        desk, service, thief = self.desk, self.service, self.thief
+        everything = application(
+            service.script, service.journal, service.routes(), otherwise=service.elsewhere
+        )
+        self._let_in(SERVICE, service.journal, everything)
+        if metadata_apart:
+            self._serve(METADATA, service.script, Journal(), service.metadata_routes())
+        self._serve(GATEWAY, desk.script, desk.base_journal, desk.base_routes())
+        self._serve(CORE, desk.script, desk.core_journal, desk.core_routes())
+        own = OrdersService(
+            thief.site.base_url,
+            servers=[thief.site.authorization_server],
+            scopes=SCOPES,
+            accepts=thief.accepts,
+        )
+        routes = (thief.base_routes(), thief.core_routes(), own.routes())
+        self._serve(THIEF, thief.script, thief.base_journal, *routes)
+        # Whoever goes there in the clear is served like everywhere else: what it sends is what counts.
+        in_the_clear = (desk.base_routes(), desk.core_routes(), service.metadata_routes())
+        self._serve(CLEAR, desk.script, Journal(), *in_the_clear)
+
+    def _serve(self, name: str, script: Script, journal: Journal, *routes: Routes) -> None:
+        self._let_in(name, journal, application(script, journal, *routes))
+
+    def _let_in(self, name: str, journal: Journal, app: ASGIApp) -> None:
+        door = self._doors[name]
+        self.parties[name] = Party(url=self.url(name), journal=journal, door=door)
+        door.app = app
+
+    def _open(self, name: str) -> None:
+        """A port that the system chooses: whoever looks for a free one first may find it taken afterwards."""
+        self._doors[name] = _Door()
+        self._listen(name, self._wrong.get(name, GOOD))
+
+    def _listen(self, name: str, kind: str) -> None:
+        """A door that was open before opens where it was."""
+        door = self._doors[name]
+        tls = None if name == CLEAR else self._tls(kind)
+        listener = self._loop.run(
+            listen(lambda _: door, host="127.0.0.1", port=door.port, tls=tls, came=door.knock)
+        )
+        door.port = int(listener.netloc.rpartition(":")[2])
+        self._listeners[name] = listener
+
+    def _tls(self, kind: str) -> ssl.SSLContext:
+        certificate, key = self._certificates.files[kind]
+        return server_tls(certificate, key)
+
+
+def _desk(site: Site, party: str) -> Desk:
+    keys = {"key": new_key("ES256"), "identity_key": _identity_key(party)}
+    return Desk(site, indicator=INDICATOR, scopes=SCOPES, **keys)
+
+
+@cache
+def _identity_key(_party: str) -> SigningKey:
+    """One for all worlds, since making one takes long; no two parties have it in common."""
+    return new_key("RS256")

@@ -1,0 +1,84 @@
+"""The gateway's endpoints, asked by many at the same moment; nothing here judges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.suite.claims import overlapped
+from gateproof.conformance.suite.parties import Authorization, Grant
+from gateproof.conformance.wire import agent as agent_wire
+from gateproof.conformance.wire import backend as backend_wire
+from gateproof.conformance.wire.exchange import Exchange, Request
+from gateproof.conformance.wire.secret import Secret
+
+_TOKENS = ("access_token", "id_token", "refresh_token")
+
+
+def warmed(gateway: Gateway, number: int) -> None:
+    """So many connections to the token endpoint stand, and have served a request that gave nothing."""
+    url = agent_wire.token_endpoint(gateway.core_url)
+    nothing = agent_wire.form_post(url, [("grant_type", "gateproof")])
+    gateway.wire.race("request that gives nothing", [nothing] * number, kept=True)
+
+
+def exchanges(
+    gateway: Gateway, authorizations: Iterable[Authorization], *, kept: bool = False
+) -> tuple[Exchange, ...]:
+    """Each of these codes, and the same one as often as it stands there, exchanged with everything right."""
+    endpoint = agent_wire.token_endpoint(gateway.core_url)
+    requests = []
+    for authorization in authorizations:
+        fields = gateway.exchange_fields(authorization).items()
+        given = [(name, value) for name, value in fields if value is not None]
+        requests.append(agent_wire.form_post(endpoint, given))
+    answers = _raced(gateway, "code exchange", requests, kept=kept)
+    return _noted(gateway, answers, {name: name for name in _TOKENS})
+
+
+def redemptions(gateway: Gateway, asked: Iterable[tuple[Grant, Secret]]) -> tuple[Exchange, ...]:
+    """Each of these grants is redeemed with the Proxy token beside it."""
+    requests = [
+        backend_wire.redemption(
+            gateway.base_url,
+            bearer=grant.access_token,
+            proxy_token=proxy_token,
+            resource=grant.resource.indicator,
+        )
+        for grant, proxy_token in asked
+    ]
+    answers = _raced(gateway, "redemption", requests)
+    return _noted(gateway, answers, {"access_token": "merchant_access_token"})
+
+
+def registrations(gateway: Gateway, metadata: Sequence[dict[str, Any]]) -> tuple[Exchange, ...]:
+    """An agent registers with each of these."""
+    endpoint = agent_wire.registration_endpoint(gateway.base_url)
+    requests = [agent_wire.registration(endpoint, each) for each in metadata]
+    answers = _raced(gateway, "registration", requests)
+    for answer in answers:
+        client_id = answer.member("client_id")
+        if isinstance(client_id, str):
+            gateway.keyring.public(client_id)
+    named = {name: name for name in ("client_secret", "registration_access_token")}
+    return _noted(gateway, answers, named)
+
+
+def _raced(
+    gateway: Gateway, step: str, requests: Sequence[Request], *, kept: bool = False
+) -> tuple[Exchange, ...]:
+    """The answers of a race, of which it is noted whether its requests overlapped."""
+    raced = gateway.wire.race(step, requests, kept=kept)
+    overlapped(raced.overlapped)
+    return raced.answers
+
+
+def _noted(gateway: Gateway, answers: tuple[Exchange, ...], kinds: dict[str, str]) -> tuple[Exchange, ...]:
+    """The answers, with what is secret in them noted as that."""
+    for answer in answers:
+        for name, kind in kinds.items():
+            value = answer.member(name)
+            if isinstance(value, str) and value:
+                gateway.keyring.secret(kind, value)
+    return answers

@@ -1,0 +1,214 @@
+"""A user whose merchant token no other check touches, with a say in how the merchant treats that user."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gateproof.conformance.kit.gateway.project_pool import ControlledEstate
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.claims import LeftOut, Unavailable, expect, require
+from gateproof.conformance.suite.parties import Agent, Grant, Project, Resource, User
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.secret import Secret
+from gateproof.fakes.merchant.admin import MerchantAdmin
+from gateproof.fakes.merchant.records import JournalEntry, named_actors
+
+# With a clock that can be moved: a life that is over in one step, and short against any other token's.
+BY_CLOCK_S, STEP_S = 60, 70
+# How many such steps a gateway access token has to outlive; where it does not, all goes by smaller ones.
+STEPS, ROUNDED_UP_S = 3, 2
+# Without: a life that can be waited for, and what a gateway may round it up by.
+BY_WAITING_S, ROUNDED_S = 1, 0.5
+# How much later a gateway may still take a token for valid that the merchant calls expired.
+LATE_S = 3.0
+# What a merchant in good order says, be it yes or no.
+_NO_TROUBLE = ("accept", "ok", "reject", "turn_away")
+# The bound of what provisioning in the background may take.
+PROVISIONED_S = 5.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seclusion:
+    """One user at one Resource; nobody else's check has this user there."""
+
+    world: World
+    project: Project
+    user: User
+    merchant: MerchantAdmin
+    client_id: str
+    # What the merchant had received before: without Projects of its own, that is also what others asked for.
+    since: int
+
+    @property
+    def resource(self) -> Resource:
+        return self.project.resource
+
+    def beside(self) -> Seclusion:
+        """The same Resource, with another user."""
+        made = isinstance(self.world.estate, ControlledEstate)
+        return replace(self, user=self.world.users[1] if made else newcomer(self.world, self.merchant))
+
+    def script(self, **fields: Any) -> None:
+        """How the merchant treats this user from now on; the fields are those of its script."""
+        scripted = [fields[place] for place in ("provisioning", "refresh") if place in fields]
+        if any(map(_is_trouble, [*scripted, *fields.get("answers", ())])):
+            self.world.standing.note_trouble()
+        self.merchant.script(self.client_id, login=self.user.login, **fields)
+
+    def short_lived(self, **fields: Any) -> None:
+        """The merchant issues tokens that the check can see expire."""
+        life_s = _steps(self.world)[0] if self.world.moves_clock() else BY_WAITING_S
+        self.script(access_token_lifetime_s=life_s, **fields)
+
+    def grant(self, agent: Agent | None = None) -> Grant:
+        return self.world.grant(agent=agent, resource=self.resource, user=self.user)
+
+    def proxy_token(self) -> Secret:
+        return self.world.proxy_token(self.project)
+
+    def journal(self) -> list[JournalEntry]:
+        """What the merchant received for this user from the Resource."""
+        return [entry for entry in self.received() if entry.login == self.user.login]
+
+    def received(self) -> list[JournalEntry]:
+        """What the merchant received from the Resource, whoever it was about."""
+        return self.merchant.journal(self.client_id, self.since)
+
+    def asked(self, *grants: str) -> list[JournalEntry]:
+        return [entry for entry in self.journal() if entry.grant in grants]
+
+    def served_again(self, before: int, agent: str, *grants: str) -> list[JournalEntry]:
+        """What the merchant served by these grants after so many requests, once this agent is named in it.
+
+        What another agent began may still be going on; after a while this is what came, or nothing.
+        """
+        deadline = time.monotonic() + PROVISIONED_S
+        while True:
+            more = [entry for entry in self.asked(*grants)[before:] if entry.status == 200]
+            named = any(agent in actor for entry in more for actor in named_actors(entry.actor))
+            if named or time.monotonic() > deadline:
+                return more
+            time.sleep(0.1)
+
+    def require_outcome(self, outcome: str) -> None:
+        """The gateway asked the merchant for this user's token, and this came of it.
+
+        A gateway that gets merchant tokens by the grant that signs users in meets no script there.
+        """
+        deadline = time.monotonic() + PROVISIONED_S
+        while not any(entry.outcome == outcome and entry.status is not None for entry in self.journal()):
+            require.that(
+                time.monotonic() < deadline,
+                "provisioning at the fake merchant",
+                expected=f"a jwt-bearer or token-exchange grant, and that the merchant's {outcome} ended it",
+                got=", ".join(sorted({entry.grant or entry.endpoint for entry in self.journal()}))
+                or "nothing",
+            )
+            time.sleep(0.1)
+
+
+def _is_trouble(scripted: str | Mapping[str, Any]) -> bool:
+    """True for what a gateway may leave a merchant in peace for: it serves nobody, or says nothing of use."""
+    outcome = scripted if isinstance(scripted, str) else scripted["outcome"]
+    return outcome not in _NO_TROUBLE
+
+
+def works(alone: Seclusion, token: str) -> None:
+    """The merchant API takes the token, and answers with this user's orders."""
+    answer = alone.world.orders(Secret("merchant_access_token", token))
+    expect(answer).status(200)
+    orders = [str(order["id"]) for order in alone.merchant.orders(alone.user.login)]
+    text = answer.answer.text() if answer.answer is not None else ""
+    expect.that(
+        all(order in text for order in orders),
+        answer.step,
+        expected=f"the orders of {alone.user.name}",
+        got="others",
+    )
+
+
+def secluded(world: World) -> Seclusion:
+    """A Project of its own where Projects can be made; elsewhere a user whom the merchant has just met."""
+    if world.merchant is None:
+        raise Unavailable("merchant", "the harness's own merchant is not part of this run")
+    if isinstance(world.estate, ControlledEstate):
+        project, who = world.project(), world.users[0]
+    else:
+        project, who = world.home(), newcomer(world, world.merchant)
+    client_id = project.resource.merchant_client_id
+    if client_id is None:
+        raise Unavailable("merchant", "the target file names no merchant_client_id for the Resource")
+    return Seclusion(
+        world=world,
+        project=project,
+        user=who,
+        merchant=world.merchant,
+        client_id=client_id,
+        since=world.merchant.last_received(),
+    )
+
+
+def let_expire(world: World) -> None:
+    """Short-lived merchant tokens that were got before this are expired after it."""
+    if world.moves_clock():
+        world.advance_clock(_steps(world)[1])
+    else:
+        time.sleep(BY_WAITING_S + ROUNDED_S)
+
+
+def before_expiry(answer: Exchange) -> str | None:
+    """The merchant token before it expires; none where its end counts as near from the first moment on."""
+    token = require(answer).status(200, 410).member("access_token")
+    return token if isinstance(token, str) else None
+
+
+def lost(alone: Seclusion, agent: Agent | None = None, **script: Any) -> tuple[Secret, Grant, Exchange]:
+    """A user who has to authorize again, as the merchant issues by this script: the 410 came."""
+    world, proxy_token = alone.world, alone.proxy_token()
+    alone.short_lived(**script)
+    grant = alone.grant(agent)
+    stale = before_expiry(world.settled(grant, proxy_token))
+    let_expire(world)
+    return proxy_token, grant, require(redeem_past(world, grant, proxy_token, stale)).status(410)
+
+
+def redeem_past(world: World, grant: Grant, proxy_token: Secret, expired: str | None) -> Exchange:
+    """A redemption after an expiry; the expired token may still come for the moment that clocks differ."""
+    deadline = time.monotonic() + LATE_S
+    while True:
+        answer = world.redeem(grant, proxy_token)
+        stale = answer.status == 200 and answer.member("access_token") == expired
+        if not stale or world.moves_clock() or time.monotonic() > deadline:
+            return answer
+        time.sleep(0.25)
+
+
+def still_good(world: World, grant: Grant, answer: Exchange) -> None:
+    """How long a gateway access token lives is open: where it has expired first, there is nothing to see."""
+    exp = world.jwt(grant.access_token, "gateway access token").claims.get("exp")
+    if answer.status != 200 and isinstance(exp, int | float) and exp <= world.target_time(answer) + 1:
+        raise LeftOut("the gateway access token expired before the merchant token did")
+
+
+def _steps(world: World) -> tuple[int, int]:
+    """How long a merchant token shall live, and by how much the clock moves past it.
+
+    How long the gateway's own access tokens live is open, and they are not to expire first.
+    """
+    if world.token_life_s() > STEPS * STEP_S:
+        return BY_CLOCK_S, STEP_S
+    life_s = max(1, int(world.token_life_s() / STEPS) - ROUNDED_UP_S - 1)
+    return life_s, life_s + ROUNDED_UP_S
+
+
+def newcomer(world: World, merchant: MerchantAdmin, login: str | None = None) -> User:
+    """A user whom the merchant has just met: nobody else's check has them."""
+    name = world.unique()
+    password = world.gateway.keyring.secret("password", secrets.token_urlsafe(12))
+    user = User(name=name, login=login or f"{name}@merchant.example", password=password)
+    merchant.add_user(user.name, user.login, password.reveal())
+    return user

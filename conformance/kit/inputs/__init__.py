@@ -1,0 +1,1 @@
+"""Odd and hostile input: values and requests that are wrong in exactly one way."""

@@ -1,0 +1,79 @@
+"""The ports of the world around a service, and what can be done to whoever comes to them."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from gateproof.conformance.faults.byte_proxy import ByteProxy, byte_proxy
+from gateproof.conformance.kit.authority import Certificate
+from gateproof.fakes.gateway.running import Loop
+from gateproof.fakes.gateway.script import Endpoint
+from gateproof.fakes.listener import Door
+from gateproof.fakes.serving import server_tls
+
+# HTTP where TLS is expected.
+PLAIN = "plain"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServiceDoors:
+    """The doors by the endpoints behind them; `faces` makes certificates that nobody should believe.
+
+    What is `unissued` the harness cannot make: the world shows a certificate that was given to it.
+    """
+
+    loop: Loop
+    doors: Mapping[Endpoint, Door]
+    tls: ssl.SSLContext | None
+    faces: Callable[[], Mapping[str, Certificate]]
+    unissued: frozenset[str] = frozenset()
+    _contexts: dict[str, ssl.SSLContext | None] = field(default_factory=dict)
+
+    def apart(self, endpoint: Endpoint) -> bool:
+        """True where nobody has to pass another party's door on the way to this endpoint."""
+        door = self.doors[endpoint]
+        return endpoint is Endpoint.REDEMPTION or door is not self.doors[Endpoint.REDEMPTION]
+
+    def behind(self, endpoint: Endpoint) -> list[Endpoint]:
+        """All endpoints behind the door of this one."""
+        return [each for each, door in self.doors.items() if door is self.doors[endpoint]]
+
+    @contextmanager
+    def showing(self, endpoint: Endpoint, face: str) -> Iterator[Callable[[], int]]:
+        """The door of this endpoint is somebody else's while the block lasts; gives who counts the visits."""
+        door, shown = self.doors[endpoint], self._context(face)
+        self.loop.run(door.open(shown))
+        try:
+            yield lambda: door.visits
+        finally:
+            self.loop.run(door.open(self.tls))
+
+    @contextmanager
+    def behind_a_proxy(self, endpoint: Endpoint) -> Iterator[ByteProxy]:
+        """Everything that goes to this endpoint's door goes by a byte-level proxy while the block lasts."""
+        door = self.doors[endpoint]
+        back = door.beside()
+        self.loop.run(door.shut())
+        self.loop.run(back.open(self.tls))
+        try:
+            with byte_proxy((back.host, back.port), at=(door.host, door.port)) as proxy:
+                yield proxy
+        finally:
+            self.loop.run(back.shut())
+            self.loop.run(door.open(self.tls))
+
+    def make_faces(self) -> None:
+        """Makes the wrong certificates once, which takes a while: nobody is kept waiting at a door for it."""
+        if not self._contexts:
+            wrong = self.faces()
+            self._contexts.update(
+                {name: server_tls(each.cert_file, each.key_file) for name, each in wrong.items()}
+            )
+            self._contexts[PLAIN] = None
+
+    def _context(self, face: str) -> ssl.SSLContext | None:
+        self.make_faces()
+        return self._contexts[face]

@@ -1,0 +1,188 @@
+"""A session with an MCP service, in which more than the operation can be asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import count
+from types import MappingProxyType
+from typing import Any
+
+from gateproof.conformance.kit.service.service import Service
+from gateproof.conformance.suite.claims import LeftOut, require
+from gateproof.conformance.wire import mcp
+from gateproof.conformance.wire.exchange import Exchange, Headers, Request
+from gateproof.conformance.wire.secret import Secret
+
+# What a server may offer beside its tools, by the name of the list and of what is listed.
+LISTS = {
+    "resources/list": "resources",
+    "resources/templates/list": "resourceTemplates",
+    "prompts/list": "prompts",
+}
+_MOST_READ = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServiceSession:
+    """What every request in the session carries but for the token, and the numbers of those to come."""
+
+    service: Service
+    headers: Headers
+    numbers: Iterator[int] = field(default_factory=lambda: count(mcp.FIRST), repr=False, compare=False)
+
+    @property
+    def url(self) -> str:
+        return f"{self.service.service_url}{self.service.operation.path}"
+
+    def call(self, token: str | None) -> Exchange:
+        """The operation in this session with this token, or without any."""
+        return self._operate(self.service.wire.send, token)
+
+    def call_saying(self, member: str, more: Mapping[str, Any]) -> Exchange:
+        """The operation in this session without a token, with more in this member of its parameters."""
+        send = self.service.wire.send
+        return self._operate(send, None, more) if member == "_meta" else self._operate(send, None, None, more)
+
+    def call_once(self, token: str) -> Exchange:
+        """The same, whose answer is taken as it comes: a service that has enough of it may ask to wait."""
+        return self._operate(self.service.patient.send_once, token)
+
+    def lone_call(self, token: str | None) -> Request:
+        """The operation in this session as a request, for whoever wants to know what becomes of its form."""
+        asked, headers = self.service.operation, (*_bearer(token), *self.headers)
+        return mcp.lone_call(self.url, asked.tool or "", asked.arguments, headers, next(self.numbers))
+
+    def each_by_itself(self, requests: Mapping[str, Request]) -> Mapping[str, Request]:
+        """Calls of this session that are alike, with a number of its own for each: no other may have it."""
+        return {name: mcp.numbered(request, next(self.numbers)) for name, request in requests.items()}
+
+    def posted(self, token: str | None, message: Any) -> Request:
+        """Anything in this session, in place of a message."""
+        return mcp.posted(self.url, (*_bearer(token), *self.headers), message)
+
+    def batch(self, token: str | None) -> Request:
+        """The operation in this session as the one message of a batch, which older versions of MCP have."""
+        return self.posted(token, [json.loads(self.lone_call(token).body)])
+
+    def without_a_name(self) -> ServiceSession:
+        """The same for requests that do not say to which session they belong."""
+        return self._without(mcp.SESSION)
+
+    def in_each_version(self) -> Iterator[ServiceSession]:
+        """The same for requests of the version that was agreed upon, of one with batches, and of any."""
+        anyhow = self._without(mcp.VERSION)
+        older = (*anyhow.headers, (mcp.VERSION, mcp.WITH_BATCHES))
+        yield from (self, replace(self, headers=older), anyhow)
+
+    def besides(self, token: str) -> Iterator[Exchange]:
+        """What the server says beside the answer to a call, and what else it has to offer."""
+        yield self.listen(token)
+        send = self.service.wire.send
+        yield self._ask(send, "tools/list", {}, token)
+        for method, member in LISTS.items():
+            listed = self._ask(send, method, {}, token)
+            yield listed
+            for further, params in _further(method, mcp.result_of(listed).get(member)):
+                yield self._ask(send, further, params, token)
+        yield from self.at_length(token)
+
+    def offered_to_anybody(self, token: str) -> Iterator[Exchange]:
+        """What whoever has no token gets of that; what there is to be asked for is listed with the token."""
+        send = self.service.wire.send
+        for method, member in LISTS.items():
+            yield self._ask(send, method, {}, None)
+            listed = self._ask(send, method, {}, token)
+            for further, params in _further(method, mcp.result_of(listed).get(member)):
+                yield self._ask(send, further, params, None)
+
+    def at_length(self, token: str) -> Iterator[Exchange]:
+        """What the server says of a call once it was asked for all of its log, and for progress.
+
+        Servers send either to nobody who has not asked; one that has no log may say so.
+        """
+        send, said = self.service.wire.send, list[Exchange]()
+        yield self._ask(send, "logging/setLevel", {"level": "debug"}, token)
+        meta = {"progressToken": "progress-1"}
+        yield self.listen_while(token, lambda: said.append(self._operate(send, token, meta)))
+        yield from said
+
+    def listen(self, token: str | None) -> Exchange:
+        """What the server says unasked while the operation is called, where it can be listened to."""
+        return self.listen_while(token, lambda: self._called(token))
+
+    def listen_while(self, token: str | None, during: Callable[[], None]) -> Exchange:
+        """What it says unasked while this is done."""
+        listening = mcp.listening(self.url, (*_bearer(token), *self.headers))
+        step = "operation: listening" if token is not None else "operation: listening without a token"
+        return self.service.wire.overhear(step, listening, during)
+
+    def has_a_name(self) -> bool:
+        """Whether the server keeps the session apart from others."""
+        return any(name == mcp.SESSION for name, _ in self.headers)
+
+    def end(self, token: str | None) -> Exchange:
+        """Asks the server to forget the session."""
+        request = Request(method="DELETE", url=self.url, headers=(*_bearer(token), *self.headers))
+        return self.service.wire.send("operation: end of the session", request)
+
+    def _without(self, header: str) -> ServiceSession:
+        return replace(self, headers=tuple(pair for pair in self.headers if pair[0] != header))
+
+    def _called(self, token: str | None) -> None:
+        self.call(token)
+
+    def _operate(
+        self,
+        send: mcp.Send,
+        token: str | None,
+        meta: Mapping[str, Any] | None = None,
+        arguments: Mapping[str, Any] = MappingProxyType({}),
+    ) -> Exchange:
+        asked = self.service.operation
+        params = mcp.called(asked.tool or "", {**asked.arguments, **arguments}, meta)
+        return self._ask(send, "tools/call", params, token)
+
+    def _ask(self, send: mcp.Send, method: str, params: dict[str, Any], token: str | None) -> Exchange:
+        if token is not None:
+            self.service.keyring.add(Secret("access_token", token))
+        headers = (*_bearer(token), *self.headers)
+        return mcp.ask(send, self.url, headers, method, params, next(self.numbers))
+
+
+def session_of(service: Service, token: str) -> ServiceSession:
+    """A session that was begun with this token."""
+    if service.operation.kind != "mcp":
+        raise LeftOut("the operation is no MCP tool")
+    service.keyring.add(Secret("access_token", token))
+    url = f"{service.service_url}{service.operation.path}"
+    last, session = mcp.begin(service.wire.send, url, _bearer(token))
+    require.that(session is not None, last.step, expected="a session", got=last.outcome(), exchange=last)
+    assert session is not None  # noqa: S101 - required above
+    return ServiceSession(service=service, headers=session.headers())
+
+
+def is_a_stream(answer: Exchange) -> bool:
+    """The answer to whoever listens is what a server says from now on."""
+    kind = (answer.header("Content-Type") or "").lower()
+    return answer.status is not None and 200 <= answer.status < 300 and kind.startswith("text/event-stream")
+
+
+def _bearer(token: str | None) -> Headers:
+    return (("Authorization", f"Bearer {token}"),) if token is not None else ()
+
+
+def _further(method: str, listed: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What to ask for next, for each entry of a list."""
+    for entry in _entries(listed):
+        if isinstance(entry.get("uri"), str):
+            yield "resources/read", {"uri": entry["uri"]}
+        elif method == "prompts/list" and isinstance(entry.get("name"), str):
+            yield "prompts/get", {"name": entry["name"]}
+
+
+def _entries(listed: Any) -> list[dict[str, Any]]:
+    return (
+        [each for each in listed if isinstance(each, dict)][:_MOST_READ] if isinstance(listed, list) else []
+    )

@@ -1,0 +1,144 @@
+"""What a service told its agents, searched for what no agent may see."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from gateproof.conformance.kit.gateway.received import LOGGED, Leak, Survey
+from gateproof.conformance.kit.service.world import ServiceWorld
+from gateproof.conformance.wire import leaks
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.leak_places import place_in_body
+
+MERCHANT_TOKEN, PROXY_TOKEN = "merchant_access_token", "proxy_token"
+# A service that leaks in every answer is known by the first ones; another kind may come later.
+MOST_OF_A_KIND = 20
+# What the log may not hold.
+LOGGED_TOKEN = "access_token"  # noqa: S105 - a kind of secret
+PROXY_SECRET, PROXY_ID = "proxy_client_secret", "proxy_client_id"
+
+
+class ServiceReceived:
+    """Every answer of the service, and the secrets of the world around it.
+
+    All of it goes to the agent's side: there is no answer in which one of these secrets may stand.
+    """
+
+    def __init__(self, world: ServiceWorld) -> None:
+        self._world = world
+        self._check = ""
+        self._kept: list[tuple[str, Exchange]] = []
+
+    def begin(self, check: str) -> None:
+        self._check = check
+
+    def note(self, exchange: Exchange) -> None:
+        self._kept.append((self._check, exchange))
+
+    def secrets(self) -> dict[str, list[str]]:
+        """All that was handed out to the backend so far, by kind."""
+        gateway = self._world.gateway
+        return {
+            MERCHANT_TOKEN: list(gateway.merchant_tokens),
+            PROXY_TOKEN: [token.value for token in gateway.proxy_tokens],
+            PROXY_SECRET: [gateway.setup.proxy_client_secret],
+            PROXY_ID: [gateway.setup.proxy_client_id],
+        }
+
+    def leaks_of(self, exchanges: Iterable[Exchange], *kinds: str) -> list[Leak]:
+        """The secrets of these kinds in these answers."""
+        hoard = self._hoard(kinds)
+        return [leak for each in exchanges for leak in _found(hoard, self._check, each)]
+
+    def survey(self) -> Survey:
+        """Searches everything, and says what it came to."""
+        secrets = self.secrets()
+        hoard, issued = self._hoard(secrets), self._world.gateway.access_tokens()
+        log, whole = self._world.log(), not self._world.missing_logs()
+        return Survey(
+            answers=sum(exchange.answer is not None for _, exchange in self._kept),
+            known={
+                **{kind: len(values) for kind, values in secrets.items()},
+                LOGGED_TOKEN: len(issued),
+                LOGGED: len(log.strip()) if whole else 0,
+            },
+            redeemed=len(secrets[MERCHANT_TOKEN]),
+            leaks=[
+                *(_logged(each) for each in in_the_log(issued, log)[:4]),
+                *_a_few_of_each(
+                    leak for check, exchange in self._kept for leak in _found(hoard, check, exchange)
+                ),
+            ],
+        )
+
+    def _hoard(self, kinds: Iterable[str]) -> leaks.Hoard:
+        wanted = set(kinds)
+        named = (leaks.name(kind, value) for kind, value in self._pairs(wanted & {PROXY_ID}))
+        whole = [leaks.canary(kind, value) for kind, value in self._pairs(wanted - {PROXY_ID})]
+        return leaks.Hoard([*whole, *(each for each in named if each is not None)])
+
+    def _pairs(self, kinds: set[str]) -> list[tuple[str, str]]:
+        return [
+            (kind, value)
+            for kind, values in self.secrets().items()
+            if kind in kinds
+            for value in values
+            if value
+        ]
+
+
+def in_the_log(tokens: Iterable[str], log: str) -> list[leaks.Found]:
+    """The access tokens that stand in the log so that anybody can read them."""
+    hoard = leaks.Hoard([leaks.canary(LOGGED_TOKEN, token) for token in tokens])
+    return [each for each in hoard.search(log) if each.how in leaks.PLAIN]
+
+
+def _a_few_of_each(found: Iterable[Leak]) -> list[Leak]:
+    counted = Counter[str]()
+    kept = []
+    for leak in found:
+        counted[leak.kind] += 1
+        if counted[leak.kind] <= MOST_OF_A_KIND:
+            kept.append(leak)
+    return kept
+
+
+def _logged(found: leaks.Found) -> Leak:
+    return Leak(
+        kind=found.kind,
+        check="the whole run",
+        step="log",
+        party="log",
+        part="log",
+        how=found.how,
+        status=None,
+    )
+
+
+def _found(hoard: leaks.Hoard, check: str, exchange: Exchange) -> list[Leak]:
+    asked = leaks.sent(exchange)
+    return [
+        Leak(
+            kind=each.kind,
+            check=check,
+            step=exchange.step,
+            party="agent",
+            part=_part(part, exchange, each.value),
+            how=each.how,
+            status=exchange.status or None,
+        )
+        for part, text in leaks.received(exchange)
+        for each in hoard.search(text)
+        # What the agent's side sent itself is no news to it.
+        if each.value not in asked
+    ]
+
+
+def _part(part: str, exchange: Exchange, value: str) -> str:
+    """The part of the answer, and of a body the place in it."""
+    if part != "body" or exchange.answer is None:
+        return part
+    named = leaks.name("", value)
+    alone = leaks.Hoard([leaks.canary("", value), *([named] if named is not None else [])])
+    return place_in_body(exchange.answer, lambda piece: bool(alone.search(piece)))

@@ -1,0 +1,70 @@
+"""A service that was in trouble is waited for, until it once did not get over one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+from gateproof.conformance.kit.service.service import Service
+from gateproof.conformance.kit.service.world import USERS, ServiceWorld
+from gateproof.conformance.wire.client import RATE_LIMIT_BUDGET_S, RateLimited, asked_to_wait
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.fakes.gateway.journal import Call
+from gateproof.fakes.gateway.script import Endpoint
+
+# Circuit breakers stay open for up to a minute, as they come.
+RECOVERS_WITHIN_S = 70.0
+# Who did not get over one trouble in that time is not given as long for each of the next fifty.
+ONCE_GIVEN_UP_S = 3.0
+USER = USERS[0]
+
+
+def waited_for(
+    service: Service,
+    world: ServiceWorld,
+    within_s: float = RECOVERS_WITHIN_S,
+    token: Callable[[], str] | None = None,
+) -> Exchange:
+    """The operation, each time with such a token or else one that the service has never seen, until it works.
+
+    A service that asks to wait is obeyed as far as there is time for it; one that still does in the end has
+    not shown whether it gets over its trouble.
+    """
+    standing, orders = world.standing, world.gateway.orders_of(USER)
+    given_s = min(within_s, ONCE_GIVEN_UP_S) if standing.given_up else within_s
+    asked_s = given_s if standing.given_up else max(given_s, RATE_LIMIT_BUDGET_S)
+    begun, pause = time.monotonic(), 0.05
+    while True:
+        answer = service.serve_once(token() if token is not None else world.unseen_token(USER))
+        wait_s = asked_to_wait(answer.answer)
+        left_s = begun + (given_s if wait_s is None else asked_s) - time.monotonic()
+        if service.brings(answer, orders) or left_s <= 0:
+            break
+        time.sleep(max(pause, wait_s) if wait_s is not None and wait_s < left_s else pause)
+        pause = min(2.0, 2 * pause)
+    if service.brings(answer, orders):
+        standing.given_up = False
+    elif given_s >= RECOVERS_WITHIN_S:
+        standing.given_up = True
+    if wait_s is not None:
+        raise RateLimited(f"{answer.step}: still status {answer.status} when there was no more time to wait")
+    return answer
+
+
+def calm(service: Service, world: ServiceWorld) -> None:
+    """What a check did to a service that has served before is over when the next one begins."""
+    if not world.standing.given_up and _was_in_trouble(world):
+        with suppress(RateLimited):
+            waited_for(service, world)
+
+
+def _was_in_trouble(world: ServiceWorld) -> bool:
+    """Since the merchant last gave orders to the service, somebody has failed or refused it."""
+    calls = world.gateway.journal.since(0)
+    last = max((at for at, call in enumerate(calls) if _served(call)), default=None)
+    return last is not None and any(call.status >= 400 or not call.status for call in calls[last + 1 :])
+
+
+def _served(call: Call) -> bool:
+    return call.endpoint is Endpoint.MERCHANT_API and call.status == 200

@@ -1,0 +1,171 @@
+"""An operator's service under test, as its agents meet it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gateproof.conformance.kit.service.challenge import Challenge, challenges
+from gateproof.conformance.kit.service.retry_after import waited_out
+from gateproof.conformance.suite.claims import LeftOut, expect, require
+from gateproof.conformance.targets.model import Operation
+from gateproof.conformance.wire.client import Wire
+from gateproof.conformance.wire.exchange import Exchange, Headers, Request
+from gateproof.conformance.wire.keyring import Keyring
+from gateproof.conformance.wire.mcp import Send, call_tool, lone_call, succeeded
+from gateproof.conformance.wire.secret import Secret
+
+POINTER = "resource_metadata"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Service:
+    """One operation and one document; every answer is kept. A `patient` wire waits longer than usual.
+
+    The first metadata are what came from their address before anything else was asked there.
+    """
+
+    service_url: str
+    metadata_url: str
+    operation: Operation
+    wire: Wire
+    patient: Wire
+    keyring: Keyring
+    first_metadata: Exchange | None = None
+
+    def metadata(self) -> Exchange:
+        """The protected resource metadata document."""
+        return self.fetch(self.metadata_url, "metadata")
+
+    def fetch(self, url: str, step: str) -> Exchange:
+        if not self.wire.may_reach(url):
+            raise LeftOut(f"{url} is on a host that the target file does not name")
+        return self.wire.send(step, Request(method="GET", url=url, headers=(("Accept", "application/json"),)))
+
+    def operate(self, *authorizations: str, query: str = "", headers: Headers = ()) -> Exchange:
+        """The operation, with these Authorization headers as they are written."""
+        return self._carry_out(self.wire.send, authorizations, query, headers)
+
+    def operate_once(self, *authorizations: str) -> Exchange:
+        """The operation, whose answer is taken as it comes: a service in trouble may ask to wait."""
+        return self._carry_out(self.patient.send_once, authorizations, "", ())
+
+    def operate_by(self, send: Send, *authorizations: str) -> Exchange:
+        """The operation, every request of which is sent in this way."""
+        return self._carry_out(send, authorizations, "", ())
+
+    def serve(self, token: str, headers: Headers = ()) -> Exchange:
+        """The operation with this gateway access token."""
+        self.keyring.add(Secret("access_token", token))
+        return self.operate(f"Bearer {token}", headers=headers)
+
+    def serve_once(self, token: str) -> Exchange:
+        """The operation with this gateway access token; see `operate_once`."""
+        self.keyring.add(Secret("access_token", token))
+        return self.operate_once(f"Bearer {token}")
+
+    def serve_all(self, tokens: Sequence[str], *, at_once: int) -> list[Exchange]:
+        """The operation with each of these tokens, several at a time; answers in their order."""
+        with ThreadPoolExecutor(at_once) as callers:
+            return list(callers.map(self.serve, tokens))
+
+    def serve_all_once(self, tokens: Sequence[str], *, at_once: int) -> list[Exchange]:
+        """The same, where each answer is taken as it comes; see `operate_once`."""
+        with ThreadPoolExecutor(at_once) as callers:
+            return list(callers.map(self.serve_once, tokens))
+
+    def connect(self, number: int) -> None:
+        """Opens so many connections: calls that come at once are then not spread out by handshakes."""
+        with ThreadPoolExecutor(number) as callers:
+            for answer in [callers.submit(self.metadata) for _ in range(number)]:
+                answer.result()
+
+    def with_body(self, body: Any) -> Service:
+        """The same service, whose operation sends this JSON."""
+        return replace(self, operation=replace(self.operation, json=body))
+
+    def request(self, own: Headers, query: str = "") -> Request:
+        """The one request of an operation over HTTP; over MCP, a tool call that nothing came before."""
+        asked = self.operation
+        url = f"{self.service_url}{asked.path}{query}"
+        if asked.kind == "mcp":
+            return lone_call(url, asked.tool or "", asked.arguments, own)
+        body = b"" if asked.json is None else json.dumps(asked.json).encode()
+        label = () if asked.json is None else (("Content-Type", "application/json"),)
+        headers = (("Accept", "application/json"), *label, *own)
+        return Request(method=asked.method, url=url, headers=headers, body=body)
+
+    def _carry_out(self, send: Send, authorizations: Sequence[str], query: str, headers: Headers) -> Exchange:
+        asked = self.operation
+        own = (*(("Authorization", value) for value in authorizations), *headers)
+        if asked.kind == "mcp":
+            url = f"{self.service_url}{asked.path}{query}"
+            return call_tool(send, url, asked.tool or "", asked.arguments, own)
+        return send("operation", self.request(own, query))
+
+    def brings(self, answer: Exchange, orders: Sequence[dict[str, str]]) -> bool:
+        """The operation succeeded, with these orders."""
+        return self.succeeded(answer) and holds_orders(answer, orders)
+
+    def succeeded(self, answer: Exchange) -> bool:
+        """True for an answer that says that the operation was carried out."""
+        if self.operation.kind == "mcp":
+            return succeeded(answer)
+        return answer.status is not None and 200 <= answer.status < 300
+
+
+def holds_orders(answer: Exchange, orders: Sequence[dict[str, str]]) -> bool:
+    """True when every one of these orders stands somewhere in the answer's text."""
+    text = answer.answer.text() if answer.answer is not None else ""
+    return all(order["id"] in text for order in orders)
+
+
+def served(answer: Exchange, orders: Sequence[dict[str, str]]) -> Exchange:
+    """The operation succeeded and brought these orders: what a check builds on."""
+    require.that(
+        answer.status is not None and 200 <= answer.status < 300 and holds_orders(answer, orders),
+        "operation with a good token",
+        expected="success with the user's orders",
+        got=answer.outcome() + ("" if holds_orders(answer, orders) else " without them"),
+        exchange=answer,
+    )
+    return answer
+
+
+def challenged(answer: Exchange) -> Challenge:
+    """The answer is the 401 that tells an agent where the metadata are."""
+    expect(answer).status(401)
+    found = challenges_of(answer)
+    bearer = [each for each in found if each.scheme.lower() == "bearer" and POINTER in each.parameters]
+    expect.that(
+        bool(bearer),
+        answer.step,
+        expected=f"WWW-Authenticate: Bearer with {POINTER}",
+        got="; ".join(each.scheme for each in found) or "no challenge that can be read",
+        exchange=answer,
+    )
+    return bearer[0]
+
+
+def turned_away(ask: Callable[[], Exchange], again: Callable[[], Exchange]) -> None:
+    """The challenge comes, and what got it once opens nothing when it comes `again`.
+
+    A service that has enough of a caller may say so in another way the second time: `again` takes what comes.
+    429 says so; 503 says no more than that somebody is busy.
+    """
+    challenged(ask())
+
+    expect(waited_out(again, lambda answer: answer.status == 429)).refused()
+
+
+def challenges_of(answer: Exchange) -> list[Challenge]:
+    """All challenges of an answer that can be read."""
+    values = answer.answer.headers_named("WWW-Authenticate") if answer.answer is not None else ()
+    return [each for value in values for each in challenges(value)]
+
+
+def document(answer: Exchange) -> dict[str, Any]:
+    return expect(expect(answer).status(200)).json_object()

@@ -1,0 +1,76 @@
+"""What TLS has to hold on one origin of a target."""
+
+from __future__ import annotations
+
+from gateproof.conformance.suite.claims import LeftOut, expect, require
+from gateproof.conformance.wire import tls
+from gateproof.conformance.wire.client import Wire
+from gateproof.conformance.wire.exchange import Request
+from gateproof.conformance.wire.route import Place
+
+# Longer than any handshake takes, shorter than a reader's patience.
+PATIENCE_S = 10.0
+
+
+def certificate_is_valid(place: Place, url: str) -> None:
+    """The chain ends at the CA of the target file, and the certificate names the host that was asked for."""
+    taken = tls.handshake(place, url, version=None, timeout_s=PATIENCE_S)
+
+    expect.that(
+        taken.outcome == "done",
+        f"TLS at {url}",
+        expected="a handshake with a trusted certificate",
+        got=taken.detail,
+    )
+
+
+def old_version_is_refused(place: Place, url: str, name: str, own: tuple[str, str]) -> None:
+    """A client that speaks nothing newer than TLS 1.1 gets no connection: RFC 8996 retired those versions."""
+    version = tls.OLD[name]
+    _works(place, url)
+    if not tls.can_speak(version, own):
+        raise LeftOut(
+            f"the TLS library of this machine does not speak {name} any more, so nothing can be asked"
+        )
+
+    taken = tls.handshake(place, url, version=version, timeout_s=PATIENCE_S)
+
+    expect.that(
+        taken.outcome in {"refused", "closed"},
+        f"a handshake limited to {name} at {url}",
+        expected="an alert or a closed connection",
+        got=taken.detail,
+    )
+
+
+def plain_http_is_refused(place: Place, url: str, request: Request | None = None) -> None:
+    """A request in the clear is turned away: by an alert, a closed connection or a 4xx.
+
+    It asks for what stands at the address, unless another one has to be made for an answer with content.
+    """
+    _works(place, url)
+
+    asked = request or Request(method="GET", url=url)
+    taken = tls.plain_request(place, asked, timeout_s=PATIENCE_S)
+
+    expect.that(
+        taken.outcome in {"refused", "closed"},
+        f"plain HTTP at {url}",
+        expected="an alert, a closed connection or a 4xx",
+        got=taken.detail,
+    )
+
+
+def place_of(wire: Wire, url: str, what: str) -> Place:
+    """How the origin of the URL is reached."""
+    place = wire.place_of(url)
+    require.that(place is not None, what, expected="an address of the target", got=url)
+    require.that(url.startswith("https:"), what, expected="an https address", got=url)
+    assert place is not None  # noqa: S101 - required above
+    return place
+
+
+def _works(place: Place, url: str) -> None:
+    """The positive twin: the same connection with nothing wrong is made."""
+    taken = tls.handshake(place, url, version=None, timeout_s=PATIENCE_S)
+    require.that(taken.outcome == "done", f"TLS at {url}", expected="a handshake", got=taken.detail)

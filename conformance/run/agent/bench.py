@@ -1,0 +1,246 @@
+"""The workplace of a check of an agent: worlds that can be made, and the record of the check."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
+from itertools import groupby
+from pathlib import Path
+
+from gateproof.conformance.kit.agent.agent import Agents, Attempt, Install, attempts_of
+from gateproof.conformance.kit.agent.browser import BrowserCommand
+from gateproof.conformance.kit.agent.cooldown import Patience
+from gateproof.conformance.kit.agent.launch import Run
+from gateproof.conformance.kit.agent.launch_lock import Turns
+from gateproof.conformance.kit.agent.logs import Logbook
+from gateproof.conformance.kit.agent.output import (
+    ADDRESSES,
+    PAGES,
+    REQUESTS,
+    UNSEARCHED,
+    Printed,
+    printed,
+    printed_in,
+)
+from gateproof.conformance.kit.agent.pkce_in_output import proofs_in
+from gateproof.conformance.kit.agent.world import AgentWorld, Heard
+from gateproof.conformance.kit.gateway.received import Leak, Survey
+from gateproof.conformance.kit.ports import kept_port
+from gateproof.conformance.run.context.agent import AgentContext
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.keyring import Keyring
+from gateproof.conformance.wire.redacted_view import mention
+from gateproof.conformance.wire.redacted_view import show as show_in_full
+from gateproof.conformance.wire.secret import Secret
+from gateproof.fakes.gateway.running import Loop
+from gateproof.fakes.gateway.script import Endpoint
+from gateproof.reports.exchanges import Shown
+from gateproof.reports.redaction import Redactor
+
+CALLBACK_PATH = "/callback"
+
+
+class AgentBench:
+    """Everything that stays from check to check, and what is new for each: the record and its installs."""
+
+    def __init__(self, context: AgentContext) -> None:
+        self.context = context
+        self._lasting = ExitStack()
+        self._folder = Path(tempfile.mkdtemp(prefix="agent-", dir=context.folder))
+        self._loop = self._lasting.enter_context(Loop())
+        self._browser = self._lasting.enter_context(BrowserCommand(self._folder))
+        self._of_check = self._lasting.enter_context(ExitStack())
+        self._shared: Install | None = None
+        self._scenes: dict[str, Install] = {}
+        self._installs = 0
+        self._looked_at: list[tuple[Install, Run]] = []
+        self._attempts: list[Attempt] = []
+        self._check = ""
+        self._survey = Survey()
+        self._secrets: dict[str, set[str]] = {}
+        self._unsearched = 0
+        self._patience = Patience()
+        self._turns = Turns(context.folder / "turns")
+        self._logs = Logbook(context.target.logs.files)
+        self.agents = Agents(
+            new_install=self._new,
+            shared=self._share,
+            scene=self._scene,
+            attempts=self._attempts,
+            logs=self._logs,
+        )
+
+    @property
+    def received(self) -> AgentBench:
+        return self
+
+    def survey(self) -> Survey:
+        """What all runs have printed and logged, whatever went wrong in them."""
+        pieces = self._logs.pieces()
+        logged = printed_in(pieces, self._secrets)
+        self._survey.leaks += [self._leak("log", "all runs", each) for each in logged]
+        self._survey.known = {kind: len(values) for kind, values in self._secrets.items()} | {
+            UNSEARCHED["output"]: self._unsearched,
+        }
+        self._survey.redeemed = len(self._secrets.get("access_token", ()))
+        return self._survey
+
+    def begin(self, check_id: str) -> None:
+        """A new check: the last one's worlds are closed, and nothing is written down yet."""
+        self._check = check_id
+        self._of_check.close()
+        self._looked_at.clear()
+
+    def close(self) -> None:
+        self._lasting.close()
+
+    def redactor(self) -> Redactor:
+        keyring = Keyring()
+        for install, _ in self._looked_at:
+            for kind, values in install.world.secrets().items():
+                for value in values:
+                    keyring.add(Secret(kind, value))
+            for desk in (*install.world.named, install.world.thief):
+                keyring.public(desk.site.resource_id, desk.indicator, *desk.clients)
+        return keyring.redactor()
+
+    def shown(self, redactor: Redactor, /, *, in_full: bool) -> tuple[Shown, ...]:
+        """What the agent sent, as it may be shown: in full, or just that it was."""
+        if not self.context.shows_exchanges:
+            return ()
+        show = show_in_full if in_full else mention
+        return tuple(show(exchange, redactor) for exchange in self._exchanges())
+
+    def place_of(self, exchange: Exchange, /) -> int | None:
+        """Where the exchange stands among those that are shown; the journal makes a new one each time."""
+        exchanges = self._exchanges()
+        return exchanges.index(exchange) if exchange in exchanges else None
+
+    def scenario(self) -> str:
+        """What the agent was launched for, install by install."""
+        installs: dict[int, list[str]] = {}
+        for install, run in self._looked_at:
+            installs.setdefault(id(install), []).append(run.what)
+        return "; ".join(
+            f"install {number}: {_in_short(runs)}" for number, runs in enumerate(installs.values(), 1)
+        )
+
+    def _exchanges(self) -> list[Exchange]:
+        return [each.exchange() for _, run in self._looked_at for each in run.heard]
+
+    def _share(self) -> Install:
+        """The install whose runs all checks look at; it is in the record of each that does."""
+        if self._shared is None:
+            self._shared = self._install(self._lasting, metadata_apart=False, wrong={})
+        return self._seen(self._shared)
+
+    def _scene(self, name: str, play: Callable[[Install], None]) -> Install:
+        """An install of which nobody launches anything more once it was played."""
+        if name not in self._scenes:
+            install = self._install(self._lasting, metadata_apart=False, wrong={})
+            play(install)
+            self._scenes[name] = install
+        return self._seen(self._scenes[name])
+
+    def _seen(self, kept: Install) -> Install:
+        """What an install did in an earlier check is in the record of this one, too."""
+        if not any(install is kept for install, _ in self._looked_at):
+            self._looked_at += [(kept, run) for run in kept.launched]
+        return kept
+
+    def _new(self, *, metadata_apart: bool, wrong: Mapping[str, str]) -> Install:
+        return self._install(self._of_check, metadata_apart=metadata_apart, wrong=wrong)
+
+    def _install(self, stack: ExitStack, *, metadata_apart: bool, wrong: Mapping[str, str]) -> Install:
+        self._installs += 1
+        folder = self._folder / f"install-{self._installs}"
+        (folder / "state").mkdir(mode=0o700, parents=True)
+        context = self.context
+        world = AgentWorld(self._loop, context.certificates, metadata_apart=metadata_apart, wrong=wrong)
+        stack.callback(world.close)
+        return Install(
+            world=world,
+            spec=context.target.launch,
+            browser=self._browser,
+            folder=folder,
+            callback_url=f"https://127.0.0.1:{kept_port(stack)}{CALLBACK_PATH}",
+            ca_file=context.certificates.ca_file,
+            certificate=context.agent_certificate,
+            ran=self._ran,
+            patience=self._patience,
+            turn=self._turns.taken,
+        )
+
+    def _ran(self, install: Install, run: Run) -> None:
+        self._looked_at.append((install, run))
+        self._logs.look()
+        clients = install.world.desk.clients.values()
+        self._turns.look(install.callback_url, [uri for client in clients for uri in client.redirect_uris])
+        self._attempts += attempts_of(run, install.folder.name)
+        secrets = _with_unproven(run, install.world.secrets())
+        for kind, values in secrets.items():
+            self._secrets.setdefault(kind, set()).update(values)
+        self._survey.answers += 1
+        self._unsearched += run.dropped > 0
+        texts = {"output": run.output(), PAGES: _pages(run), ADDRESSES: _addresses(run)}
+        for part, text in texts.items():
+            self._survey.leaks += [self._leak(part, run.what, each) for each in printed(text, secrets)]
+        self._survey.leaks += _in_requests(run, secrets, self._check)
+
+    def _leak(self, part: str, step: str, each: Printed) -> Leak:
+        return Leak(
+            kind=each.kind, check=self._check, step=step, party="user", part=part, how=each.how, status=None
+        )
+
+
+def _with_unproven(run: Run, secrets: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """The secrets, and every verifier that the run shows to anybody without having proved a code with it."""
+    challenges = {challenge for visit in run.visits if (challenge := visit.value("code_challenge"))}
+    shown = [text.decode("utf-8", "replace") for text in (run.output(), _pages(run), _addresses(run))]
+    shown += [each.call.text() for each in _not_for_tokens(run)]
+    unproven = proofs_in("\n".join(shown), challenges) if challenges else []
+    known = secrets.get("code_verifier", [])
+    return {**secrets, "code_verifier": sorted({*known, *unproven})}
+
+
+def _pages(run: Run) -> bytes:
+    return b"\n".join(page for visit in run.visits for page in visit.pages)
+
+
+def _addresses(run: Run) -> bytes:
+    return "\n".join((*(visit.url for visit in run.visits), *run.others)).encode(errors="surrogatepass")
+
+
+def _not_for_tokens(run: Run) -> list[Heard]:
+    return [each for each in run.calls() if each.call.endpoint is not Endpoint.TOKEN]
+
+
+def _in_requests(run: Run, secrets: Mapping[str, Iterable[str]], check: str) -> list[Leak]:
+    """What stands in requests that are none for tokens; nearly always nothing, which is seen in one go."""
+    calls = _not_for_tokens(run)
+    if not printed("\n".join(each.call.text() for each in calls).encode(), _of_an_exchange(secrets)):
+        return []
+    return [
+        Leak(
+            kind=each.kind,
+            check=check,
+            step=run.what,
+            party=call.party,
+            part=REQUESTS,
+            how=each.how,
+            status=None,
+        )
+        for call in calls
+        for each in printed(call.call.text().encode(), _of_an_exchange(secrets))
+    ]
+
+
+def _of_an_exchange(secrets: Mapping[str, Iterable[str]]) -> dict[str, Iterable[str]]:
+    """All but the access token, which is in nearly every request."""
+    return {kind: values for kind, values in secrets.items() if kind != "access_token"}
+
+
+def _in_short(runs: list[str]) -> str:
+    counted = [(what, len(list(same))) for what, same in groupby(runs)]
+    return ", then ".join(what if times == 1 else f"{what} ({times} times)" for what, times in counted)

@@ -1,0 +1,143 @@
+"""The embedded reference, as a target like any other: an address, a launch command and a control."""
+
+from __future__ import annotations
+
+import secrets
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from gateproof import __version__
+from gateproof.conformance.kit.authority import Authority
+from gateproof.conformance.kit.ports import kept_port
+from gateproof.conformance.targets.model import (
+    DEFAULT_USERS,
+    AgentTarget,
+    Control,
+    GatewayTarget,
+    Launch,
+    Limits,
+    Logs,
+    Operation,
+    Reach,
+    ServiceTarget,
+    SignIn,
+    World,
+)
+from gateproof.conformance.wire.secret import Secret
+from gateproof.package import PYTHON_MODULE
+
+_OPERATIONS = {
+    "http": Operation(kind="http", path="/orders", json={"limit": 20}),
+    "mcp": Operation(kind="mcp", path="/mcp", tool="list_orders"),
+}
+# What the reference exits with when one of its ports was taken after all.
+PORT_TAKEN = 98
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OpenConsole:
+    """The Console's pages, for somebody who looks at them: where, and what the operator signs in with."""
+
+    url: str
+    password: Secret
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Embedded:
+    """The reference in a role, or a program that takes the same arguments."""
+
+    name: str = "embedded reference gateway"
+    version: str = __version__
+    program: tuple[str, ...] = (*PYTHON_MODULE, "gateproof.reference.gateway")
+    # By which of its two ways the service's operation is called.
+    operation: Literal["http", "mcp"] = "http"
+    # Whoever starts it by hand has its control to himself; a run keeps it from everybody else.
+    open_control: bool = False
+    # A run drives the control alone, and starts without pages that nobody sees.
+    console: OpenConsole | None = None
+
+
+def embedded_reference(role: str, operation: Literal["http", "mcp"] = "http") -> Embedded:
+    """The reference in its honest form."""
+    program = (*PYTHON_MODULE, f"gateproof.reference.{role}")
+    return Embedded(name=f"embedded reference {role}", program=program, operation=operation)
+
+
+def embedded_gateway(
+    embedded: Embedded, authority: Authority, folder: Path, stack: ExitStack
+) -> GatewayTarget:
+    """The program on loopback ports over https, with a certificate of this run.
+
+    The ports are its own as long as the stack lasts: another run's gateway there would answer in its place.
+    """
+    base, core, control = (kept_port(stack) for _ in range(3))
+    base_url, core_url = f"https://127.0.0.1:{base}", f"https://127.0.0.1:{core}"
+    control_url = f"http://127.0.0.1:{control}/control"
+    certificate = authority.issue("gateway")
+    token = None if embedded.open_control else Secret("control_token", secrets.token_urlsafe(24))
+    command = (
+        *(*embedded.program, "--exit-with-stdin"),
+        *("--base-url", base_url, "--core-url", core_url, "--control-url", control_url),
+        *("--tls-cert", str(certificate.cert_file), "--tls-key", str(certificate.key_file)),
+        *(("--console-url", embedded.console.url) if embedded.console is not None else ()),
+    )
+    told = {"GATEPROOF_CONTROL_TOKEN": token.reveal() if token is not None else ""}
+    if embedded.console is not None:
+        told["GATEPROOF_OPERATOR_PASSWORD"] = embedded.console.password.reveal()
+    return GatewayTarget(
+        file=None,
+        name=embedded.name,
+        version=embedded.version,
+        base_url=base_url,
+        core_url=core_url,
+        reach=Reach(ca_file=authority.ca_file),
+        launch=Launch(
+            command=command,
+            cwd=folder,
+            ready_url=control_url,
+            timeout_s=30.0,
+            env=told,
+        ),
+        control=Control(cwd=folder, url=control_url, token=token),
+        sign_in=SignIn(cwd=folder),
+        users=DEFAULT_USERS,
+        merchant=None,
+        limits=Limits(),
+        projects=(),
+    )
+
+
+def embedded_service(
+    embedded: Embedded, authority: Authority, folder: Path, stack: ExitStack
+) -> ServiceTarget:
+    """The program on a loopback port over https, its own as long as the stack lasts.
+
+    It learns its address from its environment.
+    """
+    url = f"https://127.0.0.1:{kept_port(stack)}"
+    return ServiceTarget(
+        file=None,
+        name=embedded.name,
+        version=embedded.version,
+        service_url=url,
+        metadata_url=None,
+        reach=Reach(ca_file=authority.ca_file),
+        launch=Launch(command=(*embedded.program, "--exit-with-stdin"), cwd=folder, timeout_s=30.0),
+        operation=_OPERATIONS[embedded.operation],
+        world=World(),
+        limits=Limits(),
+        logs=Logs(),
+    )
+
+
+def embedded_agent(embedded: Embedded, folder: Path) -> AgentTarget:
+    """The program as it is launched for every run; it learns everything from its environment."""
+    return AgentTarget(
+        file=None,
+        name=embedded.name,
+        version=embedded.version,
+        launch=Launch(command=embedded.program, cwd=folder, timeout_s=30.0),
+        logs=Logs(),
+    )

@@ -1,0 +1,1 @@
+"""What `gateproof doctor` looks at before a run."""

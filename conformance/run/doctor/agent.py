@@ -1,0 +1,50 @@
+"""What one run of an agent in an honest world says of what can be tested."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+
+from gateproof.conformance.checks import index
+from gateproof.conformance.kit.agent.agent import exchanges
+from gateproof.conformance.kit.agent.launch import Ended, Run
+from gateproof.conformance.run.agent.bench import AgentBench
+from gateproof.conformance.run.context.agent import AgentContext
+from gateproof.conformance.run.doctor.diagnosis import Diagnosis
+from gateproof.conformance.run.doctor.testability import prospects
+from gateproof.conformance.suite import rules
+from gateproof.fakes.gateway.script import Endpoint
+
+
+def diagnose_agent(context: AgentContext) -> Diagnosis:
+    """The agent is launched once; where that does not end well, little can be tested."""
+    with closing(AgentBench(context)) as bench:
+        run = bench.agents.normal()
+    return Diagnosis(
+        name=context.target.name,
+        role="agent",
+        prospects=tuple(prospects(rules.load().for_role("agent"), index("agent"), context.capabilities)),
+        missing=context.missing,
+        doubts=() if run.done else tuple(_doubts(run)),
+    )
+
+
+def _doubts(run: Run) -> Iterator[str]:
+    """How far the agent came, and how it ended."""
+    steps = {
+        "call the service": bool(run.calls(Endpoint.OPERATION)),
+        "read the service's metadata": bool(run.calls(Endpoint.METADATA)),
+        "read the gateway's discovery document": bool(run.calls(Endpoint.DISCOVERY)),
+        "register": bool(run.calls(Endpoint.REGISTRATION)),
+        "open the authorization URL with BROWSER, or print it": bool(run.visits),
+        "take the redirect at its callback": any(
+            status is not None for visit in run.visits for status in visit.statuses
+        ),
+        "exchange the code": bool(exchanges(run)),
+        "read the orders": run.served,
+    }
+    missed = next((step for step, done in steps.items() if not done), None)
+    if missed is not None:
+        yield f"the first thing that it did not do is: {missed}"
+    limit = ", see timeout_s under [launch]" if run.ended is Ended.AT_LIMIT else ""
+    yield f"how it ended: {run.said()}{limit}"

@@ -1,0 +1,36 @@
+"""One user is signed in before anything depends on it: are the pages made for the browser at hand?"""
+
+from __future__ import annotations
+
+from gateproof.conformance.run.context.gateway import RunContext
+from gateproof.conformance.run.gateway.bench import Bench
+from gateproof.conformance.signin.page_loop import SCRIPTED
+from gateproof.conformance.signin.sign_in_result import SignInFailed
+from gateproof.conformance.suite.claims import Broken, LeftOut, Unavailable, Unmet
+from gateproof.conformance.targets.control import ControlFailed, Unsupported
+from gateproof.conformance.wire.client import RateLimited, TargetSilent
+
+_SAYS_NOTHING = (Broken, LeftOut, Unavailable, Unmet, ControlFailed, Unsupported, RateLimited, TargetSilent)
+
+
+def rehearse(context: RunContext) -> list[str]:
+    """What in the way to sign in looks wrong; a sign-in that ends in any other way is for a run to judge.
+
+    The user is shown pages and acts on them, for an agent that is registered for it.
+    """
+    kind = context.target.sign_in.kind
+    if kind not in {"forms", "chromium"}:
+        return []
+    bench = Bench(context)
+    try:
+        bench.begin("doctor")
+        visit = bench.world.gateway.visit(bench.world.attempt())
+    except SignInFailed as reason:
+        return [f"sign-in in Chromium: {reason}"]
+    except _SAYS_NOTHING:
+        return []
+    finally:
+        bench.close()
+    if visit.sent_to is None and (kind == "chromium" or SCRIPTED in visit.page):
+        return [f"sign-in of {context.users[0].name}: {visit.page.partition(', see ')[0]}"]
+    return []

@@ -1,0 +1,61 @@
+"""A few requests whose answers show whether the target file says what is so; none of them is a check."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from gateproof.conformance.run.prepare.gateway import target_place
+from gateproof.conformance.run.prepare.service import unrecorded
+from gateproof.conformance.targets import doubts
+from gateproof.conformance.targets.model import GatewayTarget, ServiceTarget
+from gateproof.conformance.wire import agent, backend
+from gateproof.conformance.wire.client import RateLimited, TargetSilent, Wire
+from gateproof.conformance.wire.exchange import Request
+
+
+def inquire(target: GatewayTarget) -> list[str]:
+    """What is not answered with 200 although the target file lists it, each with the key to look at."""
+    wire = Wire((target_place(target),), timeout_s=target.limits.request_timeout_s, record=lambda _: None)
+    found: list[str] = []
+    try:
+        for what, requests in _listed(target):
+            exchanges = [wire.send(what, request) for request in requests]
+            exchange = exchanges[0]
+            if all(each.status != 200 for each in exchanges):
+                found.append(f"{what}: {exchange.outcome()}; {doubts.about(target, exchange)}".rstrip("; "))
+    except (RateLimited, TargetSilent) as reason:
+        found.append(str(reason))
+    finally:
+        wire.close()
+    return found
+
+
+def inquire_service(target: ServiceTarget) -> list[str]:
+    """Whether the operation is where the target file says: without a token, it is refused there."""
+    service = unrecorded(target)
+    try:
+        answer = service.operate()
+    except (RateLimited, TargetSilent) as reason:
+        return [str(reason)]
+    finally:
+        service.wire.close()
+    if answer.status not in doubts.NOTHING_THERE and answer.answer is not None:
+        return []
+    what = f"{answer.request.method} {target.operation.path} without a token"
+    keys = "path and tool" if target.operation.kind == "mcp" else "method and path"
+    file = f" of {target.file.name}" if target.file is not None else ""
+    return [f"{what}: {answer.outcome()}, expected status 401; are {keys} right under [operation]{file}?"]
+
+
+def _listed(target: GatewayTarget) -> Iterator[tuple[str, Sequence[Request]]]:
+    """What is asked, and the requests of which one is to work."""
+    for project in target.projects:
+        for resource in project.resources:
+            discovery = agent.discovery_url(target.base_url, resource.id)
+            yield f"discovery of {resource.id}", [agent.get(discovery)]
+            yield f"key set of {resource.id}", [agent.get(resource.jwks_uri)]
+        for client in project.proxy_clients:
+            if client.state == "active":
+                endpoint = agent.token_endpoint(target.core_url)
+                asked = backend.proxy_token(endpoint, client.id, client.secret, backend.Spelling())
+                yield f"Proxy token for {client.id}", asked

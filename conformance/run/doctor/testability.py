@@ -1,0 +1,54 @@
+"""Which rules a target lets be tested, and what it would have to offer for more of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from gateproof.conformance.suite.check import Check
+from gateproof.conformance.suite.rules import Rule, unmet
+
+Checks = Mapping[str, Sequence[Check]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prospect:
+    """What will become of a rule; `parts` are the needs of what is left out of one that is tested."""
+
+    rule: Rule
+    testable: bool
+    lacking: tuple[tuple[str, ...], ...] = ()
+    parts: frozenset[tuple[str, ...]] = frozenset()
+    checked: bool = True
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Gain:
+    """The rules that become testable, and the ones of which less is then left out."""
+
+    rules: tuple[str, ...]
+    completed: tuple[str, ...]
+
+
+def prospects(rules: Iterable[Rule], checks: Checks, offered: frozenset[str]) -> list[Prospect]:
+    """One a rule, in their order."""
+    return [_prospect(rule, checks.get(rule.id, ()), offered) for rule in rules]
+
+
+def gain(before: Sequence[Prospect], after: Sequence[Prospect]) -> Gain:
+    """What lies between two lists of the same rules."""
+    pairs = list(zip(before, after, strict=True))
+    return Gain(
+        rules=tuple(new.rule.id for old, new in pairs if new.testable and not old.testable),
+        completed=tuple(
+            new.rule.id for old, new in pairs if old.testable and len(new.parts) < len(old.parts)
+        ),
+    )
+
+
+def _prospect(rule: Rule, checks: Sequence[Check], offered: frozenset[str]) -> Prospect:
+    if not checks:
+        return Prospect(rule=rule, testable=False, checked=False)
+    lacking = rule.unmet(offered)
+    parts = {group for check in checks for group in unmet(tuple((need,) for need in check.needs), offered)}
+    return Prospect(rule=rule, testable=not lacking, lacking=lacking, parts=frozenset(parts))

@@ -1,0 +1,1 @@
+"""One run, from the first check to the record."""

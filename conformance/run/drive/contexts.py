@@ -1,0 +1,13 @@
+"""What every process of a run has to know, whatever the role."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from gateproof.conformance.run.context.agent import AgentContext
+from gateproof.conformance.run.context.gateway import RunContext
+from gateproof.conformance.run.context.service import ServiceContext
+from gateproof.conformance.run.prepare.gateway import Prepared
+
+Context: TypeAlias = RunContext | ServiceContext | AgentContext
+AnyPrepared: TypeAlias = Prepared[RunContext] | Prepared[ServiceContext] | Prepared[AgentContext]

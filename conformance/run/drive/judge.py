@@ -1,0 +1,222 @@
+"""What a check did, as a verdict."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+from gateproof.conformance.run.drive.contexts import Context
+from gateproof.conformance.signin.sign_in_result import SignInFailed
+from gateproof.conformance.suite import rules
+from gateproof.conformance.suite.check import Check
+from gateproof.conformance.suite.claims import (
+    Broken,
+    LeftOut,
+    NeverFired,
+    NoOverlap,
+    Tally,
+    Unavailable,
+    Unmet,
+    tallying,
+)
+from gateproof.conformance.suite.generated_input import KIND as EXAMPLE
+from gateproof.conformance.suite.needs import first_missing, is_a_part
+from gateproof.conformance.targets.control import ControlFailed, Unsupported
+from gateproof.conformance.targets.doubts import doubt
+from gateproof.conformance.targets.launch import LaunchFailed
+from gateproof.conformance.targets.model import Target
+from gateproof.conformance.wire.client import RateLimited, TargetSilent
+from gateproof.conformance.wire.connections import Unsendable
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.rate_limit import TooManyAtOnce
+from gateproof.package import ROOT
+from gateproof.reports import redacted_parts
+from gateproof.reports.exchanges import Shown
+from gateproof.reports.redaction import Redactor
+from gateproof.reports.verdicts import CheckResult, Reason, Verdict
+
+_PACKAGE = ROOT / "conformance"
+_IN_A_NAME = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_BROKE_BY = {
+    NeverFired: Reason.NEVER_FIRED,
+    ControlFailed: Reason.CONTROL_FAILED,
+    SignInFailed: Reason.SIGN_IN_FAILED,
+    LaunchFailed: Reason.HARNESS_BROKE,
+}
+
+
+class Workplace(Protocol):
+    """Where a check is carried out: what the target offers, and how what was seen may be shown."""
+
+    @property
+    def context(self) -> Context: ...
+
+    def redactor(self) -> Redactor: ...
+
+    def shown(self, redactor: Redactor, /, *, in_full: bool) -> tuple[Shown, ...]: ...
+
+    def place_of(self, exchange: Exchange, /) -> int | None:
+        """Where the exchange stands among those that are shown."""
+
+    def scenario(self) -> str:
+        """What was done to a target that sends requests of its own; nothing for one that answers them."""
+
+
+def judge(check_id: str, check: Check, run: Callable[[], None], bench: Workplace) -> CheckResult:
+    """Runs one check, unless the target lacks what it needs, and says what came of it."""
+    rule = rules.load()[check.rule]
+    missing = first_missing(rule, check, bench.context.capabilities)
+    if missing is not None:
+        message = bench.context.missing.get(missing, f"needs {missing}")
+        return CheckResult(
+            id=check_id,
+            rule=check.rule,
+            verdict=Verdict.NOT_TESTABLE,
+            reason=Reason.NEED_MISSING,
+            message=message,
+            blocking=not is_a_part(missing, check),
+        )
+    started = time.monotonic()
+    guilty: Exchange | None = None
+    with tallying() as tally:
+        try:
+            run()
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # noqa: BLE001 - whatever a check raises is a verdict
+            verdict, reason, texts, blocking = _meaning(error, check, bench.context.target)
+            guilty = error.exchange if isinstance(error, Broken) else None
+        else:
+            verdict, reason, texts = _completion(rule.level, tally)
+            blocking = True
+    redactor = bench.redactor()
+    redact = redactor.text
+    exchanges = bench.shown(redactor, in_full=verdict in {Verdict.FAILED, Verdict.ERROR})
+    return CheckResult(
+        id=check_id,
+        rule=check.rule,
+        verdict=verdict,
+        reason=reason,
+        blocking=blocking,
+        duration_s=round(time.monotonic() - started, 4),
+        observations={
+            **{
+                name: redact(fact) if isinstance(fact, str) else fact for name, fact in tally.observed.items()
+            },
+            **(_beside(tally, redactor) if verdict is Verdict.FAILED else {}),
+        },
+        faults=tuple(
+            {"name": fault.name, "layer": fault.layer.value, "hop": fault.hop.value, "fired": times}
+            for fault, times in tally.fired.items()
+        ),
+        replay=_replay(tally, redactor) if verdict is Verdict.FAILED else None,
+        exchanges=exchanges,
+        guilty=bench.place_of(guilty) if exchanges and guilty is not None else None,
+        scenario=redact(bench.scenario()) if verdict in {Verdict.FAILED, Verdict.ERROR} else "",
+        public=tuple(sorted(redactor.public)),
+        **{name: redact(text) for name, text in texts.items()},
+    )
+
+
+def harness_error(check_id: str, check: Check, message: str) -> CheckResult:
+    """A fault of the harness outside the body of a check."""
+    return CheckResult(
+        id=check_id, rule=check.rule, verdict=Verdict.ERROR, reason=Reason.HARNESS_BROKE, message=message
+    )
+
+
+def _completion(level: str, tally: Tally) -> tuple[Verdict, Reason, dict[str, str]]:
+    """A check that came to its end has passed, if it claimed or observed anything."""
+    if level == "silent":
+        if tally.observed:
+            return Verdict.OBSERVED, Reason.OBSERVED, {}
+        return Verdict.ERROR, Reason.HARNESS_BROKE, {"message": "the check observed nothing"}
+    if tally.expected:
+        return Verdict.PASSED, Reason.EXPECTATION_HELD, {}
+    message = "the check expected nothing, so it cannot have shown anything"
+    return Verdict.ERROR, Reason.HARNESS_BROKE, {"message": message}
+
+
+def _meaning(
+    error: BaseException, check: Check, target: Target
+) -> tuple[Verdict, Reason, dict[str, str], bool]:
+    """The verdict, its reason, the texts and whether the rule is blocked, for what a check raised."""
+    untested, broke = Verdict.NOT_TESTABLE, Verdict.ERROR
+    match error:
+        case Unmet():
+            return (
+                untested,
+                Reason.PRECONDITION_BROKEN,
+                {"message": f"a precondition does not hold: {_said(error, target)}"},
+                True,
+            )
+        case Broken():
+            texts = {
+                "message": _said(error, target),
+                "expected": error.expected,
+                "got": error.got,
+            }
+            return Verdict.FAILED, Reason.EXPECTATION_BROKEN, texts, True
+        case LeftOut() | Unsendable() | TooManyAtOnce() | NoOverlap():
+            why = Reason.NO_OVERLAP if isinstance(error, NoOverlap) else Reason.LEFT_OUT
+            return untested, why, {"message": str(error)}, False
+        case Unavailable():
+            blocking = not is_a_part(error.need, check)
+            return untested, Reason.NEED_MISSING, {"message": error.reason}, blocking
+        case Unsupported():
+            said = f"the control answered that it does not support {error.action}"
+            blocking = not is_a_part(f"control:{error.action}", check)
+            return untested, Reason.CONTROL_UNSUPPORTED, {"message": said}, blocking
+        case RateLimited() | TargetSilent():
+            cause = Reason.RATE_LIMITED if isinstance(error, RateLimited) else Reason.TARGET_SILENT
+            return untested, cause, {"message": f"the target did not keep up: {error}"}, True
+        case NeverFired() | ControlFailed() | SignInFailed() | LaunchFailed():
+            return broke, _BROKE_BY[type(error)], {"message": str(error)}, True
+        case _:
+            return broke, Reason.HARNESS_BROKE, {"message": f"the harness broke: {_where(error)}"}, True
+
+
+def _beside(tally: Tally, redactor: Redactor) -> dict[str, str]:
+    """The documents that a failure is about, every value of them redacted by itself."""
+    return {
+        name: redacted_parts.body(json.dumps(document, ensure_ascii=False, default=repr), redactor)
+        for name, document in tally.beside.items()
+    }
+
+
+def _replay(tally: Tally, redactor: Redactor) -> dict[str, Any] | None:
+    """What repeats the failure, as JSON values that hold no secret.
+
+    An example that is another one by the time that it may be shown repeats nothing: its seed does.
+    """
+    if tally.replay is None:
+        return None
+    stored = json.loads(json.dumps(tally.replay, default=repr))
+    redacted: dict[str, Any] = redacted_parts.values(stored, redactor)
+    if tally.replay["kind"] == EXAMPLE and redacted["value"] != tally.replay["value"]:
+        return None
+    return redacted
+
+
+def _said(error: Broken, target: Target) -> str:
+    """What does not hold, and what in the target file may be the cause where that is not the gateway."""
+    question = doubt(target, error)
+    said = f"{error.what}: expected {error.expected}, got {error.got}"
+    return f"{said}; {question}" if question else said
+
+
+def _where(error: BaseException) -> str:
+    """An exception's type and the places it came through; its text may hold anything, so it stays out."""
+    frames = [
+        f"{Path(frame.filename).relative_to(_PACKAGE)}:{frame.lineno}"
+        for frame in traceback.extract_tb(error.__traceback__)
+        if Path(frame.filename).is_relative_to(_PACKAGE)
+    ]
+    # In one piece a long name looks like a credential, and would be hidden.
+    name = _IN_A_NAME.sub(" ", type(error).__name__)
+    return f"{name} at {' > '.join(frames[-4:]) or 'an unknown place'}"

@@ -1,0 +1,201 @@
+"""The two phases of a run: checks that can share the target, then checks that change it for everybody."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateproof.conformance.checks import index, place
+from gateproof.conformance.kit.gateway.received import Survey
+from gateproof.conformance.run.context.service import ServiceContext
+from gateproof.conformance.run.drive import plugin
+from gateproof.conformance.run.drive.contexts import Context
+from gateproof.conformance.run.drive.interruption import Interruption
+from gateproof.conformance.run.drive.plan import Plan
+from gateproof.conformance.run.drive.plugin import CONTEXT, INTERRUPTION, PLAN, SURVEY
+from gateproof.conformance.run.service.worker_copy import share_of
+from gateproof.reports.verdicts import CheckResult, Reason, Verdict
+from gateproof.reports.wireform import check_result_from_dict
+
+# What pytest offers besides running tests, none of which a run wants: its output, its caches, its captures.
+_WITHOUT = (
+    "terminal",
+    "cacheprovider",
+    "logging",
+    "warnings",
+    "faulthandler",
+    "junitxml",
+    "pastebin",
+    "unittest",
+    "doctest",
+    # These collect garbage five times at the end of a phase, to print what nobody is to see.
+    "unraisableexception",
+    "threadexception",
+    # Every fixture and hook of these is looked at again for each phase, and a proof has a thousand.
+    "capture",
+    "debugging",
+    "legacypath",
+    "monkeypatch",
+    "recwarn",
+    "setuponly",
+    "setupplan",
+    "skipping",
+    "stepwise",
+    "subtests",
+    "tmpdir",
+)
+Sink = Callable[[CheckResult], None]
+
+
+class PhaseFailed(Exception):
+    """pytest itself could not carry a phase through."""
+
+
+class _Controller:
+    """Receives what the checks found, in this process or in a worker, and hands workers their context."""
+
+    def __init__(self, plan: Plan, context: Context, sink: Sink) -> None:
+        self._plan = plan
+        self._context = context
+        self._sink = sink
+        self.lost: list[CheckResult] = []
+        self.fault = ""
+        self.interrupted = False
+        self.survey = Survey()
+        self.interruption = Interruption()
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        config.stash[PLAN] = self._plan
+        config.stash[CONTEXT] = self._context
+        config.stash[INTERRUPTION] = self.interruption
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        context = self._context
+        told = share_of(context) if isinstance(context, ServiceContext) else context
+        node.workerinput["gateproof"] = pickle.dumps((self._plan, told))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        handed = getattr(node, "workeroutput", {}).get("gateproof_survey")
+        lost = Survey(lost="a worker process died with answers that nobody has searched for secrets")
+        self.survey.add(Survey.from_json(handed) if handed is not None else lost)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if (own := session.config.stash.get(SURVEY, None)) is not None:
+            self.survey.add(own)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        found = getattr(report, "gateproof", None)
+        if found is not None:
+            self._sink(check_result_from_dict(found))
+        elif report.failed:
+            # A Ctrl-C ends the workers too, and may do so before this process has heard of it.
+            self.lost.append(_lost(report.nodeid, self._context.target.role))
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self.fault = f"{Path(report.nodeid).name} could not be loaded"
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        # pytest stops itself by a subclass of this exception.
+        self.interrupted = excinfo.type is KeyboardInterrupt
+
+    def pytest_internalerror(self, excinfo: pytest.ExceptionInfo[BaseException]) -> bool:
+        # xdist wraps what a worker says in an exception of its own; what follows from the first comes after.
+        of_worker = excinfo.traceback[-1].name == "worker_internal_error"
+        said = "pytest broke in a worker" if of_worker else f"pytest broke: {excinfo.typename}"
+        self.fault = self.fault or said
+        return True
+
+
+def run_phase(plan: Plan, context: Context, sink: Sink, *, workers: int) -> Survey:
+    """Runs the checks of one phase; every result goes to the sink as soon as it is there."""
+    if not plan.modules(context.target.role):
+        return Survey()
+    checks = str(place(context.target.role))
+    controller = _Controller(plan, context, sink)
+    arguments = [
+        *(
+            "-c",
+            os.devnull,
+            "--rootdir",
+            checks,
+            "--confcutdir",
+            checks,
+            "--noconftest",
+            "--assert=plain",
+        ),
+        *("-o", "python_functions=*"),
+        *(part for name in _WITHOUT for part in ("-p", f"no:{name}")),
+        *(["--maxfail=1"] if plan.fatal else []),
+        *(_shared_out(workers) if workers > 1 else []),
+        checks,
+    ]
+    # By its name pytest would look for it among all that is installed, for each phase of a proof anew.
+    plugins = [controller] if workers > 1 else [controller, plugin]
+    # With workers there is no check in this process, and pytest can be interrupted anywhere.
+    with _own_pytest(), nullcontext() if workers > 1 else controller.interruption.held_back():
+        try:
+            status = pytest.main(arguments, plugins=plugins)
+        except Exception as broken:
+            raise PhaseFailed(f"{type(broken).__name__} at the end of a phase") from broken
+    if controller.interrupted or controller.interruption.asked:
+        raise KeyboardInterrupt
+    for result in controller.lost:
+        sink(result)
+    if controller.fault or status in {pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR}:
+        raise PhaseFailed(controller.fault or "pytest refused to run")
+    return controller.survey
+
+
+def _shared_out(workers: int) -> list[str]:
+    """What has pytest hand the checks to workers, which are told of the plug-in by its name."""
+    # -P: no file in the caller's folder is taken for a module by a worker.
+    python = f"{shlex.quote(os.path.normpath(sys.executable))} -P"
+    # Workers that are named like this are started again without end, unless a number is given.
+    return [
+        *("-p", plugin.__name__, "-p", "xdist.plugin", "--dist", "load"),
+        *("--tx", f"{workers}*popen//python={python}", "--max-worker-restart", str(4 * workers)),
+    ]
+
+
+@contextmanager
+def _own_pytest() -> Iterator[None]:
+    """pytest with nothing of the caller's: no plug-in, no option, no configuration."""
+    ours = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "", "PYTEST_PLUGINS": ""}
+    before = {name: os.environ.get(name) for name in ours}
+    os.environ.update(ours)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _lost(nodeid: str, role: str) -> CheckResult:
+    """A check whose worker died under it."""
+    place, _, item = nodeid.rpartition("::")
+    name = item.partition("[")[0]
+    family = Path(place).stem.partition("_")[0]
+    checks = (check for found in index(role).values() for check in found)
+    rule = next(check.rule for check in checks if check.name == name and check.family == family)
+    return CheckResult(
+        id=f"{rule}/{item}",
+        rule=rule,
+        verdict=Verdict.ERROR,
+        reason=Reason.WORKER_LOST,
+        message="the worker process died under this check",
+    )

@@ -1,0 +1,239 @@
+"""One run, from a target to its record."""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+import time
+from collections.abc import Callable, Container, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from gateproof.conformance.checks import index
+from gateproof.conformance.run.context.embedded import Embedded
+from gateproof.conformance.run.context.gateway import RunContext
+from gateproof.conformance.run.drive.contexts import AnyPrepared, Context
+from gateproof.conformance.run.drive.liveness import silence
+from gateproof.conformance.run.drive.options import RunOptions
+from gateproof.conformance.run.drive.plan import Plan
+from gateproof.conformance.run.drive.run_header import header_of
+from gateproof.conformance.run.drive.signals import terminated_as_interrupted
+from gateproof.conformance.run.prepare.agent import prepare_agent
+from gateproof.conformance.run.prepare.gateway import CannotRun, Distrusted, Stage, prepare
+from gateproof.conformance.run.prepare.service import prepare_service
+from gateproof.conformance.suite.campaign import Campaign, share_s
+from gateproof.conformance.suite.rules import Rule
+from gateproof.conformance.targets.model import AgentTarget, ServiceTarget, Target
+from gateproof.conformance.wire.rate_limit import Pace
+from gateproof.reports import leaks
+from gateproof.reports.evidence import EvidenceWriter, LeakFound
+from gateproof.reports.record import FILE, read, result_of
+from gateproof.reports.verdicts import CheckResult, RunResult, Verdict, deciding_levels, many
+
+Sink = Callable[[CheckResult], None]
+USUAL_SEED = 7
+# What can be tested of a target whose certificate is refused.
+_OF_CERTIFICATES = ("TLS-01",)
+
+
+class CutShort(Exception):
+    """The run ends before its last check: says why."""
+
+
+def planned(rules: Sequence[Rule], role: str) -> list[str]:
+    """The identifiers of all checks of these rules."""
+    found = index(role)
+    return [check_id for rule in rules for check in found.get(rule.id, ()) for check_id in check.ids()]
+
+
+def carry_out(
+    target: Target | Embedded,
+    rules: Sequence[Rule],
+    options: RunOptions,
+    sink: Sink,
+    folder: Path,
+    stage: Stage | None = None,
+) -> RunResult:
+    """Prepares the target and the fakes, runs the checks, and leaves a record in the folder.
+
+    The record has a footer unless somebody stopped the run: what an interrupted run has seen is in it, and
+    everything that is drawn from it says that it is not whole.
+    """
+    run = _Run(target, rules, options, sink, stage)
+    folder.mkdir(parents=True, exist_ok=True)
+    with EvidenceWriter(folder / FILE, scan=leaks.looks) as writer, suppress(KeyboardInterrupt):
+        with terminated_as_interrupted():
+            cut_short = run.into(writer)
+        if not cut_short and (missing := writer.missing()):
+            cut_short = f"{many(missing, 'planned check')} never ran"
+        took_s = round(time.monotonic() - run.clock, 3)
+        try:
+            writer.footer(duration_s=took_s, cut_short=cut_short)
+        except LeakFound as found:
+            writer.footer(duration_s=took_s, cut_short=f"what cut the run short is withheld: {_held(found)}")
+    return result_of(read(folder / FILE))
+
+
+class _Run:
+    """What one run asks, and how it writes down what it finds."""
+
+    def __init__(
+        self,
+        target: Target | Embedded,
+        rules: Sequence[Rule],
+        options: RunOptions,
+        sink: Sink,
+        stage: Stage | None,
+    ) -> None:
+        self._stage = stage
+        self._target = target
+        self._rules = rules
+        self._options = options
+        self._sink = sink
+        self._levels = {rule.id: rule.level for rule in rules}
+        self._failed: set[str] = set()
+        self._started = datetime.now(UTC)
+        self.clock = time.monotonic()
+
+    def into(self, writer: EvidenceWriter) -> str:
+        """Writes the header and every result, and says what cut the run short, if anything did."""
+        target = self._target
+        if not planned(self._rules, self._options.role):
+            self._begin(writer, None)
+            return ""
+        with workplace() as (folder, stack):
+            distrust = ""
+            try:
+                prepared = self._prepared(target, folder, stack)
+            except Distrusted as reason:
+                prepared, distrust = reason.prepared, str(reason)
+            except (CannotRun, KeyboardInterrupt) as reason:
+                self._begin(writer, None)
+                if isinstance(reason, KeyboardInterrupt):
+                    raise
+                return str(reason)
+            self._begin(writer, prepared)
+            context = self._chosen(prepared.context, folder)
+            try:
+                self._phases(context, writer, _OF_CERTIFICATES if distrust else self._levels)
+            except CutShort as reason:
+                return str(reason)
+            # A proof looks at single checks, and at gateways that break.
+            return distrust or ("" if self._options.chosen is not None else silence(context))
+
+    def _prepared(self, target: Target | Embedded, folder: Path, stack: ExitStack) -> AnyPrepared:
+        role, seed = self._options.role, self._options.seed
+        if isinstance(target, AgentTarget) or (isinstance(target, Embedded) and role == "agent"):
+            return prepare_agent(target, folder, seed, stack)
+        if isinstance(target, ServiceTarget) or (isinstance(target, Embedded) and role == "service"):
+            return prepare_service(target, folder, seed, stack)
+        return prepare(target, folder, seed, stack, self._stage)
+
+    def _chosen(self, context: Context, folder: Path) -> Context:
+        """The context, less what this run leaves out, and at its pace."""
+        left_out, rate = self._options.left_out(), self._options.rate
+        return replace(
+            context,
+            capabilities=context.capabilities - left_out.keys(),
+            missing={**context.missing, **left_out},
+            examples=self._options.examples,
+            in_passing=self._options.in_passing,
+            pace=None if rate is None else Pace(file=folder / "pace", rate=rate),
+            replay=self._options.replay,
+            shows_exchanges=self._options.exchanges,
+        )
+
+    def _campaign(self, plans: Sequence[Plan]) -> Campaign | None:
+        """How long each check goes on, where the run is a campaign."""
+        options = self._options
+        if options.database is None:
+            return None
+        at_once, one_by_one = (plan.generating(options.role) for plan in plans)
+        share = share_s(options.minutes, at_once=at_once, one_by_one=one_by_one, workers=options.workers)
+        return Campaign(share_s=share, folder=options.database)
+
+    def _begin(self, writer: EvidenceWriter, prepared: AnyPrepared | None) -> None:
+        writer.header(header_of(self._target, prepared, self._rules, self._options, self._started))
+
+    def _phases(self, context: Context, writer: EvidenceWriter, rules: Container[str]) -> None:
+        # pytest loads when it is needed.
+        from gateproof.conformance.kit.gateway.received import Survey  # noqa: PLC0415
+        from gateproof.conformance.run.drive.end_of_run_checks import conclude  # noqa: PLC0415
+        from gateproof.conformance.run.drive.phases import PhaseFailed, run_phase  # noqa: PLC0415
+
+        def note(result: CheckResult) -> None:
+            try:
+                writer.check(result)
+            except LeakFound as found:
+                result = _withheld(result, found)
+                writer.check(result)
+            if result.verdict is Verdict.FAILED:
+                self._failed.add(result.rule)
+            self._sink(result)
+
+        options, survey = self._options, Survey()
+        asked = [rule for rule in self._levels if rule in rules]
+        deciding = deciding_levels(strict=options.strict)
+        known = {entry.rule for entry in options.baseline}
+        ends = {rule for rule, level in self._levels.items() if level in deciding and rule not in known}
+        fatal = frozenset(ends if options.fail_fast else ())
+        plans = [
+            Plan(
+                rules=asked,
+                serial=serial,
+                shuffle=options.shuffle,
+                fatal=fatal,
+                chosen=options.chosen,
+            )
+            for serial in (False, True)
+        ]
+        context = replace(context, campaign=self._campaign(plans))
+        for plan in plans:
+            try:
+                received = run_phase(plan, context, note, workers=1 if plan.serial else options.workers)
+            except PhaseFailed as fault:
+                raise CutShort(f"the harness broke: {fault}") from fault
+            survey.add(received)
+            if isinstance(context, RunContext):
+                context = replace(context, troubled_at=survey.troubled_at)
+            if self._failed & fatal:
+                raise CutShort("--fail-fast stopped the run at the first failure")
+        for result in conclude(context, asked, survey, options.chosen):
+            note(result)
+
+
+def _withheld(result: CheckResult, found: LeakFound) -> CheckResult:
+    """The verdict without all that was seen: something in it must stand in no record."""
+    return CheckResult(
+        id=result.id,
+        rule=result.rule,
+        verdict=result.verdict,
+        reason=result.reason,
+        message=f"what was seen is withheld: {_held(found)}",
+        blocking=result.blocking,
+        duration_s=result.duration_s,
+    )
+
+
+def _held(found: LeakFound) -> str:
+    return f"a {found.kind} stood in it that nothing hides"
+
+
+@contextmanager
+def workplace() -> Iterator[tuple[Path, ExitStack]]:
+    """A private folder, and a stack that stops what is started, in that order of going away.
+
+    What a container has written there may be another user's, and stays.
+    """
+    with (
+        tempfile.TemporaryDirectory(prefix="gateproof-", ignore_cleanup_errors=True) as folder,
+        ExitStack() as stack,
+    ):
+        yield Path(folder), stack
+
+
+def usual_seed(profile: str) -> int:
+    """The seed of a run that was not given one: CI asks every day the same, and a campaign looks further."""
+    return secrets.randbelow(2**32) if profile == "campaign" else USUAL_SEED

@@ -1,0 +1,228 @@
+"""One worker's workplace: its connections, and the record of the check that is running on it."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from gateproof.conformance.faults.intercept.interceptor import Trust
+from gateproof.conformance.faults.intercept.kept import Kept
+from gateproof.conformance.kit.gateway.clock import Clock
+from gateproof.conformance.kit.gateway.gateway import Gateway, Visit
+from gateproof.conformance.kit.gateway.project_pool import ControlledEstate, Estate
+from gateproof.conformance.kit.gateway.received import Received
+from gateproof.conformance.kit.gateway.recent_secrets import MOST, MOST_IN_A_CAMPAIGN
+from gateproof.conformance.kit.gateway.static_projects import StaticEstate
+from gateproof.conformance.kit.gateway.worker_state import Standing
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.run.context.gateway import RunContext
+from gateproof.conformance.run.gateway.browsing import KeptBrowser, visit_of
+from gateproof.conformance.run.gateway.recording_control import Overheard
+from gateproof.conformance.run.gateway.screenshots import Album
+from gateproof.conformance.run.prepare.capabilities import makes_projects
+from gateproof.conformance.run.prepare.gateway import target_place
+from gateproof.conformance.signin.factory import make as make_sign_in
+from gateproof.conformance.signin.page_loop import PageSignIn
+from gateproof.conformance.signin.sign_in_result import ClosableSignIn, Landing, SignInRequest
+from gateproof.conformance.suite.claims import Unavailable
+from gateproof.conformance.suite.parties import User
+from gateproof.conformance.targets.connect import connect_control
+from gateproof.conformance.targets.control import Unsupported
+from gateproof.conformance.wire.backend import Spelling
+from gateproof.conformance.wire.client import Wire
+from gateproof.conformance.wire.exchange import Exchange, Request
+from gateproof.conformance.wire.keyring import Keyring
+from gateproof.conformance.wire.redacted_view import mention
+from gateproof.conformance.wire.redacted_view import show as show_in_full
+from gateproof.conformance.wire.secret import Secret
+from gateproof.reports.exchanges import Shown
+from gateproof.reports.redaction import Redactor
+
+# A sign-in may wait for provisioning as long as any answer may take, and its page then takes a moment more.
+PROVISIONING_S = 5.0
+# Set in a process that is one of several workers.
+_WORKER = "PYTEST_XDIST_WORKER"
+
+
+class Bench:
+    """Everything that stays from check to check, and what is new for each: the record and the keyring."""
+
+    def __init__(self, context: RunContext) -> None:
+        self.context = context
+        target, merchant = context.target, context.merchant
+        self._exchanges: list[Exchange] = []
+        self.album = Album()
+        self._admin = merchant.admin() if merchant is not None else None
+        self.received = Received(
+            target,
+            self._admin,
+            minted_before=context.minted_before,
+            most=MOST if context.campaign is None else MOST_IN_A_CAMPAIGN,
+        )
+        self._wire = Wire(
+            (
+                replace(target_place(target), pace=context.pace),
+                *([merchant.place] if merchant is not None else []),
+            ),
+            timeout_s=target.limits.request_timeout_s,
+            record=self._record,
+        )
+        self._control = (
+            Overheard(connect_control(target.control), self.received.meet_client)
+            if target.control is not None
+            else None
+        )
+        self._clock = Clock(offset_s=context.clock_offset_s)
+        self._standing = Standing(
+            in_company=_WORKER in os.environ, troubled_before=context.troubled_at or float("-inf")
+        )
+        self._spelling = Spelling()
+        self._estate = self._make_estate()
+        self._sign_in = make_sign_in(
+            target,
+            send=self._send_page,
+            may_visit=self._wire.may_reach,
+            control=self._control,
+            picturing=self.album.picturing(lambda: self._keyring),
+        )
+        self.intercept = Kept(self._proxy_trust())
+        self._keyring = self._fresh_keyring()
+        self.gateway, self.world = self._fresh()
+
+    def begin(self, check_id: str) -> None:
+        """A new check: nothing of the last one's record is left but what has to be searched for secrets."""
+        self.received.begin(check_id)
+        self.album.begin(check_id)
+        self.anew()
+
+    def troubled_at(self) -> float | None:
+        """When a check last had the merchant fail the target, if one did."""
+        at = self._standing.troubled_at
+        return at if at > float("-inf") else None
+
+    def forget(self) -> None:
+        """Lets go of what was sent so far in this check; it is searched for secrets all the same."""
+        self._exchanges.clear()
+
+    def anew(self) -> World:
+        """A record that begins here: what came before is searched for secrets, and shown to nobody."""
+        self.received.meet_names(self._keyring.names)
+        self._exchanges.clear()
+        self._keyring = self._fresh_keyring()
+        self._estate.begin()
+        self._wire.begin()
+        self.gateway, self.world = self._fresh()
+        return self.world
+
+    def close(self) -> None:
+        self.clean_up()
+        if isinstance(self._sign_in, ClosableSignIn):
+            self._sign_in.close()
+        self.intercept.close()
+        self._wire.close()
+        if self._control is not None:
+            self._control.close()
+        if self._admin is not None:
+            self._admin.close()
+
+    def clean_up(self) -> None:
+        """Leaves a target that goes on running without what the checks made there."""
+        if self.context.target.launch is None:
+            with suppress(Unsupported):
+                self._estate.clean_up()
+
+    def redactor(self) -> Redactor:
+        return self._keyring.redactor()
+
+    def shown(self, redactor: Redactor, /, *, in_full: bool) -> tuple[Shown, ...]:
+        """What the check sent and received, as it may be shown: in full, or just that it was."""
+        if not self.context.shows_exchanges:
+            return ()
+        show = show_in_full if in_full else mention
+        return tuple(show(exchange, redactor) for exchange in self._exchanges)
+
+    def place_of(self, exchange: Exchange, /) -> int | None:
+        """Where the exchange stands among those that are shown."""
+        return next((place for place, each in enumerate(self._exchanges) if each is exchange), None)
+
+    def scenario(self) -> str:
+        """A gateway answers: whoever sends its requests again has done all that was done."""
+        return ""
+
+    def _record(self, exchange: Exchange) -> None:
+        self._exchanges.append(exchange)
+        self.received.note(exchange)
+
+    def _send_page(self, request: Request) -> Exchange:
+        return self._wire.send("browser", replace(request, longer_s=PROVISIONING_S))
+
+    def _visit(self, url: str, redirect_uri: str, user: User, *, approve: bool) -> Visit:
+        request = SignInRequest(authorization_url=url, redirect_uri=redirect_uri, user=user, approve=approve)
+        landing = self._sign_in.sign_in(request)
+        self._landed(landing)
+        return visit_of(landing, request)
+
+    def _landed(self, landing: Landing) -> None:
+        """Where nobody saw what sent the browser away, its new address is all that there is to search."""
+        if landing.sent_to is not None and self.context.target.sign_in.kind != "forms":
+            self.received.landed(landing.sent_to)
+
+    def _new_browser(self) -> KeptBrowser:
+        if not isinstance(self._sign_in, PageSignIn):
+            raise Unavailable("sign-in:browser", "this way to sign in is no browser of the harness")
+        return KeptBrowser(self._sign_in, self._landed)
+
+    def _proxy_trust(self) -> Trust | None:
+        """What a proxy in front of the merchant shows; None where the gateway trusts another authority."""
+        context = self.context
+        if context.merchant is None or context.merchant.ca_file not in {None, context.ca_file}:
+            return None
+        certificate, key = map(Path, context.service_certificate)
+        return Trust(certificate=certificate, key=key, ca_file=Path(context.ca_file))
+
+    def _make_estate(self) -> Estate:
+        context, merchant = self.context, self.context.merchant
+        if self._control and self._admin and merchant and makes_projects(context.capabilities):
+            return ControlledEstate(
+                self._control, self._admin, merchant.endpoints, merchant.ca_file, context.run_id
+            )
+        return StaticEstate(context.target.projects, self._control)
+
+    def _fresh_keyring(self) -> Keyring:
+        target = self.context.target
+        secrets = [user.password for user in self.context.users]
+        secrets += [client.secret for project in target.projects for client in project.proxy_clients]
+        secrets += [target.control.token] if target.control is not None and target.control.token else []
+        secrets += [Secret("target_header", value) for value in target.reach.headers.values()]
+        return Keyring(secrets=secrets)
+
+    def _fresh(self) -> tuple[Gateway, World]:
+        context = self.context
+        gateway = Gateway(
+            base_url=context.target.base_url,
+            core_url=context.target.core_url,
+            wire=self._wire,
+            keyring=self._keyring,
+            sign_in=self._visit,
+            spelling=self._spelling,
+            new_browser=self._new_browser if isinstance(self._sign_in, PageSignIn) else None,
+        )
+        world = World(
+            gateway=gateway,
+            estate=self._estate,
+            users=context.users,
+            extra_scopes=context.target.sign_in.extra_scopes,
+            control=self._control,
+            merchant=self._admin,
+            merchant_api=context.merchant.endpoints["api_url"] if context.merchant is not None else None,
+            ca_file=context.ca_file,
+            service_certificate=context.service_certificate,
+            seen=lambda: self._exchanges,
+            clock=self._clock,
+            capabilities=context.capabilities,
+            standing=self._standing,
+            code_lifetime_s=context.target.limits.code_lifetime_s,
+        )
+        return gateway, world

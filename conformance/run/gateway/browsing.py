@@ -1,0 +1,104 @@
+"""Browsers of the harness that stay open over several authorizations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Self
+from urllib.parse import parse_qsl, urlsplit
+
+from gateproof.conformance.kit.gateway.gateway import CALLBACK, BeyondReach, Visit
+from gateproof.conformance.signin.addresses import resolve
+from gateproof.conformance.signin.page_loop import PageSignIn
+from gateproof.conformance.signin.sign_in_result import Landing, SignInRequest
+from gateproof.conformance.suite.parties import User
+from gateproof.conformance.wire.route import parts_of
+
+# What an authorization ends with; an address that carries one of these is its end, wherever it leads.
+_ANSWERS = {"code", "access_token", "id_token", "token", "error"}
+
+
+class KeptBrowser:
+    """One browser, its cookies kept from visit to visit."""
+
+    def __init__(self, pages: PageSignIn, landed: Callable[[Landing], None] = lambda _: None) -> None:
+        self._pages = pages
+        self._landed = landed
+        self._browser = pages.browser(CALLBACK)
+
+    def visit(self, url: str, redirect_uri: str, user: User, *, approve: bool) -> Visit:
+        """Opens an address, and the user does what is asked for."""
+        request = SignInRequest(authorization_url=url, redirect_uri=redirect_uri, user=user, approve=approve)
+        return self._seen(self._pages.sign_in_with(self._browser, request), request)
+
+    def look(self, url: str, user: User) -> Visit:
+        """Opens an address; redirects are followed, and the user does nothing at all."""
+        request = _opening(url, user)
+        return self._seen(self._pages.look(self._browser, request), request)
+
+    def hand_over(self, act: int, url: str, user: User, *, to: Self | None = None) -> Visit | None:
+        """The user's act of this number is sent by a browser without this one's cookies."""
+        other = self._pages.browser(CALLBACK) if to is None else to._browser  # noqa: SLF001 - of the same kind
+        request = _opening(url, user)
+        landing = self._pages.hand_over(self._browser, other, request, act, known=to is not None)
+        return None if landing is None else self._seen(landing, request)
+
+    def _seen(self, landing: Landing, request: SignInRequest) -> Visit:
+        self._landed(landing)
+        return visit_of(landing, request)
+
+
+def visit_of(landing: Landing, request: SignInRequest) -> Visit:
+    """A landing as checks see it.
+
+    A sign-in that goes on at a host to which a run may not go, an identity provider's for example, says
+    nothing about the gateway: neither is it the agent's address, nor does it carry what belongs there.
+    """
+    host = parts_of(landing.left_to or "").hostname
+    meant = {urlsplit(url).hostname for url in (request.redirect_uri, CALLBACK)}
+    visit = Visit(
+        sent_to=landing.sent_to,
+        page=landing.outcome(),
+        status=landing.status,
+        acts=landing.acts,
+        declined=landing.declined,
+        acted_on=landing.acted_on,
+        unticked=landing.unticked,
+        sent_last=landing.sent_last,
+        answers=_answers(landing.left_to, request),
+    )
+    if landing.left_to and host is not None and host not in meant and not _ANSWERS & _names(landing.left_to):
+        raise BeyondReach(host, visit)
+    return visit
+
+
+def _answers(left_to: str | None, request: SignInRequest) -> bool:
+    """Whether this can answer the request: at a host that it names or its agent has, or with its state.
+
+    A code that goes astray goes with its state; an error page may call its reasons codes.
+    """
+    if left_to is None:
+        return True
+    asked = parse_qsl(urlsplit(request.authorization_url).query)
+    uris = {request.redirect_uri, CALLBACK, *(value for name, value in asked if name == "redirect_uri")}
+    hosts = {_host(way) for uri in uris for way in (uri, resolve(CALLBACK, uri))}
+    there = parts_of(left_to)
+    if there.scheme not in {"http", "https"} or _host(left_to) in {*hosts, None}:
+        return True
+    came = parse_qsl(f"{there.query}&{there.fragment}".replace("?", "&"))
+    return any(pair in came for pair in asked if pair[0] == "state")
+
+
+def _host(url: str) -> str | None:
+    return parts_of(url).hostname
+
+
+def _names(url: str) -> set[str]:
+    """The names of the parameters that an address carries, in its query and behind its hash."""
+    parts = parts_of(url)
+    return {
+        name for text in (parts.query, parts.fragment) for name, _ in parse_qsl(text, keep_blank_values=True)
+    }
+
+
+def _opening(url: str, user: User) -> SignInRequest:
+    return SignInRequest(authorization_url=url, redirect_uri=CALLBACK, user=user)

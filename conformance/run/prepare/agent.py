@@ -1,0 +1,69 @@
+"""Bringing a run against an agent to its start: certificates, good ones and others, and its program."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from gateproof.conformance.kit.agent.world import ELSEWHERE, EXPIRED, GOOD, STRANGER, Certificates
+from gateproof.conformance.kit.authority import Authority, Certificate
+from gateproof.conformance.run.context.agent import AgentContext
+from gateproof.conformance.run.context.embedded import Embedded, embedded_agent
+from gateproof.conformance.run.prepare.gateway import CannotRun, Prepared
+from gateproof.conformance.suite.vocabulary import NEEDS
+from gateproof.conformance.targets.model import AgentTarget, Launch
+
+_OFFERED = frozenset({"examples", "faults", "logs:output"})
+
+
+def prepare_agent(
+    given: AgentTarget | Embedded, folder: Path, seed: int, _stack: ExitStack
+) -> Prepared[AgentContext]:
+    """Nothing is launched yet: every check launches the agent as often as it needs to."""
+    target = embedded_agent(given, folder) if isinstance(given, Embedded) else given
+    _there(target.launch)
+    authority, now = Authority(folder), datetime.now(UTC)
+    issued = {
+        GOOD: authority.issue("world"),
+        EXPIRED: authority.issue_dated("expired", now - timedelta(days=9), now - timedelta(days=2)),
+        ELSEWHERE: authority.issue_for("elsewhere", "elsewhere.example"),
+        STRANGER: authority.issue_as_stranger("stranger"),
+    }
+    context = AgentContext(
+        target=target,
+        certificates=Certificates(
+            ca_file=authority.ca_file, files={name: _files(each) for name, each in issued.items()}
+        ),
+        agent_certificate=_files(authority.issue("agent")),
+        folder=folder,
+        capabilities=_OFFERED,
+        missing={
+            need: f"needs {NEEDS[need]}: an agent does not have it" for need in NEEDS if need not in _OFFERED
+        },
+        seed=seed,
+        run_id=secrets.token_hex(4),
+    )
+    return Prepared(context=context, name=target.name, version=target.version, date="", discovery_digest="")
+
+
+def _files(certificate: Certificate) -> tuple[Path, Path]:
+    return certificate.cert_file, certificate.key_file
+
+
+def _there(spec: Launch) -> None:
+    """An agent that cannot be started is no agent that fails."""
+    if not spec.cwd.is_dir():
+        raise CannotRun(f"cannot launch the agent: the folder {spec.cwd} is not there")
+    program = spec.command[0]
+    if "/" in program:
+        path = spec.cwd / program
+        if not path.is_file():
+            raise CannotRun(f"cannot launch the agent: no program {program}")
+        if not os.access(path, os.X_OK):
+            raise CannotRun(f"cannot launch the agent: {program} is not executable")
+    elif shutil.which(program, path=spec.env.get("PATH")) is None:
+        raise CannotRun(f"cannot launch the agent: no program {program}")

@@ -1,0 +1,132 @@
+"""What a target offers, need by need, and what would make it offer the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from gateproof.conformance.faults.intercept.finding import HOW_TO_GET_IT, mitmdump
+from gateproof.conformance.suite.vocabulary import NEEDS
+from gateproof.conformance.targets.control import Described
+from gateproof.conformance.targets.model import GatewayTarget, Project
+
+MAKING = ("create_project", "create_resource", "create_proxy_client")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Offer:
+    """What is known of a target once its control has described itself."""
+
+    target: GatewayTarget
+    described: Described | None
+
+    def may(self, action: str) -> bool:
+        """True when the control action is there, or may be: a control that lists none is tried.
+
+        Where the target file lists Projects beside it, those are taken and none is made.
+        """
+        if self.described is None:
+            return False
+        if self.described.actions is None and self.usable and action in MAKING[:2]:
+            return False
+        return self.described.may_support(action)
+
+    @property
+    def controlled(self) -> bool:
+        """True when Projects are made by control actions rather than taken from the target file."""
+        return all(self.may(action) for action in MAKING)
+
+    @property
+    def usable(self) -> list[Project]:
+        """Projects of the target file that a check can work in."""
+        return [
+            project
+            for project in self.target.projects
+            if project.agent_policy == "approve"
+            and project.resources
+            and any(client.state == "active" for client in project.proxy_clients)
+        ]
+
+
+# For each need that is no control action: whether it is met, and what would meet it.
+_OTHERS: Mapping[str, tuple[Callable[[Offer], bool], str]] = {
+    "merchant": (
+        lambda offer: offer.controlled or offer.target.merchant is not None,
+        "offer [control], or let the gateway use the harness's merchant, and say where under [merchant]",
+    ),
+    "users:2": (lambda offer: len(offer.target.users) > 1, "name a second user under [[users]]"),
+    "two-projects": (
+        lambda offer: offer.controlled or len(offer.usable) > 1,
+        "offer [control], or list a second approving Project with a Resource and an active Proxy client",
+    ),
+    "resources:2": (
+        lambda offer: offer.controlled or sum(len(project.resources) for project in offer.usable) > 1,
+        "offer [control], or list a second Resource under [[projects.resources]]",
+    ),
+    "proxy-clients:2": (
+        lambda offer: any(
+            sum(client.state == "active" for client in project.proxy_clients) > 1 for project in offer.usable
+        ),
+        "list a second active Proxy client under [[projects.proxy_clients]]",
+    ),
+    "proxy-client:revoked": (
+        lambda offer: any(
+            client.state == "revoked" for project in offer.target.projects for client in project.proxy_clients
+        ),
+        'list a Proxy client with state = "revoked" under [[projects.proxy_clients]]',
+    ),
+    "project:hold": (
+        lambda offer: any(project.agent_policy == "hold" for project in offer.target.projects),
+        'list a Project with agent_policy = "hold"',
+    ),
+    # What a run may leave out whatever the target offers: see RunOptions.
+    "examples": (lambda _: True, "give --examples a number above 0"),
+    "faults": (lambda _: True, "run without --no-faults"),
+    "intercepting-proxy": (
+        lambda _: mitmdump() is not None,
+        HOW_TO_GET_IT,
+    ),
+    "https": (lambda offer: offer.target.base_url.startswith("https:"), "address the gateway by https"),
+    "sign-in:decline": (
+        lambda offer: offer.target.sign_in.kind != "manual",
+        "choose a sign-in that can decline",
+    ),
+    "sign-in:browser": (
+        lambda offer: offer.target.sign_in.kind in {"forms", "chromium"},
+        'sign in with kind = "forms" or "chromium"',
+    ),
+    "limits:code_lifetime_s": (
+        lambda offer: offer.target.limits.code_lifetime_s is not None,
+        "state code_lifetime_s under [limits]",
+    ),
+}
+
+
+def makes_projects(offered: frozenset[str]) -> bool:
+    """True for capabilities with which Projects are made rather than taken from the target file."""
+    return offered.issuperset(f"control:{action}" for action in MAKING)
+
+
+def remedy(need: str) -> str:
+    """What would meet a need of a gateway."""
+    return (
+        _OTHERS[need][1] if need in _OTHERS else f"offer the control action {need.removeprefix('control:')}"
+    )
+
+
+def capabilities(offer: Offer) -> tuple[frozenset[str], dict[str, str]]:
+    """The needs that the target meets, and for each other one what would meet it."""
+    met: set[str] = set()
+    missing: dict[str, str] = {}
+    for need in NEEDS:
+        if need.startswith("control:"):
+            holds = offer.may(need.removeprefix("control:"))
+        elif need in _OTHERS:
+            holds = _OTHERS[need][0](offer)
+        else:
+            continue  # a need of another role
+        if holds:
+            met.add(need)
+        else:
+            missing[need] = f"needs {NEEDS[need]}: {remedy(need)}"
+    return frozenset(met), missing

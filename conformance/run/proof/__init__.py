@@ -1,0 +1,1 @@
+"""Proofs: the suite against shipped defects and legal variants."""

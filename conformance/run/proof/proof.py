@@ -1,0 +1,279 @@
+"""The proof that the suite sees what it claims to see, and leaves legal choices alone."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import tempfile
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from enum import IntEnum
+from multiprocessing.connection import Connection, wait
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from gateproof import __version__
+from gateproof.conformance.checks import index
+from gateproof.conformance.run.drive.gc_tuning import collect_seldom
+from gateproof.conformance.run.proof import digests
+from gateproof.conformance.run.proof.implementations import Subject
+from gateproof.conformance.run.proof.runs import NO_OVERLAP, Trial, attempt
+from gateproof.conformance.run.proof.scope import Effort, longest_first
+from gateproof.conformance.suite import rules
+from gateproof.conformance.suite.proven import SCHEMA as PROVEN
+from gateproof.conformance.suite.proven import proven
+
+SCHEMA = "gateproof/proof/1"
+# Of what saw a defect, so many checks of its right rule are kept for a quick proof.
+_KEPT = 2
+# Of a proof that is stopped, its workers are told by their pipe.
+_STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Outcome(IntEnum):
+    """What a proof came to, as the exit code that says so."""
+
+    HOLDS = 0
+    FAILS = 1
+    OPEN = 3
+
+
+class ProofBroke(Exception):
+    """A trial did not come to its end, through no doing of its subject: says which, and why."""
+
+    def __init__(self, subject: Subject, why: Exception) -> None:
+        super().__init__(f"the trial of {subject.name} broke: {type(why).__name__}: {why}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Proof:
+    """All trials of one role that came to their end, and the checks that none of them made fail."""
+
+    role: str
+    effort: Effort
+    seed: int
+    trials: tuple[Trial, ...]
+    complete: bool
+    took_s: float
+
+    @property
+    def unseen(self) -> tuple[str, ...]:
+        """Checks of judged rules that no defect has made fail; a quick proof builds on the one that ships."""
+        seen = {_function(check_id) for trial in self._defects() for check_id in trial.failed_checks}
+        if self.effort is Effort.QUICK:
+            seen |= proven(self.role).seen()
+        return tuple(name for name in _judged_checks(self.role) if name not in seen)
+
+    def outcome(self, *, whole: bool) -> Outcome:
+        """It holds when no trial is at fault and, of a proof of everything, when no check was left unseen.
+
+        A race that did not overlap says nothing: where nothing else is at fault, the proof is open.
+        """
+        faults = [fault for trial in self.trials if (fault := trial.fault())]
+        if not self.complete:
+            return Outcome.OPEN
+        if (whole and self.unseen) or any(not fault.startswith(NO_OVERLAP) for fault in faults):
+            return Outcome.FAILS
+        return Outcome.OPEN if faults else Outcome.HOLDS
+
+    def figures(self) -> dict[str, int]:
+        defects = self._defects()
+        variants = [trial for trial in self.trials if trial.subject.kind == "variant"]
+        judged = _judged_checks(self.role)
+        return {
+            "defects": len(defects),
+            "caught": sum(not trial.fault() for trial in defects),
+            "variants": len(variants),
+            "left_alone": sum(not trial.fault() for trial in variants),
+            "checks": len(judged),
+            "checks_seen_failing": len(judged) - len(self.unseen),
+        }
+
+    def as_json(self) -> dict[str, Any]:
+        """The proof as prove.json has it."""
+        return {
+            "schema": SCHEMA,
+            "role": self.role,
+            "harness": __version__,
+            "catalogue_digest": rules.load().digest(),
+            "sources": digests.of_the_suite(),
+            "effort": self.effort.value,
+            "seed": self.seed,
+            "complete": self.complete,
+            "took_s": self.took_s,
+            "figures": self.figures(),
+            "unseen": list(self.unseen),
+            "trials": [trial.as_json() | {"sources": digests.of(trial.subject)} for trial in self.trials],
+        }
+
+    def to_ship(self, before: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """What a harness that was installed knows of the proof: each defect with some checks that saw it.
+
+        Every check that was seen failing is kept with at least one defect. The check that came first for a
+        defect `before` comes first again, if it failed this time, too: it was seen to see the defect alone.
+        """
+        often = Counter(
+            name
+            for trial in self._defects()
+            for name in {_function(check_id) for check_id in trial.failed_checks}
+        )
+        known = {} if before is None else before["defects"] | before["later"]
+        kept = {
+            trial.subject.name: _closest_to(trial, often, known.get(trial.subject.name, {}).get("checks", []))
+            for trial in self._defects()
+        }
+        covered = {_function(check_id) for checks in kept.values() for check_id in checks}
+        for trial in self._defects():
+            for check_id in trial.failed_checks:
+                if _function(check_id) not in covered:
+                    covered.add(_function(check_id))
+                    kept[trial.subject.name].append(check_id)
+        return {
+            "schema": PROVEN,
+            "role": self.role,
+            "harness": __version__,
+            "catalogue_digest": rules.load().digest(),
+            "figures": self.figures(),
+            "defects": {
+                trial.subject.name: {
+                    "what": trial.subject.what,
+                    "rules": list(trial.subject.rules),
+                    "checks": kept[trial.subject.name],
+                    "took_s": round(trial.duration_s, 1),
+                }
+                for trial in self._defects()
+            },
+            "variants": [
+                trial.subject.name
+                for trial in self.trials
+                if trial.subject.kind == "variant" and "+" not in trial.subject.name
+            ],
+            "later": {},
+        }
+
+    def added_to(self, shipped: Mapping[str, Any]) -> dict[str, Any]:
+        """What shipped before, with what is new since; the figures stay those of the full proof."""
+        new = self.to_ship()
+        return {
+            **shipped,
+            "variants": sorted({*shipped["variants"], *new["variants"]}),
+            "later": {
+                **shipped["later"],
+                **{name: _with_known(caught, shipped, name) for name, caught in new["defects"].items()},
+            },
+        }
+
+    def _defects(self) -> list[Trial]:
+        return [trial for trial in self.trials if trial.subject.kind == "defect"]
+
+
+def prove(
+    role: str,
+    all_subjects: Sequence[Subject],
+    *,
+    effort: Effort,
+    workers: int,
+    seed: int,
+    ended: Callable[[Trial], None],
+) -> list[Trial]:
+    """Puts every subject to the test, several at a time; each has processes and fakes of its own.
+
+    Each trial is told as it ends; whoever is told may stop the whole by an exception, Ctrl-C for one.
+    """
+    # Fresh interpreters: a process that was forked off a test runner would carry its state along.
+    start = multiprocessing.get_context("spawn")
+    # As -P: no file in the caller's folder is taken for a module by a worker.
+    os.environ["PYTHONSAFEPATH"] = "1"
+    trials: dict[Subject, Trial] = {}
+    until, held = start.Pipe(duplex=False)
+    # Workers that are made to end clear nothing up.
+    with (
+        TemporaryDirectory(prefix="gateproof-prove-") as folder,
+        closing(held),
+        ProcessPoolExecutor(workers, mp_context=start, initializer=_begin, initargs=(until, folder)) as pool,
+    ):
+        try:
+            subjects = longest_first(all_subjects, role, effort, seed)
+            with _held(_STOPPING):
+                waiting = {pool.submit(attempt, subject, role, effort, seed): subject for subject in subjects}
+            for done in as_completed(waiting):
+                try:
+                    trials[waiting[done]] = done.result()
+                except Exception as broken:
+                    raise ProofBroke(waiting[done], broken) from broken
+                ended(done.result())
+        except BaseException:
+            held.close()
+            pool.shutdown(cancel_futures=True)
+            raise
+    return [trials[subject] for subject in all_subjects]
+
+
+@contextmanager
+def _held(numbers: Sequence[signal.Signals]) -> Iterator[None]:
+    """Signals wait until the block ends; who is started in it begins with them held, and lets them go."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, numbers)
+
+
+def _begin(until: Connection, folder: str) -> None:
+    """A worker ends when nobody holds the pipe any more, and what it started ends with the worker's pipes.
+
+    Signals are for whoever started it, who lets go of the pipe.
+    """
+    tempfile.tempdir = folder
+    collect_seldom()
+    for number in _STOPPING:
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPPING)
+
+    def watch() -> None:
+        wait([until])
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _closest_to(trial: Trial, often: Mapping[str, int], before: Sequence[str]) -> list[str]:
+    """One case of each check of the right rule that failed, up to a few: those that the fewest defects fail.
+
+    What many defects fail may fail here for something that another check did before. The first one of
+    `before` did not.
+    """
+    right = f"{trial.subject.rules[0]}/"
+    by_check = {
+        _function(check_id): check_id
+        for check_id in reversed(trial.failed_checks)
+        if check_id.startswith(right)
+    }
+    first = [check_id for check_id in before[:1] if check_id in trial.failed_checks]
+    others = sorted(by_check.values(), key=lambda check_id: (often[_function(check_id)], check_id))
+    return list(dict.fromkeys([*first, *others]))[:_KEPT]
+
+
+def _with_known(caught: Mapping[str, Any], shipped: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The defect with the checks that saw it now, and those that did before."""
+    before = (shipped["later"] | shipped["defects"]).get(name, {}).get("checks", [])
+    return {**caught, "checks": list(dict.fromkeys([*caught["checks"], *before]))}
+
+
+def _function(check_id: str) -> str:
+    return check_id.partition("[")[0]
+
+
+def _judged_checks(role: str) -> list[str]:
+    levels = {rule.id: rule.level for rule in rules.load().for_role(role)}
+    return [
+        f"{check.rule}/{check.name}"
+        for checks in index(role).values()
+        for check in checks
+        if levels[check.rule] != "silent"
+    ]

@@ -1,0 +1,63 @@
+"""A proof that was interrupted, and goes on where it was."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from gateproof.conformance.run.proof import digests
+from gateproof.conformance.run.proof.implementations import Subject
+from gateproof.conformance.run.proof.runs import NO_OVERLAP, UNDECLARED, Trial
+from gateproof.conformance.run.proof.scope import Effort
+
+
+class NotTheSame(ValueError):
+    """The proof that lies there is another one, or does not hold, or there is none."""
+
+
+def trials_of(
+    path: Path, subjects: Sequence[Subject], *, role: str, effort: Effort, seed: int
+) -> tuple[list[Trial], float]:
+    """The trials that were made, and how long that took; raises NotTheSame.
+
+    A subject whose own sources are others by now is another one, and not among them.
+    """
+    try:
+        said: dict[str, Any] = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        raise NotTheSame(f"there is no proof at {path} to go on with") from None
+    wanted = {"role": role, "effort": effort.value, "seed": seed, "sources": digests.of_the_suite()}
+    for name, value in wanted.items():
+        if said.get(name) != value:
+            raise NotTheSame(f"the proof at {path} was made with another value of {name}: leave out --resume")
+    by_name = {(subject.kind, subject.name): subject for subject in subjects}
+    tried: list[Trial] = []
+    for each in said["trials"]:
+        subject = by_name.get((each["kind"], each["name"]))
+        if subject is not None and each.get("sources") != digests.of(subject):
+            continue
+        trial = _trial(subject, each) if subject is not None else None
+        if each["fault"].startswith(NO_OVERLAP):
+            # Nothing was found out: that is tried once more.
+            continue
+        # Whoever could try again what was at fault could go on until it is not. A rule that should have been
+        # declared may be declared since: what the trial found stays what it was.
+        stays = each["fault"] and not each["fault"].startswith(UNDECLARED)
+        if fault := each["fault"] if stays or trial is None else trial.fault():
+            raise NotTheSame(f"the proof at {path} does not hold ({each['name']}: {fault}): begin anew")
+        tried += [trial] if trial is not None else []
+    return tried, float(said["took_s"])
+
+
+def _trial(subject: Subject, said: dict[str, Any]) -> Trial:
+    return Trial(
+        subject=subject,
+        failed=tuple(said["failed"]),
+        failed_checks=tuple(said["failed_checks"]),
+        broken={},
+        untested={},
+        reason="",
+        duration_s=said["duration_s"],
+    )

@@ -1,0 +1,189 @@
+"""One subject put under the suite, and whether what was found is what should be found."""
+
+from __future__ import annotations
+
+import atexit
+import gc
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from gateproof.conformance.run.context.embedded import Embedded
+from gateproof.conformance.run.drive.options import RunOptions
+from gateproof.conformance.run.drive.session import carry_out
+from gateproof.conformance.run.prepare.gateway import Stage, set_stage
+from gateproof.conformance.run.proof.fork_server import Standby
+from gateproof.conformance.run.proof.implementations import Subject
+from gateproof.conformance.run.proof.scope import Effort, checks_for, in_passing, rules_of
+from gateproof.fakes.merchant.admin import MerchantAdminError
+from gateproof.reports.verdicts import Reason, RuleResult, RunResult, Verdict
+
+# Far below what a merchant keeps in mind: what it forgot, checks ask it for in vain.
+_MOST_MINTED = 20_000
+_JUDGED = ("spec", "entailed", "rfc")
+# How the fault begins of a defect that failed a rule which it does not declare, and of a trial that says
+# nothing because a race in it did not overlap.
+UNDECLARED = "undeclared"
+NO_OVERLAP = "a race did not overlap"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Trial:
+    """What the suite found of one subject."""
+
+    subject: Subject
+    failed: tuple[str, ...]
+    failed_checks: tuple[str, ...]
+    # What the first check that broke says, for each rule in which one did.
+    broken: Mapping[str, str]
+    untested: Mapping[str, str]
+    reason: str
+    duration_s: float
+    # What the first check says that did not pass, for each rule in which one did not.
+    said: Mapping[str, str] = field(default_factory=dict)
+    # Checks whose requests were too seldom under way together.
+    no_overlap: tuple[str, ...] = ()
+
+    def fault(self) -> str:
+        """Why the trial does not prove what it should; empty when it does."""
+        allowed = set(self.subject.rules)
+        undeclared = [rule for rule in self.failed if rule not in allowed]
+        if self.broken:
+            return f"the harness broke in {', '.join(self.broken)}; first: {next(iter(self.broken.values()))}"
+        right = self.subject.rules[0] if self.subject.kind == "defect" else None
+        if right is not None and right not in self.failed and not self.no_overlap:
+            seen = f"; failed instead: {', '.join(self.failed)}" if self.failed else ""
+            return f"not caught by {right}{seen}" + "".join(
+                f"; {why}" for why in (self.reason, self.said.get(right)) if why
+            )
+        if undeclared:
+            what = UNDECLARED if self.subject.kind == "defect" else "false alarm"
+            why = self.said.get(undeclared[0])
+            return f"{what}: {', '.join(undeclared)}" + (f"; {why}" if why else "")
+        if self.no_overlap:
+            return f"{NO_OVERLAP}: {', '.join(self.no_overlap)}"
+        if self.subject.kind == "variant" and self.untested:
+            return "left untested: " + "; ".join(f"{rule}: {why}" for rule, why in self.untested.items())
+        return ""
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "kind": self.subject.kind,
+            "name": self.subject.name,
+            "what": self.subject.what,
+            "rules": list(self.subject.rules),
+            "failed": list(self.failed),
+            "failed_checks": list(self.failed_checks),
+            "fault": self.fault(),
+            "duration_s": self.duration_s,
+        }
+
+
+def attempt(subject: Subject, role: str, effort: Effort, seed: int) -> Trial:
+    """Puts a subject under as much of the suite as the effort wants."""
+    chosen = checks_for(subject, role, effort, seed)
+    passing = in_passing(subject, role, chosen)
+    options = RunOptions(role=role, seed=seed, chosen=chosen, in_passing=passing, exchanges=False)
+    own = own_place(seed)
+    embedded = Embedded(
+        name=f"{subject.kind} {subject.name}",
+        program=subject.program(role, own.runner()),
+        operation=subject.operation,
+    )
+    # Around a service stands a world of its own: what it was told before is a part of what is tested.
+    stage = own.stage() if role == "gateway" else None
+    with TemporaryDirectory(prefix="gateproof-proof-") as folder:
+        result = carry_out(embedded, rules_of(chosen, role), options, lambda _: None, Path(folder), stage)
+    trial = trial_of(subject, result, sampled=chosen is not None)
+    if chosen is None:
+        # A whole run leaves hundreds of megabytes in circles, and a proof looks for those too rarely.
+        del result
+        gc.collect()
+    return trial
+
+
+class _Place:
+    """The stage of a process, and its way to start gateways: to set up both takes longer than most trials.
+
+    A merchant remembers what it minted and received up to a limit, and holds hundreds of megabytes by then:
+    so it is replaced now and then.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._lasting = ExitStack()
+        atexit.register(self._lasting.close)
+        self._standby = Standby(self._lasting)
+        self._stage: Stage | None = None
+        self._staged = self._lasting.enter_context(ExitStack())
+
+    def runner(self) -> tuple[str, ...]:
+        """What a program of the reference is started with."""
+        return self._standby.runner()
+
+    def stage(self) -> Stage:
+        if self._stage is None or _is_worn(self._stage):
+            self._staged.close()
+            gc.collect()
+            folder = Path(self._staged.enter_context(TemporaryDirectory(prefix="gateproof-stage-")))
+            self._stage = set_stage(folder, self._seed, self._staged)
+        return self._stage
+
+
+def _is_worn(stage: Stage) -> bool:
+    """True where the merchant has much to remember, or is gone."""
+    try:
+        with closing(stage.merchant.admin()) as admin:
+            return admin.last_minted() > _MOST_MINTED
+    except MerchantAdminError:
+        return True
+
+
+own_place = cache(_Place)
+
+
+def trial_of(subject: Subject, result: RunResult, *, sampled: bool = False) -> Trial:
+    """What a run says about a subject; of a sample, a case that does not apply leaves no rule untested."""
+
+    def ids(verdict: Verdict, levels: Iterable[str]) -> tuple[str, ...]:
+        return tuple(rule.id for rule in result.rules if rule.verdict is verdict and rule.level in levels)
+
+    return Trial(
+        subject=subject,
+        failed=ids(Verdict.FAILED, _JUDGED),
+        failed_checks=tuple(
+            check.id for rule in result.rules for check in rule.checks if check.verdict is Verdict.FAILED
+        ),
+        broken={
+            rule.id: rule.reason
+            for rule in result.rules
+            if rule.verdict is Verdict.ERROR and rule.level in (*_JUDGED, "silent")
+        },
+        untested={
+            rule.id: rule.reason
+            for rule in result.rules
+            if rule.verdict is Verdict.NOT_TESTABLE
+            and rule.level in _JUDGED
+            and any(check.blocking or not sampled for check in rule.checks)
+        },
+        reason=result.reason,
+        duration_s=float(result.run["duration_s"]),
+        said={rule.id: said for rule in result.rules if (said := _first_of(rule))},
+        no_overlap=tuple(
+            check.id for rule in result.rules for check in rule.checks if check.reason is Reason.NO_OVERLAP
+        ),
+    )
+
+
+def _first_of(rule: RuleResult) -> str:
+    """What the first check of a rule says that failed or, where none did, the first that was left out."""
+    for verdict in (Verdict.FAILED, Verdict.NOT_TESTABLE):
+        for check in rule.checks:
+            if check.verdict is verdict:
+                got = f", got {check.got}" if check.got else ""
+                return f"{check.id}: {check.message or check.reason}{got}"
+    return ""

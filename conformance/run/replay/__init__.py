@@ -1,0 +1,1 @@
+"""Failures that are kept in a file, and repeated from it."""

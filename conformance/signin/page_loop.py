@@ -1,0 +1,231 @@
+"""A user goes from page to page: fills in, presses, and stops where there is nothing more to do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Protocol, Self
+
+from gateproof.conformance.signin.addresses import lands_on, without_query
+from gateproof.conformance.signin.browser import Away, Lost, View
+from gateproof.conformance.signin.filling import (
+    asks_password,
+    asks_who,
+    choose_form,
+    fill,
+    link_forms,
+    reading_of,
+)
+from gateproof.conformance.signin.hints import apply_hints
+from gateproof.conformance.signin.page import Page
+from gateproof.conformance.signin.sign_in_result import Landing, SignInRequest
+from gateproof.conformance.signin.submission import said
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from gateproof.conformance.signin.page import Button, Field, Form
+    from gateproof.conformance.targets.model import Step
+
+MOST_PAGES = 12
+# The same question may come again once, after a session that ended meanwhile; a third time it is a refusal.
+_SAME_QUESTION = 2
+_EXCERPT = 200
+# What is said where nothing but a browser with scripts would get on.
+SCRIPTED = 'though its scripts may make one: try kind = "chromium" under [sign_in]'
+
+
+@dataclass(slots=True)
+class _Acts:
+    """What the user has done so far in one sign-in."""
+
+    count: int = 0
+    declined: bool = False
+    unticked: tuple[str, ...] = ()
+    sent_last: tuple[tuple[str, str], ...] = ()
+    pages: list[str] = field(default_factory=list)
+    answered: Counter[tuple[str, ...]] = field(default_factory=Counter)
+
+
+class Browsing(Protocol):
+    """One browser, as a walk sees it."""
+
+    @property
+    def hops(self) -> list[str]:
+        """The addresses that it went to, without queries."""
+
+    def open(self, url: str, /, *, approves: bool = True) -> View:
+        """Goes to an address as if the user had typed it, who answers yes or no when asked point-blank."""
+
+    def submit(self, page: Page, form: Form, pressed: Button | None = None, /) -> View:
+        """Sends a form of this page as it is filled in here, by this button if any."""
+
+    def take_over(self, one: Self, /) -> None:
+        """Goes on with the page that another browser shows, with the cookies it has itself."""
+
+    def rest(self, *, stuck: bool) -> str:
+        """The user looks no further. Where one stuck and a picture was taken, its name; else nothing."""
+
+
+class PageSignIn:
+    """Signs users in page by page, each time in a fresh browser that knows where it may not go."""
+
+    def __init__(self, open_browser: Callable[[str], Browsing], *, steps: tuple[Step, ...] = ()) -> None:
+        self._open_browser = open_browser
+        self._steps = steps
+
+    def browser(self, redirect_uri: str) -> Browsing:
+        """A new browser that stops before it would fetch the redirect URI."""
+        return self._open_browser(redirect_uri)
+
+    def sign_in(self, request: SignInRequest, /) -> Landing:
+        return self.sign_in_with(self.browser(request.redirect_uri), request)
+
+    def sign_in_with(self, browser: Browsing, request: SignInRequest) -> Landing:
+        """The same in a browser that may have cookies already."""
+        with _resting(browser) as rest:
+            first_hop = len(browser.hops)
+            view = browser.open(request.authorization_url, approves=request.approve)
+            landing = self._walk(browser, view, request, _Acts(), first_hop)
+            # Of an error page there is nothing to see that its answer does not say.
+            stuck = landing.sent_to is None and (landing.status is None or landing.status < 400)
+            return replace(landing, picture=rest(stuck=stuck))
+
+    def look(self, browser: Browsing, request: SignInRequest) -> Landing:
+        """Opens the address and follows redirects; the user does nothing."""
+        with _resting(browser):
+            first_hop = len(browser.hops)
+            view = browser.open(request.authorization_url, approves=False)
+            return _landing(view, request, _Acts(), None, tuple(browser.hops[first_hop:]))
+
+    def hand_over(
+        self,
+        browser: Browsing,
+        other: Browsing,
+        request: SignInRequest,
+        act: int,
+        *,
+        known: bool = False,
+    ) -> Landing | None:
+        """The user's act of this number is sent by another browser, without the first one's cookies.
+
+        The user goes on over there, but signs in nowhere anew: a gateway that sends the other browser back to
+        the start gives it a sign-in of its own, and what comes of that is no replay. A browser that is known
+        may be given pages of its own errands at any time, so nothing more is done there. None when the
+        sign-in takes fewer acts.
+        """
+        acts = _Acts()
+        with _resting(browser), _resting(other):
+            view = browser.open(request.authorization_url)
+            for _ in range(act):
+                chosen = self._act(view, request, acts) if isinstance(view, Page) else "there is no page"
+                if isinstance(chosen, str) or not isinstance(view, Page):
+                    return None
+                if acts.count == act:
+                    other.take_over(browser)
+                sender = other if acts.count == act else browser
+                view = sender.submit(view, *chosen)
+            if known:
+                return _landing(view, request, acts, None, ())
+            start = without_query(request.authorization_url)
+            return self._walk(other, view, request, acts, 0, stop=lambda: start in other.hops)
+
+    def _walk(
+        self,
+        browser: Browsing,
+        view: View,
+        request: SignInRequest,
+        acts: _Acts,
+        first_hop: int,
+        stop: Callable[[], bool] | None = None,
+    ) -> Landing:
+        """From page to page until there is nothing more to do; with `stop`, no sign-in form is filled in."""
+        stuck: str | None = None
+        for _ in range(MOST_PAGES):
+            if not isinstance(view, Page):
+                break
+            if stop is not None and (stop() or any(asks_who(form) for form in view.forms)):
+                stuck = "the user was asked to sign in anew"
+                break
+            act = self._act(view, request, acts)
+            if isinstance(act, str):
+                stuck = act
+                break
+            view = browser.submit(view, *act)
+        else:
+            stuck = f"more than {MOST_PAGES} pages"
+        return _landing(view, request, acts, stuck, tuple(browser.hops[first_hop:]))
+
+    def _act(self, page: Page, request: SignInRequest, acts: _Acts) -> tuple[Form, Button | None] | str:
+        """The form as the user sends it, or why the user does nothing more here."""
+        if not page.forms and page.status == 200:
+            page = replace(page, forms=link_forms(page, approve=request.approve, leads_on=not acts.count))
+        if not page.forms:
+            none = "there is no form on the page"
+            return f"{none}, {SCRIPTED}" if page.scripted and page.status == 200 else none
+        page = replace(page, forms=tuple(fill(form, request.user) for form in page.forms))
+        chosen = apply_hints(page, self._steps, request.user, approve=request.approve)
+        chosen = chosen or choose_form(page, approve=request.approve)
+        if chosen is None:
+            return f"no button on the page reads like {'approval' if request.approve else 'refusal'}"
+        form, button = chosen
+        if asks_password(form):
+            question = (
+                without_query(form.action),
+                *(item.name for item in form.fields if item.kind != "hidden"),
+            )
+            acts.answered[question] += 1
+            if acts.answered[question] > _SAME_QUESTION:
+                return "the page keeps asking for the password"
+        acts.count += 1
+        acts.pages.append(without_query(page.url))
+        acts.unticked = tuple(item.id or item.name for item in form.fields if _is_left_open(item))
+        acts.sent_last = () if asks_password(form) else tuple(said(form, button))
+        acts.declined = acts.declined or (button is not None and reading_of(button, form) == "deny")
+        return form, button
+
+
+def _is_left_open(item: Field) -> bool:
+    return item.kind == "checkbox" and not item.on
+
+
+@contextmanager
+def _resting(browser: Browsing) -> Iterator[Callable[..., str]]:
+    """Sees to it that the browser rests in the end, whatever happens before."""
+    said: list[str] = []
+
+    def rest(*, stuck: bool) -> str:
+        said.append(browser.rest(stuck=stuck))
+        return said[0]
+
+    try:
+        yield rest
+    finally:
+        if not said:
+            browser.rest(stuck=False)
+
+
+def _landing(
+    view: View, request: SignInRequest, acts: _Acts, stuck: str | None, hops: tuple[str, ...]
+) -> Landing:
+    common = Landing(
+        hops=hops,
+        acts=acts.count,
+        declined=acts.declined,
+        acted_on=tuple(acts.pages),
+        unticked=acts.unticked,
+        sent_last=acts.sent_last,
+    )
+    match view:
+        case Away(url=url) if lands_on(request.redirect_uri, url):
+            return replace(common, redirected_to=url)
+        case Away(url=url):
+            return replace(common, left_to=url)
+        case Lost(reason=reason):
+            return replace(common, stuck=reason)
+        case Page():
+            excerpt = view.text[:_EXCERPT]
+            return replace(
+                common, status=view.status, title=view.title[:_EXCERPT], excerpt=excerpt, stuck=stuck
+            )

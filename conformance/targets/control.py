@@ -1,0 +1,162 @@
+"""What a person would do in the Console, done by program: over HTTP or by a command."""
+
+from __future__ import annotations
+
+import json
+import ssl
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import httpx
+
+from gateproof.conformance.targets.processes import CommandFailed, exit_text, run_command
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from gateproof.conformance.wire.secret import Secret
+
+TIMEOUT_S = 30.0
+LONGEST_ANSWER = 1024 * 1024
+# All that a target logged since it was last asked, which may be a run of thousands of requests.
+LONGEST_LOG = 64 * 1024 * 1024
+_UNSUPPORTED_EXIT = 64
+
+
+class ControlFailed(Exception):
+    """A control action neither worked nor was declared unsupported: nothing can be said about the target."""
+
+    def __init__(self, action: str, what: str) -> None:
+        self.action = action
+        self.what = what
+        super().__init__(f"control action {action}: {what}")
+
+
+class Unsupported(Exception):
+    """The target does not offer this control action."""
+
+    def __init__(self, action: str) -> None:
+        self.action = action
+        super().__init__(f"control action {action} is not supported")
+
+
+class ControlPlane(Protocol):
+    """Carries out control actions, whatever the way there."""
+
+    def call(self, action: str, /, **arguments: Any) -> dict[str, Any]:
+        """The answer to one action; Unsupported or ControlFailed where there is none."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Described:
+    """What a control says of itself; without a list of actions each one has to be tried."""
+
+    name: str
+    version: str
+    actions: frozenset[str] | None
+    clock_offset_s: float
+
+    def may_support(self, action: str) -> bool:
+        return self.actions is None or action in self.actions
+
+
+class HttpControl:
+    """Control actions as JSON over HTTP, to one address and nowhere else."""
+
+    def __init__(self, url: str, *, token: Secret | None = None, ca_file: Path | None = None) -> None:
+        self._url = url
+        headers = {"User-Agent": "gateproof", "Accept": "application/json", "Accept-Encoding": "identity"}
+        if token is not None:
+            headers["Authorization"] = f"Bearer {token.reveal()}"
+        self._client = httpx.Client(
+            verify=ssl.create_default_context(cafile=ca_file) if url.startswith("https:") else False,
+            trust_env=False,
+            follow_redirects=False,
+            timeout=TIMEOUT_S,
+            headers=headers,
+            # An idle connection that the other side has closed would look like an action that failed.
+            limits=httpx.Limits(keepalive_expiry=1.0),
+        )
+
+    def close(self) -> None:
+        self._client.close()
+
+    def call(self, action: str, /, **arguments: Any) -> dict[str, Any]:
+        started = time.monotonic()
+        body, limit = bytearray(), _longest(action)
+        try:
+            with self._client.stream("POST", self._url, json={"action": action, **arguments}) as answer:
+                for chunk in answer.iter_raw():
+                    body += chunk
+                    if len(body) > limit:
+                        raise ControlFailed(action, f"the answer is longer than {limit} bytes")
+                    if time.monotonic() - started > TIMEOUT_S:
+                        raise ControlFailed(action, f"the answer did not end within {TIMEOUT_S:g} s")
+        except httpx.TimeoutException:
+            raise ControlFailed(action, f"no answer within {TIMEOUT_S:g} s") from None
+        except httpx.HTTPError as error:
+            raise ControlFailed(action, _no_answer(error)) from None
+        if answer.status_code == 501:
+            raise Unsupported(action)
+        kind = answer.headers.get("Content-Type", "no content type").partition(";")[0][:60]
+        what = f"status {answer.status_code}, {kind}, {len(body)} bytes"
+        if answer.status_code in {401, 403}:
+            raise ControlFailed(action, f"{what}; is [control] token_env set, and right?")
+        if answer.status_code != 200:
+            raise ControlFailed(action, what)
+        return _json_object(action, bytes(body), what)
+
+
+class CommandControl:
+    """Control actions by a command that reads JSON and prints JSON; it inherits the environment."""
+
+    def __init__(self, command: Sequence[str], *, cwd: Path) -> None:
+        self._command = tuple(command)
+        self._cwd = cwd
+
+    def close(self) -> None:
+        """Nothing is held open between two actions."""
+
+    def call(self, action: str, /, **arguments: Any) -> dict[str, Any]:
+        asked = json.dumps({"action": action, **arguments}).encode()
+        try:
+            done = run_command(
+                self._command, cwd=self._cwd, stdin=asked, timeout_s=TIMEOUT_S, limit=_longest(action)
+            )
+        except CommandFailed as error:
+            raise ControlFailed(action, str(error)) from None
+        if done.exit_code == _UNSUPPORTED_EXIT:
+            raise Unsupported(action)
+        what = f"{exit_text(done.exit_code)}, {len(done.stdout)} bytes on stdout"
+        if done.exit_code != 0:
+            raise ControlFailed(action, what)
+        return _json_object(action, done.stdout, what)
+
+
+def _longest(action: str) -> int:
+    return LONGEST_LOG if action == "logs" else LONGEST_ANSWER
+
+
+def _json_object(action: str, body: bytes, what: str) -> dict[str, Any]:
+    try:
+        answer = json.loads(body.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        raise ControlFailed(action, f"{what}: not JSON") from None
+    if not isinstance(answer, dict):
+        raise ControlFailed(action, f"{what}: not one JSON object")
+    return answer
+
+
+def _no_answer(error: httpx.HTTPError) -> str:
+    """Why no answer came, without the text of a library in which an address or a header may stand."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return f"the certificate was refused: {cause.verify_message}"
+        if isinstance(cause, ConnectionRefusedError):
+            return "the connection was refused"
+        cause = cause.__cause__ or cause.__context__
+    return f"no answer ({type(error).__name__})"

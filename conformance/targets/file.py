@@ -1,0 +1,157 @@
+"""A target file becomes a value, or one clear line about what is wrong with it."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gateproof.conformance.targets import schema
+from gateproof.conformance.targets.errors import TargetError
+from gateproof.conformance.targets.model import (
+    AgentTarget,
+    GatewayTarget,
+    Limits,
+    Logs,
+    ServiceTarget,
+    Target,
+    World,
+)
+from gateproof.conformance.targets.reading import At, read_table, toml_type
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+_LARGEST = 1024 * 1024
+
+
+def load(path: str | Path, env: Mapping[str, str] = os.environ) -> Target:
+    """Reads a target file of any role; the secrets that it names come from the environment given."""
+    file = Path(path)
+    document = _document(file)
+    at = At(file=str(path), folder=file.absolute().parent, env=env)
+    role = _role(document, at)
+    found = read_table(document, at, schema.ROLES[role], _elsewhere(role))
+    return _MAKE[role](found, at)
+
+
+def _document(file: Path) -> dict[str, Any]:
+    expected = "a target file in TOML ('gateproof init' writes one)"
+    try:
+        if file.is_file() and file.stat().st_size > _LARGEST:
+            raise TargetError(str(file), "", "a file of more than 1 MB", expected)
+        text = file.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        raise TargetError(str(file), "", "no such file", expected) from None
+    except IsADirectoryError:
+        raise TargetError(str(file), "", "a folder", expected) from None
+    except UnicodeDecodeError as error:
+        raise TargetError(str(file), "", f"byte {error.start} that is not UTF-8", expected) from None
+    except (OSError, ValueError) as error:
+        if isinstance(error, TargetError):
+            raise
+        reason = error.strerror if isinstance(error, OSError) else "a path that cannot be"
+        raise TargetError(str(file), "", f"a file that cannot be read ({reason})", expected) from None
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise TargetError(str(file), "", f"a mistake in the TOML: {_one_line(error)}", "valid TOML") from None
+    except RecursionError:
+        raise TargetError(str(file), "", "tables nested without end", "valid TOML") from None
+
+
+def _one_line(error: tomllib.TOMLDecodeError) -> str:
+    return " ".join(str(error).split())
+
+
+def _role(document: dict[str, Any], at: At) -> str:
+    target = document.get("target")
+    inside = at.into("[target]")
+    if not isinstance(target, dict):
+        raise inside.wrong("nothing" if target is None else toml_type(target), "a table with a role in it")
+    if "role" not in target:
+        raise inside.on("role").wrong("nothing", schema.ROLE.expects)
+    role: str = schema.ROLE.read(target["role"], inside.on("role"))
+    return role
+
+
+def _elsewhere(role: str) -> dict[str, str]:
+    """For tables of the other roles: which role they belong to."""
+    return {
+        key: f"[{key}] belongs to a target file of role {other}"
+        for other, keys in schema.ROLES.items()
+        for key in keys
+        if other != role
+    }
+
+
+def _gateway(found: dict[str, Any], at: At) -> GatewayTarget:
+    target: dict[str, Any] = found["target"]
+    reach = schema.reach(target, at.into("[target]"))
+    sign_in = found.get("sign_in") or schema.default_sign_in(at)
+    if sign_in.kind == "control" and "control" not in found:
+        raise at.into("[sign_in]").on("kind").wrong("'control'", "a [control] table beside it")
+    control = found.get("control")
+    merchant = found.get("merchant")
+    if merchant is not None:
+        schema.same_scheme(merchant.public_url, target["base_url"], at.into("[merchant]"))
+    projects = found.get("projects", ())
+    for resource in (resource for project in projects for resource in project.resources):
+        if merchant is not None and resource.merchant_client_id is None:
+            where = at.into("[[projects.resources]]").on("merchant_client_id")
+            raise where.wrong("nothing", "what the gateway calls itself at the fake merchant of [merchant]")
+    return GatewayTarget(
+        file=Path(at.file),
+        name=target["name"],
+        version=target.get("version", ""),
+        base_url=target["base_url"],
+        core_url=target["core_url"],
+        reach=reach,
+        launch=found.get("launch"),
+        control=None if control is None else replace(control, ca_file=reach.ca_file),
+        sign_in=sign_in,
+        users=schema.users(found.get("users"), at),
+        merchant=merchant,
+        limits=found.get("limits", Limits()),
+        projects=projects,
+    )
+
+
+def _service(found: dict[str, Any], at: At) -> ServiceTarget:
+    target: dict[str, Any] = found["target"]
+    reach = schema.reach(target, at.into("[target]"))
+    world = found.get("world", World())
+    schema.same_scheme(world.public_url, target["service_url"], at.into("[world]"))
+    return ServiceTarget(
+        file=Path(at.file),
+        name=target["name"],
+        version=target.get("version", ""),
+        service_url=target["service_url"],
+        metadata_url=target.get("metadata_url"),
+        reach=reach,
+        launch=found.get("launch"),
+        operation=found["operation"],
+        world=world,
+        limits=found.get("limits", Limits()),
+        logs=found.get("logs", Logs()),
+    )
+
+
+def _agent(found: dict[str, Any], at: At) -> AgentTarget:
+    target: dict[str, Any] = found["target"]
+    return AgentTarget(
+        file=Path(at.file),
+        name=target["name"],
+        version=target.get("version", ""),
+        launch=found["launch"],
+        logs=found.get("logs", Logs()),
+    )
+
+
+_MAKE: Mapping[str, Callable[[dict[str, Any], At], Target]] = {
+    "gateway": _gateway,
+    "service": _service,
+    "agent": _agent,
+}
