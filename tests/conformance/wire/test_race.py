@@ -354,13 +354,13 @@ def test_a_server_that_lets_in_one_at_a_time_is_raced_with_one(
 ) -> None:
     monkeypatch.setattr(race, "PATIENCE_S", 0.3)
     monkeypatch.setattr(race, "SHORT_PATIENCE_S", 0.1)
+
+    def not_at_once(*_: object) -> tuple[int, dict[str, str]]:
+        time.sleep(0.2)
+        return 200, {"Connection": "close"}
+
     with (
-        serving(
-            lambda *_: (200, {"Connection": "close"}), one_by_one=True, secure=authority.issue("party")
-        ) as (
-            url,
-            _,
-        ),
+        serving(not_at_once, one_by_one=True, secure=authority.issue("party")) as (url, _),
         wire(url, str(authority.ca_file)) as (opened, _told),
     ):
         for _ in range(2):
