@@ -91,7 +91,7 @@ def whole_run_s(folder: Path) -> float:
     command = [
         sys.executable,
         "-m",
-        "conformance",
+        "gateproof",
         "run",
         "--quiet",
         "--seed",

@@ -13,6 +13,7 @@ from gateproof.conformance.faults.merchant_answers import KEPT_WAITING
 from gateproof.conformance.faults.misbehaving import misbehaving, sent_and_left
 from gateproof.conformance.kit.gateway.failure_oracle import (
     REFRESH,
+    Due,
     mended,
     mended_by_the_user,
     no_false_rejection,
@@ -157,14 +158,18 @@ class _Beside:
 
     usual_s: float
     took_s: float
+    at_the_end: bool
     given_up: bool
 
     def is_late(self) -> bool:
         return self.given_up and self.took_s > TIMES_LATER * self.usual_s + LATER_S
 
     def is_unclear(self) -> bool:
-        """Whoever is slow by itself, or a little later than that, may have waited for the merchant or not."""
-        slow = self.usual_s > SLOW_S or self.took_s > self.usual_s + A_LITTLE_S
+        """Whoever is slow by itself, or a little later than that, may have waited for the merchant or not.
+
+        So may whoever ends just as the gateway gives up, which the merchant notices a little later.
+        """
+        slow = self.usual_s > SLOW_S or self.took_s > self.usual_s + A_LITTLE_S or not self.at_the_end
         return self.given_up and not self.is_late() and slow
 
 
@@ -186,11 +191,18 @@ def _beside_a_slow_merchant(gateway: Gateway, world: World) -> _Beside:
             watch = Stopwatch(gateway.wire)
             works_beside(world, other)
             took_s = watch.so_far_s()
-            given_up = any(call.status is not None for call in due.refreshes())
+            at_the_end = _is_given_up(due)
+            time.sleep(0 if at_the_end else A_LITTLE_S)
+            given_up = _is_given_up(due)
     finally:
         alone.merchant.release(gate)
     require(mended(due)).status(200, 410)
-    return _Beside(usual_s=usual_s, took_s=took_s, given_up=given_up)
+    return _Beside(usual_s=usual_s, took_s=took_s, given_up=given_up, at_the_end=at_the_end)
+
+
+def _is_given_up(due: Due) -> bool:
+    """The merchant has noticed that the gateway waits for it no more."""
+    return any(call.status is not None for call in due.refreshes())
 
 
 @contextmanager

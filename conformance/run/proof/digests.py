@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
 from gateproof.conformance.run.proof.implementations import Subject
+from gateproof.package import ROOT
 
-_CHECKOUT = Path(__file__).parents[2]
 _PACKAGES = ("conformance", "fakes", "reference", "reports")
-_SUBJECTS = tuple(_CHECKOUT / "reference" / folder for folder in ("defects", "variants"))
-_IMPORTS = re.compile(r"^from reference\.(?:defects|variants)\b.*", re.MULTILINE)
+_SUBJECTS = tuple(ROOT / "reference" / folder for folder in ("defects", "variants"))
 # The rules that a defect declares are what its trial is judged by, and no part of the trial.
 _DECLARED = re.compile(rb'"[A-Z]+-\d\d(?: [A-Z]+-\d\d)*"')
 
@@ -21,12 +21,12 @@ _DECLARED = re.compile(rb'"[A-Z]+-\d\d(?: [A-Z]+-\d\d)*"')
 @cache
 def of_the_suite() -> str:
     """The digest of all that every trial depends on."""
-    found = (path for package in _PACKAGES for path in (_CHECKOUT / package).rglob("*.py"))
+    found = (path for package in _PACKAGES for path in (ROOT / package).rglob("*.py"))
     return _digest(path for path in found if path.parent not in _SUBJECTS)
 
 
 def of(subject: Subject) -> str:
-    """The digest of what is wrong or different with a subject: its files, and what they take from others."""
+    """The digest of what is wrong or different with a subject: its files, and what they import of others."""
     return _digest_from(frozenset(subject.name.split("+")))
 
 
@@ -37,10 +37,9 @@ def _digest_from(names: frozenset[str]) -> str:
     own = {path for path, text in texts.items() if any(f'"{name}"' in text for name in names)} or set(texts)
     waiting = list(own)
     while waiting:
-        imports = set(re.findall(r"\w+", " ".join(_IMPORTS.findall(texts[waiting.pop()]))))
-        for path in [path for path in texts if path.stem in imports and path not in own]:
-            own.add(path)
-            waiting.append(path)
+        further = _imported(waiting.pop()) - own
+        own |= further
+        waiting += further
     return _digest(own)
 
 
@@ -49,10 +48,27 @@ def _texts() -> dict[Path, str]:
     return {path: path.read_text(encoding="utf-8") for folder in _SUBJECTS for path in folder.glob("*.py")}
 
 
+@cache
+def _imported(path: Path) -> frozenset[Path]:
+    """The files of defects and variants that one of them imports."""
+    by_module = {".".join(each.relative_to(ROOT.parent).with_suffix("").parts): each for each in _texts()}
+    return frozenset(by_module[name] for name in _names(ast.parse(_texts()[path])) if name in by_module)
+
+
+def _names(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            # What is imported from a package may be a module of it.
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
 def _digest(paths: Iterable[Path]) -> str:
     digest = hashlib.sha256()
     for path in sorted(paths):
-        digest.update(f"{path.relative_to(_CHECKOUT)}\0".encode())
+        digest.update(f"{path.relative_to(ROOT)}\0".encode())
         digest.update(hashlib.sha256(_as_tried(path)).digest())
     return digest.hexdigest()
 

@@ -69,7 +69,7 @@ def test_stopped_run_reports_and_cleans_up(stop: signal.Signals, workers: int, t
     command = [
         sys.executable,
         "-m",
-        "conformance",
+        "gateproof",
         "run",
         "--target",
         "target.toml",

@@ -195,7 +195,7 @@ def test_own_frames_of_a_harness_error_are_named() -> None:
 
     result = judged(run)
     assert result.verdict is Verdict.ERROR
-    assert "run/judge.py" in result.message
+    assert "run/drive/judge.py" in result.message
 
 
 def test_documents_beside_a_claim_are_kept_where_it_does_not_hold() -> None:
