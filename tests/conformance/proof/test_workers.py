@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gateproof.conformance.run.proof.proof import workers
+from gateproof.conformance.run.proof import workers
 
 
 @pytest.fixture
