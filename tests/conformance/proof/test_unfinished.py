@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from gateproof.conformance.run.proof.implementations import Subject, subjects
 from gateproof.conformance.run.proof import digests
+from gateproof.conformance.run.proof.implementations import Subject, subjects
 from gateproof.conformance.run.proof.resume import NotTheSame, trials_of
 from gateproof.conformance.run.proof.scope import Effort
 
