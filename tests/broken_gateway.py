@@ -17,7 +17,7 @@ from gateproof.reference.gateway.arguments import Arguments
 from gateproof.reference.gateway.command import main as serve_gateway
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.policies import Policies
-from gateproof.reference.gateway.policy.outcomes import JsonObject
+from gateproof.reference.outcomes import JsonObject
 
 
 def joined(names: Iterable[str]) -> Policies:

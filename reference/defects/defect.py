@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from gateproof.reference.gateway.policies import Policies
-from gateproof.reference.gateway.policy.outcomes import JsonObject
+from gateproof.reference.outcomes import JsonObject
 
 Check = TypeVar("Check", bound=Callable[..., Any])
 

@@ -7,14 +7,14 @@ from typing import Any
 
 from gateproof.reference.defects.defect import Defect, defect, instead
 from gateproof.reference.defects.gateway_in_between import Rotations
-from gateproof.reference.gateway.ids import Ids, fingerprint
 from gateproof.reference.gateway.keys import SigningKey
 from gateproof.reference.gateway.policy import authorization, code_exchange, proxy, redemption, registration
 from gateproof.reference.gateway.policy.authorization import AuthorizationFacts
 from gateproof.reference.gateway.policy.code_exchange import AgentFacts
-from gateproof.reference.gateway.policy.outcomes import Refusal
 from gateproof.reference.gateway.policy.proxy import ProxyClientFacts
 from gateproof.reference.gateway.policy.registration import NewAgent, RegistrationFacts
+from gateproof.reference.ids import Ids, fingerprint
+from gateproof.reference.outcomes import Refusal
 
 LOST = Refusal(status=401, error="invalid_client", description="unknown client", challenge='Basic realm="g"')
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from gateproof.reference.defects.defect import Defect, defect, without
 from gateproof.reference.gateway.policy import proxy
 from gateproof.reference.gateway.policy.code_exchange import AGENT_CHECKS, AgentFacts
-from gateproof.reference.gateway.policy.outcomes import Refusal
 from gateproof.reference.gateway.policy.registration import (
     REGISTRATION_CHECKS,
     auth_method_is_supported,
@@ -13,6 +12,7 @@ from gateproof.reference.gateway.policy.registration import (
 )
 from gateproof.reference.gateway.records import ProxyClient
 from gateproof.reference.gateway.store import Store
+from gateproof.reference.outcomes import Refusal
 
 BASIC = "client_secret_basic"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gateproof.reference.defects.defect import Defect, defect, lacking
-from gateproof.reference.gateway.policy.outcomes import JsonObject
 from gateproof.reference.gateway.policy.proxy import proxy_token_answer
 from gateproof.reference.gateway.policy.token_claims import TokenFacts, Tokens, token_answer
+from gateproof.reference.outcomes import JsonObject
 
 
 def leaving_out(*names: str) -> Callable[[TokenFacts, Tokens], JsonObject]:

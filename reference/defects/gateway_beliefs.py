@@ -15,14 +15,14 @@ from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 
 from gateproof.reference.defects.defect import Defect, defect
-from gateproof.reference.gateway.ids import Ids, fingerprint
 from gateproof.reference.gateway.keys import KeyRing, SigningKey, signed
 from gateproof.reference.gateway.policy import proxy, redemption, token_claims, vault
 from gateproof.reference.gateway.policy.discovery import REDEMPTION_SCOPE
-from gateproof.reference.gateway.policy.outcomes import JsonObject
 from gateproof.reference.gateway.policy.redemption import verified_claims
 from gateproof.reference.gateway.records import Agent, Grant, ProxyToken, Resource, VaultEntry, VaultKey
 from gateproof.reference.gateway.store import Store
+from gateproof.reference.ids import Ids, fingerprint
+from gateproof.reference.outcomes import JsonObject
 
 Claims = Mapping[str, Any]
 Header = dict[str, Any]

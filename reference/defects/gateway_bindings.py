@@ -12,8 +12,8 @@ from gateproof.reference.defects.gateway_codes import Checks, Codes, refusing
 from gateproof.reference.gateway.policies import SpendCode
 from gateproof.reference.gateway.policy import code_exchange as honest
 from gateproof.reference.gateway.policy.code_exchange import CODE_CHECKS, CodeFacts, CodeRefused, challenge_of
-from gateproof.reference.gateway.policy.outcomes import Refusal
 from gateproof.reference.gateway.records import Code
+from gateproof.reference.outcomes import Refusal
 
 
 def verifier_by(good: Callable[[str, str], bool]) -> dict[str, Checks]:

@@ -14,9 +14,7 @@ from jwt.algorithms import get_default_algorithms
 from gateproof.reference.defects.defect import Defect, defect, lacking
 from gateproof.reference.defects.meddling import Answered, Asked, meddling
 from gateproof.reference.gateway.gateway import Gateway
-from gateproof.reference.gateway.ids import Ids
 from gateproof.reference.gateway.keys import SigningKey
-from gateproof.reference.gateway.policy.outcomes import JsonObject
 from gateproof.reference.gateway.policy.redemption import SIGNATURE_ONLY, verified_claims
 from gateproof.reference.gateway.policy.token_claims import (
     TokenFacts,
@@ -25,6 +23,8 @@ from gateproof.reference.gateway.policy.token_claims import (
     id_token_claims,
     token_answer,
 )
+from gateproof.reference.ids import Ids
+from gateproof.reference.outcomes import JsonObject
 
 Known = Mapping[tuple[str, str], str]
 # Redemption fails for a token without a usable `ext.project_id`, or under a `sub` that nothing is cached for.

@@ -9,7 +9,6 @@ from typing import Any
 from gateproof.reference.defects.defect import Defect, defect
 from gateproof.reference.defects.gateway_claims import claiming, extended, signature_alone
 from gateproof.reference.gateway.keys import SigningKey
-from gateproof.reference.gateway.policy.outcomes import JsonObject
 from gateproof.reference.gateway.policy.registration import domain_of
 from gateproof.reference.gateway.policy.token_claims import (
     ACCESS_TOKEN_LIFETIME_S,
@@ -17,6 +16,7 @@ from gateproof.reference.gateway.policy.token_claims import (
     access_token_claims,
     id_token_claims,
 )
+from gateproof.reference.outcomes import JsonObject
 
 
 def in_time_by_milliseconds(

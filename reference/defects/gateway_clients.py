@@ -14,7 +14,6 @@ from starlette.types import ASGIApp
 from gateproof.reference.defects.defect import Defect, defect, instead, without
 from gateproof.reference.defects.meddling import Answered, Asked, meddling
 from gateproof.reference.gateway.gateway import Gateway
-from gateproof.reference.gateway.ids import Ids, fingerprint
 from gateproof.reference.gateway.policy import code_exchange as honest
 from gateproof.reference.gateway.policy import proxy, registration
 from gateproof.reference.gateway.policy.code_exchange import (
@@ -26,7 +25,8 @@ from gateproof.reference.gateway.policy.code_exchange import (
     CodeFacts,
     TokenRequestFacts,
 )
-from gateproof.reference.gateway.policy.outcomes import Refusal, first_refusal
+from gateproof.reference.ids import Ids, fingerprint
+from gateproof.reference.outcomes import Refusal, first_refusal
 
 
 def secret_stored_as(change: Callable[[str], str]) -> dict[str, Any]:

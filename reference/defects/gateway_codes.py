@@ -11,11 +11,11 @@ from gateproof.reference.defects.defect import Defect, defect, instead, lacking,
 from gateproof.reference.gateway.policies import SpendCode
 from gateproof.reference.gateway.policy import code_exchange as honest
 from gateproof.reference.gateway.policy.code_exchange import CODE_CHECKS, CodeFacts, CodeRefused
-from gateproof.reference.gateway.policy.outcomes import Refusal
 from gateproof.reference.gateway.policy.redemption import grant_behind
 from gateproof.reference.gateway.policy.token_claims import token_answer
 from gateproof.reference.gateway.records import Code, Grant
 from gateproof.reference.gateway.store import Expiring, Store
+from gateproof.reference.outcomes import Refusal
 
 Codes = Expiring[Code]
 Checks = tuple[honest.CodeCheck, ...]

@@ -13,7 +13,7 @@ from gateproof.reference.defects.meddling import Answered, Asked, meddling
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.policy import code_exchange
 from gateproof.reference.gateway.policy.code_exchange import CODE_CHECKS, CodeFacts, challenge_of
-from gateproof.reference.gateway.policy.outcomes import Refusal, json_in
+from gateproof.reference.outcomes import Refusal, json_in
 
 REDEMPTION = "/api/credentials/token"
 Around = Callable[[ASGIApp, Gateway], ASGIApp]

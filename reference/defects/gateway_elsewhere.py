@@ -9,12 +9,12 @@ from gateproof.reference.defects.defect import Defect, defect, lacking
 from gateproof.reference.gateway.keys import KeyRing, SigningKey
 from gateproof.reference.gateway.policy import authorization, proxy, redemption, token_claims
 from gateproof.reference.gateway.policy.authorization import AuthorizationFacts
-from gateproof.reference.gateway.policy.outcomes import JsonObject, Refusal
 from gateproof.reference.gateway.policy.proxy import ProxyCredentials
 from gateproof.reference.gateway.policy.redemption import RedemptionFacts
 from gateproof.reference.gateway.policy.token_claims import TokenFacts, Tokens
 from gateproof.reference.gateway.records import Person, ProxyClient, Resource
 from gateproof.reference.gateway.store import Store
+from gateproof.reference.outcomes import JsonObject, Refusal
 
 # Of what something is the first, and what it is called.
 Named = tuple[str, str]

@@ -12,7 +12,7 @@ from gateproof.reference.gateway.policy.authorization import (
     AuthorizationFacts,
 )
 from gateproof.reference.gateway.policy.code_exchange import CODE_CHECKS, CodeFacts, verifier_matches
-from gateproof.reference.gateway.policy.outcomes import Refusal
+from gateproof.reference.outcomes import Refusal
 
 
 def or_empty(check: AuthorizationCheck, name: str) -> AuthorizationCheck:

@@ -13,10 +13,10 @@ from typing import Any, cast
 from gateproof.reference.defects.defect import Defect, defect
 from gateproof.reference.gateway.merchants import Merchants
 from gateproof.reference.gateway.policy import redemption, vault
-from gateproof.reference.gateway.policy.outcomes import Refusal
 from gateproof.reference.gateway.policy.vault import MerchantAnswer, Verdict
 from gateproof.reference.gateway.records import MerchantPlace, Resource, VaultEntry, VaultKey
 from gateproof.reference.gateway.vault import Vault
+from gateproof.reference.outcomes import Refusal
 
 TRIES, CONNECTIONS = 20, 300
 FAILURES = 3

@@ -8,12 +8,11 @@ from typing import Any
 
 from gateproof.reference.defects import connecting, holding
 from gateproof.reference.defects.defect import Defect, defect
-from gateproof.reference.gateway.ids import Ids
+from gateproof.reference.defects.token_handed_out_again import TokenHandedOutAgain
 from gateproof.reference.gateway.keys import KeyRing, SigningKey, new_key
 from gateproof.reference.gateway.pages import ApprovePageFacts, approve_page
 from gateproof.reference.gateway.policy import authorization, proxy, vault
 from gateproof.reference.gateway.policy.authorization import PAGE_CHECKS, AuthorizationFacts, ConsentFacts
-from gateproof.reference.gateway.policy.outcomes import Refusal
 from gateproof.reference.gateway.policy.vault import MerchantAnswer, Verdict
 from gateproof.reference.gateway.records import (
     Agent,
@@ -26,7 +25,8 @@ from gateproof.reference.gateway.records import (
 )
 from gateproof.reference.gateway.store import Store
 from gateproof.reference.gateway.vault import Vault
-from gateproof.reference.variants.gateway_answers import Kept
+from gateproof.reference.ids import Ids
+from gateproof.reference.outcomes import Refusal
 
 CLIENTS = 2
 _DOWNFALL = holding.Downfall()
@@ -110,7 +110,7 @@ def first_of_the_project(store: Store, credentials: proxy.ProxyCredentials) -> P
     return found if found in beside[:CLIENTS] else None
 
 
-class _Sliding(Kept):
+class _Sliding(TokenHandedOutAgain):
     """The cache keeps a token for an hour from when it was last asked for, dead or alive."""
 
     def token(self, record: Any, keys: KeyRing, ids: Ids) -> str:

@@ -14,7 +14,6 @@ from gateproof.reference.defects.defect import Defect, defect, instead
 from gateproof.reference.gateway.pages import ApprovePageFacts, approve_page
 from gateproof.reference.gateway.policy import authorization, code_exchange, proxy, redemption, vault
 from gateproof.reference.gateway.policy.code_exchange import CODE_CHECKS, CodeCheck, CodeFacts, CodeRefused
-from gateproof.reference.gateway.policy.outcomes import Refusal
 from gateproof.reference.gateway.policy.redemption import REDEMPTION_CHECKS, RedemptionFacts
 from gateproof.reference.gateway.policy.vault import MerchantAnswer, Verdict
 from gateproof.reference.gateway.records import (
@@ -28,6 +27,7 @@ from gateproof.reference.gateway.records import (
     VaultEntry,
 )
 from gateproof.reference.gateway.store import Expiring, Store
+from gateproof.reference.outcomes import Refusal
 
 
 def stale_after_a_second_rejection() -> dict[str, Any]:

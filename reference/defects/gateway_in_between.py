@@ -8,15 +8,15 @@ from typing import Any
 
 from gateproof.reference.defects.defect import Defect, defect
 from gateproof.reference.defects.gateway_codes import Checks, Codes
-from gateproof.reference.gateway.ids import Ids
 from gateproof.reference.gateway.keys import KeyRing, SigningKey, new_key
 from gateproof.reference.gateway.policy import authorization, code_exchange, key_sets, sign_in, token_claims
 from gateproof.reference.gateway.policy.authorization import AuthorizationFacts
 from gateproof.reference.gateway.policy.code_exchange import CodeFacts, CodeRefused
-from gateproof.reference.gateway.policy.outcomes import JsonObject
 from gateproof.reference.gateway.policy.sign_in import IdTokenFacts
 from gateproof.reference.gateway.policy.token_claims import TokenFacts
 from gateproof.reference.gateway.records import AuthorizationRequest, Code, Person, Project, SignIn, Standing
+from gateproof.reference.ids import Ids
+from gateproof.reference.outcomes import JsonObject
 
 # Who is known of in the request at hand.
 _USER: ContextVar[Person | None] = ContextVar("user", default=None)

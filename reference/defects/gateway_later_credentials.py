@@ -9,7 +9,7 @@ from typing import Any
 from gateproof.reference.defects.defect import Defect, defect, instead
 from gateproof.reference.defects.gateway_clients import basic_too
 from gateproof.reference.defects.gateway_proxy import while_checked
-from gateproof.reference.gateway.ids import fingerprint
+from gateproof.reference.defects.token_handed_out_again import TokenHandedOutAgain
 from gateproof.reference.gateway.policies import SpendCode
 from gateproof.reference.gateway.policy import code_exchange, proxy, redemption, registration
 from gateproof.reference.gateway.policy.code_exchange import (
@@ -20,12 +20,12 @@ from gateproof.reference.gateway.policy.code_exchange import (
     TokenRequestFacts,
     agent_credentials,
 )
-from gateproof.reference.gateway.policy.outcomes import JsonObject, Refusal
 from gateproof.reference.gateway.policy.redemption import RedemptionCheck, RedemptionFacts
 from gateproof.reference.gateway.policy.registration import NewAgent, RegistrationFacts
 from gateproof.reference.gateway.records import Code, ProxyToken
 from gateproof.reference.gateway.store import Expiring, Store
-from gateproof.reference.variants.gateway_answers import Kept
+from gateproof.reference.ids import fingerprint
+from gateproof.reference.outcomes import JsonObject, Refusal
 
 
 def renewed_by_use() -> RedemptionCheck:
@@ -146,7 +146,7 @@ def forgotten_after(seconds: float) -> SpendCode:
     return spend
 
 
-KEPT = Kept()
+KEPT = TokenHandedOutAgain()
 
 PROXY_TOKENS: tuple[Defect, ...] = (
     defect(

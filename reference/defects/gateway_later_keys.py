@@ -17,8 +17,8 @@ from gateproof.reference.gateway.keys import KeyRing, SigningKey
 from gateproof.reference.gateway.policy import code_exchange, discovery, key_sets
 from gateproof.reference.gateway.policy.code_exchange import RefreshFacts, TokenRequestFacts
 from gateproof.reference.gateway.policy.discovery import DiscoveryFacts
-from gateproof.reference.gateway.policy.outcomes import JsonObject, Refusal
 from gateproof.reference.gateway.policy.token_claims import TokenFacts, access_token_claims
+from gateproof.reference.outcomes import JsonObject, Refusal
 
 Change = Callable[[TokenFacts, JsonObject], JsonObject]
 

@@ -21,12 +21,12 @@ from gateproof.reference.gateway.policy import (
     vault,
 )
 from gateproof.reference.gateway.policy.code_exchange import CodeCheck, CodeFacts, CodeRefused
-from gateproof.reference.gateway.policy.outcomes import JsonObject, Refusal
 from gateproof.reference.gateway.policy.redemption import RedemptionCheck, RedemptionFacts
 from gateproof.reference.gateway.policy.token_claims import TokenFacts, access_token_claims
 from gateproof.reference.gateway.policy.vault import Step
 from gateproof.reference.gateway.records import Code, Project, ProxyClient, Standing, VaultEntry
 from gateproof.reference.gateway.store import Expiring, Store
+from gateproof.reference.outcomes import JsonObject, Refusal
 
 LAST_CODES, USES, CLIENTS = 8, 25, 3
 NEAR_S = 57 * 60

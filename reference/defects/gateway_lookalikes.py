@@ -9,7 +9,6 @@ from typing import Any
 from gateproof.reference.defects.defect import Defect, defect
 from gateproof.reference.defects.gateway_bindings import verifier_by
 from gateproof.reference.defects.gateway_refusals import checking
-from gateproof.reference.gateway.ids import Ids
 from gateproof.reference.gateway.keys import KeyRing, SigningKey, new_key
 from gateproof.reference.gateway.pages import ApprovePageFacts, approve_page
 from gateproof.reference.gateway.policy import authorization, redemption
@@ -17,10 +16,11 @@ from gateproof.reference.gateway.policy.authorization import ConsentFacts
 from gateproof.reference.gateway.policy.code_exchange import challenge_of
 from gateproof.reference.gateway.policy.discovery import REDEMPTION_SCOPE
 from gateproof.reference.gateway.policy.key_sets import live_core_keys
-from gateproof.reference.gateway.policy.outcomes import JsonObject, Refusal
 from gateproof.reference.gateway.policy.redemption import RedemptionFacts
 from gateproof.reference.gateway.policy.token_claims import TokenFacts, access_token_claims
 from gateproof.reference.gateway.records import Decision, Standing
+from gateproof.reference.ids import Ids
+from gateproof.reference.outcomes import JsonObject, Refusal
 
 STAY = "deny-but-stay"
 

@@ -13,7 +13,7 @@ from gateproof.reference.defects.defect import Defect, defect, lacking
 from gateproof.reference.gateway.keys import KeyRing, SigningKey
 from gateproof.reference.gateway.policy.discovery import DiscoveryFacts, discovery_document
 from gateproof.reference.gateway.policy.key_sets import live_core_keys, public_jwk
-from gateproof.reference.gateway.policy.outcomes import JsonObject
+from gateproof.reference.outcomes import JsonObject
 
 # An RSA key of 1024 bits that signs nothing; it was forgotten in the set.
 OLD_RSA = {

@@ -14,7 +14,7 @@ from gateproof.reference.gateway.policy.code_exchange import (
     RequestCheck,
     TokenRequestFacts,
 )
-from gateproof.reference.gateway.policy.outcomes import Refusal
+from gateproof.reference.outcomes import Refusal
 
 # What a query of a document store does with a value, and what a list is to a parser of forms.
 OPERATORS, LIST = ("[$ne]", "[$gt]"), ("[]",)

@@ -9,12 +9,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateproof.reference.defects.defect import Defect, defect
 from gateproof.reference.gateway.gateway import Gateway
-from gateproof.reference.gateway.ids import fingerprint
 from gateproof.reference.gateway.policies import SpendCode
 from gateproof.reference.gateway.policy import code_exchange
 from gateproof.reference.gateway.policy.code_exchange import CodeCheck, CodeFacts, CodeRefused
 from gateproof.reference.gateway.records import Code
 from gateproof.reference.gateway.store import Expiring
+from gateproof.reference.ids import fingerprint
 
 # What a query to a database takes.
 QUERY_S = 0.01

@@ -8,9 +8,9 @@ from typing import Any
 
 from gateproof.reference.defects.defect import Defect, defect
 from gateproof.reference.gateway.policy import redemption, vault
-from gateproof.reference.gateway.policy.outcomes import JsonObject
 from gateproof.reference.gateway.policy.redemption import RedemptionFacts, redemption_answer, vault_key
 from gateproof.reference.gateway.records import Grant, Resource, VaultEntry, VaultKey
+from gateproof.reference.outcomes import JsonObject
 
 EVERYBODY = VaultKey(project_id="", sub="", resource_id="", login_id="")
 

@@ -8,14 +8,14 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from gateproof.reference.defects.defect import Defect, defect, instead, lacking, without
-from gateproof.reference.gateway.ids import fingerprint
 from gateproof.reference.gateway.policy import proxy, redemption, registration
 from gateproof.reference.gateway.policy.code_exchange import TokenRequestFacts
-from gateproof.reference.gateway.policy.outcomes import JsonObject, Refusal
 from gateproof.reference.gateway.policy.proxy import PROXY_CLIENT_CHECKS, ProxyClientFacts, ProxyCredentials
 from gateproof.reference.gateway.policy.redemption import REDEMPTION_CHECKS, RedemptionCheck, RedemptionFacts
 from gateproof.reference.gateway.records import Agent, ProxyClient, ProxyToken
 from gateproof.reference.gateway.store import Store
+from gateproof.reference.ids import fingerprint
+from gateproof.reference.outcomes import JsonObject, Refusal
 
 
 def keeping_secrets(kept: Callable[[str], str]) -> dict[str, object]:

@@ -18,11 +18,11 @@ from gateproof.reference.defects.gateway_beliefs import (
     public_pem,
     self_contained,
 )
-from gateproof.reference.gateway.ids import Ids
 from gateproof.reference.gateway.keys import KeyRing, SigningKey
 from gateproof.reference.gateway.policy import redemption
 from gateproof.reference.gateway.records import ProxyToken
 from gateproof.reference.gateway.store import Store
+from gateproof.reference.ids import Ids
 
 Trusted = Callable[[str, Header, tuple[SigningKey, ...]], bool]
 SHARED = secrets.token_bytes(32)

@@ -13,18 +13,18 @@ from starlette.types import ASGIApp
 from gateproof.reference.defects.defect import Defect, defect
 from gateproof.reference.defects.meddling import Answered, Asked, meddling
 from gateproof.reference.gateway.gateway import Gateway
-from gateproof.reference.gateway.ids import Ids
 from gateproof.reference.gateway.policies import SpendCode
 from gateproof.reference.gateway.policy import code_exchange as honest
 from gateproof.reference.gateway.policy import proxy, redemption
 from gateproof.reference.gateway.policy.code_exchange import CodeFacts, CodeRefused
-from gateproof.reference.gateway.policy.outcomes import Refusal, first_refusal
 from gateproof.reference.gateway.policy.proxy import ProxyCredentials
 from gateproof.reference.gateway.policy.redemption import RedemptionFacts
 from gateproof.reference.gateway.policy.registration import NewAgent, RegistrationFacts, new_agent
 from gateproof.reference.gateway.policy.token_claims import subject
 from gateproof.reference.gateway.records import Code, ProxyClient, SignIn
 from gateproof.reference.gateway.store import Expiring, Store
+from gateproof.reference.ids import Ids
+from gateproof.reference.outcomes import Refusal, first_refusal
 
 Codes = Expiring[Code]
 Checks = tuple[honest.CodeCheck, ...]

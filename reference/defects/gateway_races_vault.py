@@ -8,10 +8,10 @@ from itertools import count
 from typing import Any
 
 from gateproof.reference.defects.defect import Defect, defect
-from gateproof.reference.gateway.policy.outcomes import Refusal
 from gateproof.reference.gateway.policy.vault import Verdict
 from gateproof.reference.gateway.records import Resource, VaultEntry, VaultKey
 from gateproof.reference.gateway.vault import Vault
+from gateproof.reference.outcomes import Refusal
 
 
 class LooksThenStarts(Vault):

@@ -10,9 +10,9 @@ from gateproof.reference.defects.defect import Defect, defect
 from gateproof.reference.defects.gateway_claims import signature_alone
 from gateproof.reference.defects.gateway_metadata import announcing
 from gateproof.reference.gateway.keys import SigningKey
-from gateproof.reference.gateway.policy.outcomes import JsonObject
 from gateproof.reference.gateway.policy.redemption import verified_claims
 from gateproof.reference.gateway.policy.token_claims import TokenFacts, access_token_claims, id_token_claims
+from gateproof.reference.outcomes import JsonObject
 
 
 def realm(core_url: str, project_id: str) -> str:

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 
 from gateproof.reference.defects.defect import Defect, defect, instead, lacking, without
 from gateproof.reference.gateway.policy import redemption
-from gateproof.reference.gateway.policy.outcomes import JsonObject, Refusal
 from gateproof.reference.gateway.policy.redemption import (
     REDEMPTION_CHECKS,
     RedemptionCheck,
@@ -16,6 +15,7 @@ from gateproof.reference.gateway.policy.redemption import (
     redemption_answer,
 )
 from gateproof.reference.gateway.records import VaultEntry
+from gateproof.reference.outcomes import JsonObject, Refusal
 
 PROXY_CHECKS = (
     redemption.proxy_token_is_good,

@@ -8,7 +8,6 @@ from dataclasses import replace
 from gateproof.reference.defects.defect import Defect, defect, instead
 from gateproof.reference.defects.gateway_redirects import registered_by
 from gateproof.reference.defects.gateway_registration import https_if
-from gateproof.reference.gateway.ids import Ids
 from gateproof.reference.gateway.policy.authorization import (
     PAGE_CHECKS,
     code_redirect,
@@ -25,6 +24,7 @@ from gateproof.reference.gateway.policy.registration import (
     redirect_uris_have_no_fragment,
 )
 from gateproof.reference.gateway.records import AuthorizationRequest
+from gateproof.reference.ids import Ids
 
 ABOUT_URIS = (redirect_uris_are_given, redirect_uris_are_https, redirect_uris_have_no_fragment)
 

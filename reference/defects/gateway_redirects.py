@@ -16,7 +16,7 @@ from gateproof.reference.gateway.policy.authorization import (
     client_is_known,
     redirect_uri_is_registered,
 )
-from gateproof.reference.gateway.policy.outcomes import Refusal
+from gateproof.reference.outcomes import Refusal
 
 Alike = Callable[[str, str], bool]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gateproof.reference.defects.defect import Defect, defect
-from gateproof.reference.gateway.policy.outcomes import JsonObject
 from gateproof.reference.gateway.policy.token_claims import TokenFacts, access_token_claims
+from gateproof.reference.outcomes import JsonObject
 
 Claims = Callable[[TokenFacts], JsonObject]
 

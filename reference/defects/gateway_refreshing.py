@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from gateproof.reference.defects.defect import Defect, defect, instead
 from gateproof.reference.gateway.policy import code_exchange
 from gateproof.reference.gateway.policy.code_exchange import AgentFacts, RefreshFacts, TokenRequestFacts
-from gateproof.reference.gateway.policy.outcomes import Refusal
+from gateproof.reference.outcomes import Refusal
 
 _REFRESHING: ContextVar[bool] = ContextVar("refreshing", default=False)
 

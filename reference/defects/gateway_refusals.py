@@ -8,10 +8,10 @@ from typing import Any
 
 from gateproof.reference.defects.defect import Defect, defect, instead, without
 from gateproof.reference.gateway.policy import redemption, token_claims, vault
-from gateproof.reference.gateway.policy.outcomes import Refusal
 from gateproof.reference.gateway.policy.redemption import REDEMPTION_CHECKS, RedemptionCheck, RedemptionFacts
 from gateproof.reference.gateway.policy.token_claims import TokenFacts
 from gateproof.reference.gateway.records import VaultEntry
+from gateproof.reference.outcomes import Refusal
 
 
 def checking(honest: RedemptionCheck, wrong: RedemptionCheck) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 from gateproof.reference.defects.defect import Defect, defect, instead, lacking, without
-from gateproof.reference.gateway.ids import Ids, fingerprint
 from gateproof.reference.gateway.policy import code_exchange, proxy, registration
 from gateproof.reference.gateway.policy.code_exchange import (
     AGENT_CHECKS,
@@ -17,7 +16,6 @@ from gateproof.reference.gateway.policy.code_exchange import (
     AgentFacts,
     TokenRequestFacts,
 )
-from gateproof.reference.gateway.policy.outcomes import JsonObject, Refusal
 from gateproof.reference.gateway.policy.registration import (
     REGISTRATION_CHECKS,
     NewAgent,
@@ -27,6 +25,8 @@ from gateproof.reference.gateway.policy.registration import (
     registration_answer,
 )
 from gateproof.reference.gateway.policy.token_claims import TokenFacts, Tokens, token_answer
+from gateproof.reference.ids import Ids, fingerprint
+from gateproof.reference.outcomes import JsonObject, Refusal
 
 UNSAFE = Refusal(status=400, error="invalid_redirect_uri", description="this redirect URI is not safe")
 EVERYBODYS_SECRET = "s3cr3t-of-all-agents-of-this-gateway-00000000"  # noqa: S105 - that is the defect

@@ -9,9 +9,9 @@ from gateproof.reference.defects.defect import Defect, defect, instead, without
 from gateproof.reference.gateway.policy import authorization as honest
 from gateproof.reference.gateway.policy.authorization import REDIRECT_CHECKS, AuthorizationFacts
 from gateproof.reference.gateway.policy.code_exchange import challenge_of
-from gateproof.reference.gateway.policy.outcomes import JsonObject, Refusal
 from gateproof.reference.gateway.policy.token_claims import TokenFacts, Tokens, token_answer
 from gateproof.reference.gateway.records import Agent, AuthorizationRequest
+from gateproof.reference.outcomes import JsonObject, Refusal
 
 Pairs = tuple[tuple[str, str], ...]
 Check = honest.AuthorizationCheck

@@ -11,9 +11,9 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from gateproof.reference.defects.defect import Defect, defect, without
 from gateproof.reference.gateway.policy import redemption
-from gateproof.reference.gateway.policy.outcomes import Refusal, json_in
 from gateproof.reference.gateway.policy.redemption import REDEMPTION_CHECKS, RawBody, RedemptionFacts
 from gateproof.reference.gateway.records import Resource
+from gateproof.reference.outcomes import Refusal, json_in
 
 
 def matching(

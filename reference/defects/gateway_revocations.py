@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from gateproof.reference.defects.defect import Defect, defect, instead
 from gateproof.reference.gateway.policy import proxy, redemption
-from gateproof.reference.gateway.policy.outcomes import Refusal
 from gateproof.reference.gateway.policy.proxy import ProxyCredentials
 from gateproof.reference.gateway.policy.redemption import REDEMPTION_CHECKS, RedemptionFacts
 from gateproof.reference.gateway.records import ProxyClient, ProxyToken
 from gateproof.reference.gateway.store import Store
+from gateproof.reference.outcomes import Refusal
 
 A_QUARTER_OF_AN_HOUR_S, A_DAY_S = 900, 86_400
 

@@ -15,11 +15,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from gateproof.reference.defects.defect import Defect, defect
 from gateproof.reference.defects.meddling import Answered, Asked, meddling
 from gateproof.reference.gateway.gateway import Gateway
-from gateproof.reference.gateway.ids import Ids
 from gateproof.reference.gateway.pages import ApprovePageFacts, approve_page
 from gateproof.reference.gateway.policy.authorization import PAGE_CHECKS, AuthorizationFacts
 from gateproof.reference.gateway.policy.code_exchange import TOKEN_REQUEST_CHECKS, TokenRequestFacts
-from gateproof.reference.gateway.policy.outcomes import Refusal
 from gateproof.reference.gateway.policy.redemption import REDEMPTION_CHECKS, RedemptionFacts
 from gateproof.reference.gateway.policy.registration import (
     REGISTRATION_CHECKS,
@@ -28,6 +26,8 @@ from gateproof.reference.gateway.policy.registration import (
     new_agent,
 )
 from gateproof.reference.gateway.policy.vault import MerchantAnswer, Verdict, provisioning_verdict
+from gateproof.reference.ids import Ids
+from gateproof.reference.outcomes import Refusal
 
 # Longer than anybody waits for a recovery.
 WEDGED_S = 25.0

@@ -11,10 +11,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from gateproof.reference.defects.defect import Defect, defect
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.policy import redemption, vault
-from gateproof.reference.gateway.policy.outcomes import JsonObject, Refusal
 from gateproof.reference.gateway.policy.redemption import RedemptionFacts
 from gateproof.reference.gateway.policy.vault import MerchantAnswer, Step, Verdict
 from gateproof.reference.gateway.records import Agent, Grant, Resource, VaultEntry
+from gateproof.reference.outcomes import JsonObject, Refusal
 
 
 def next_410_is(refusal: Refusal) -> dict[str, Any]:

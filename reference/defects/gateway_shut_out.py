@@ -15,7 +15,6 @@ from gateproof.reference.defects.gateway_registration import answering
 from gateproof.reference.defects.meddling import Answered, Asked, meddling
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.policy.authorization import PAGE_CHECKS, AuthorizationFacts
-from gateproof.reference.gateway.policy.outcomes import JsonObject, Refusal
 from gateproof.reference.gateway.policy.proxy import ProxyCredentials, proxy_client_named
 from gateproof.reference.gateway.policy.registration import REGISTRATION_CHECKS, grants_are_supported
 from gateproof.reference.gateway.policy.token_claims import TokenFacts, access_token_claims
@@ -23,6 +22,7 @@ from gateproof.reference.gateway.policy.vault import Verdict
 from gateproof.reference.gateway.records import Agent, Grant, ProxyClient, Resource, VaultEntry, VaultKey
 from gateproof.reference.gateway.store import Store
 from gateproof.reference.gateway.vault import Vault
+from gateproof.reference.outcomes import JsonObject, Refusal
 
 NINETY_DAYS_S, TEN_MINUTES_S = 90 * 86400.0, 600.0
 NUMBERS = count(1001)

@@ -14,12 +14,12 @@ from starlette.types import ASGIApp
 
 from gateproof.reference.defects.defect import Defect, defect
 from gateproof.reference.gateway.gateway import Gateway
-from gateproof.reference.gateway.ids import Ids
 from gateproof.reference.gateway.policies import PAGE_HEADERS, Pairs
 from gateproof.reference.gateway.policy import authorization as honest
 from gateproof.reference.gateway.policy import sign_in
 from gateproof.reference.gateway.policy.authorization import ConsentFacts
 from gateproof.reference.gateway.records import Person, Project, SignIn, Standing
+from gateproof.reference.ids import Ids
 
 
 def headers(*dropped: str, **changed: str) -> Mapping[str, str]:

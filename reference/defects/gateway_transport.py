@@ -12,7 +12,7 @@ from gateproof.reference.defects.listening import (
     under_another_name,
 )
 from gateproof.reference.gateway.policy.discovery import DiscoveryFacts, discovery_document
-from gateproof.reference.gateway.policy.outcomes import JsonObject
+from gateproof.reference.outcomes import JsonObject
 
 # The API host listens first, the core host after it.
 _CORE = 2

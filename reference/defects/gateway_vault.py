@@ -8,9 +8,9 @@ from typing import Any
 
 from gateproof.reference.defects.defect import Defect, defect, lacking
 from gateproof.reference.gateway.policy import redemption, vault
-from gateproof.reference.gateway.policy.outcomes import Refusal
 from gateproof.reference.gateway.policy.vault import MerchantAnswer, Step, Verdict
 from gateproof.reference.gateway.records import Agent, Grant, Resource, VaultEntry
+from gateproof.reference.outcomes import Refusal
 
 
 def used_to_its_end(entry: VaultEntry, now: float) -> Step:  # noqa: ARG001 - that is the mistake

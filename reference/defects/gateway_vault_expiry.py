@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from gateproof.reference.defects.defect import Defect, defect, lacking
 from gateproof.reference.gateway.policy import vault
-from gateproof.reference.gateway.policy.outcomes import JsonObject
 from gateproof.reference.gateway.policy.redemption import redemption_answer
 from gateproof.reference.gateway.policy.vault import MerchantAnswer, Step, Verdict
 from gateproof.reference.gateway.records import VaultEntry
+from gateproof.reference.outcomes import JsonObject
 
 AN_HOUR_S = 3600
 

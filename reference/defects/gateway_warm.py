@@ -12,13 +12,13 @@ from gateproof.reference.defects.gateway_claims import extended
 from gateproof.reference.defects.gateway_claims_kept import pairwise
 from gateproof.reference.defects.meddling import Answered, Asked, meddling
 from gateproof.reference.gateway.gateway import Gateway
-from gateproof.reference.gateway.ids import Ids
 from gateproof.reference.gateway.policy import authorization as honest
 from gateproof.reference.gateway.policy.authorization import PAGE_CHECKS, AuthorizationFacts
-from gateproof.reference.gateway.policy.outcomes import JsonObject, Refusal
 from gateproof.reference.gateway.policy.registration import NewAgent, RegistrationFacts, new_agent
 from gateproof.reference.gateway.policy.token_claims import ACR, TokenFacts
 from gateproof.reference.gateway.records import Agent, AgentPolicy, AuthorizationRequest, Project, Standing
+from gateproof.reference.ids import Ids
+from gateproof.reference.outcomes import JsonObject, Refusal
 
 DAY_S = 86_400
 FRAMING = ("content-security-policy", "x-frame-options")

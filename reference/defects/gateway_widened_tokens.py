@@ -9,7 +9,6 @@ from gateproof.reference.defects.defect import Defect, defect, without
 from gateproof.reference.gateway.policy import authorization
 from gateproof.reference.gateway.policy.authorization import AuthorizationFacts
 from gateproof.reference.gateway.policy.code_exchange import REFRESH_CHECKS, refresh_asks_for_no_more
-from gateproof.reference.gateway.policy.outcomes import JsonObject
 from gateproof.reference.gateway.policy.token_claims import (
     TokenFacts,
     Tokens,
@@ -17,6 +16,7 @@ from gateproof.reference.gateway.policy.token_claims import (
     token_answer,
 )
 from gateproof.reference.gateway.records import AuthorizationRequest
+from gateproof.reference.outcomes import JsonObject
 
 
 def audience_by_form(name: str) -> Callable[[TokenFacts], JsonObject]:

@@ -11,8 +11,8 @@ from gateproof.reference.gateway.arguments import Arguments, WrongArgument
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.keys import rotated
 from gateproof.reference.gateway.policy.discovery import authorization_server, resource_jwks_uri
-from gateproof.reference.gateway.policy.outcomes import JsonObject
 from gateproof.reference.gateway.records import AgentPolicy, MerchantPlace, Project, ProxyClient, Resource
+from gateproof.reference.outcomes import JsonObject
 
 NAME, VERSION = "gateproof reference gateway", "1"
 Action = Callable[[Gateway, Arguments], JsonObject]

@@ -21,11 +21,11 @@ from gateproof.reference.gateway.handlers.authorization import authorize
 from gateproof.reference.gateway.handlers.control import control
 from gateproof.reference.gateway.handlers.redemption import redeem
 from gateproof.reference.gateway.handlers.token import token
-from gateproof.reference.gateway.ids import Ids, RandomIds
 from gateproof.reference.gateway.logbook import Logbook, RequestLog
 from gateproof.reference.gateway.merchants import Connect, connect
 from gateproof.reference.gateway.policies import Policies
-from gateproof.reference.gateway.wire import json_answer
+from gateproof.reference.ids import Ids, RandomIds
+from gateproof.reference.web import json_answer
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

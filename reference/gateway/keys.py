@@ -8,7 +8,7 @@ from typing import Any
 import jwt
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
-from gateproof.reference.gateway.ids import Ids
+from gateproof.reference.ids import Ids
 
 ALGORITHM = "ES256"
 PrivateKey = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey | ed25519.Ed25519PrivateKey

@@ -6,11 +6,10 @@ import ssl
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.types import ASGIApp
 
-from gateproof.reference.gateway.ids import Ids, fingerprint
 from gateproof.reference.gateway.keys import KeyRing, SigningKey, new_key
 from gateproof.reference.gateway.pages import ApprovePageFacts, approve_page
 from gateproof.reference.gateway.policy import (
@@ -25,7 +24,6 @@ from gateproof.reference.gateway.policy import (
     token_claims,
     vault,
 )
-from gateproof.reference.gateway.policy.outcomes import JsonObject, Refusal
 from gateproof.reference.gateway.records import (
     Agent,
     AuthorizationRequest,
@@ -43,11 +41,9 @@ from gateproof.reference.gateway.records import (
     VaultKey,
 )
 from gateproof.reference.gateway.store import Expiring, Store
-from gateproof.reference.gateway.vault import Vault
+from gateproof.reference.ids import Ids, fingerprint
+from gateproof.reference.outcomes import JsonObject, Refusal
 from gateproof.reference.serving import Listen, listen
-
-if TYPE_CHECKING:
-    from gateproof.reference.gateway.gateway import Gateway
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -191,7 +187,7 @@ class Policies:
     redemption_headers: Mapping[str, str] = field(default_factory=lambda: NO_STORE)
 
     # The vault
-    vault_at_work: type[Vault] = Vault
+    vault_at_work: Callable[..., Any] | None = None
     merchant_limits: vault.MerchantLimits = field(default_factory=lambda: MERCHANT_LIMITS)
     step: Callable[[VaultEntry, float], vault.Step] = vault.step
     flight_key: Callable[[VaultKey], Hashable] = vault.flight_key
@@ -212,7 +208,8 @@ class Policies:
     # The transport, and what goes around every endpoint
     oldest_tls: ssl.TLSVersion = ssl.TLSVersion.TLSv1_2
     listen: Listen = listen
-    around: Callable[[ASGIApp, Gateway], ASGIApp] = lambda app, gateway: app  # noqa: ARG005 - nothing does
+    # The second argument is the gateway that these are the policies of.
+    around: Callable[[ASGIApp, Any], ASGIApp] = lambda app, _gateway: app
 
     # The log
     logged_path: Callable[[str, str], str] = lambda path, query: path  # noqa: ARG005 - the query is left out

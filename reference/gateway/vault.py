@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Hashable
-from typing import TYPE_CHECKING
 
 from gateproof.reference.gateway.clock import Clock
 from gateproof.reference.gateway.events import Event, What
-from gateproof.reference.gateway.ids import Ids
 from gateproof.reference.gateway.keys import SigningKey, signed
 from gateproof.reference.gateway.merchants import Merchants
-from gateproof.reference.gateway.policy.outcomes import Refusal
+from gateproof.reference.gateway.policies import Policies
 from gateproof.reference.gateway.policy.vault import MerchantAnswer, Verdict
 from gateproof.reference.gateway.records import Agent, Grant, Resource, VaultEntry, VaultKey
 from gateproof.reference.gateway.store import Store
-
-if TYPE_CHECKING:
-    from gateproof.reference.gateway.policies import Policies
+from gateproof.reference.ids import Ids
+from gateproof.reference.outcomes import Refusal
 
 JWT_BEARER_GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 JWT_BEARER_CLIENT = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"

@@ -7,7 +7,7 @@ import ssl
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx
 from starlette.types import ASGIApp
@@ -17,9 +17,6 @@ from gateproof.reference.service.settings import Settings
 from gateproof.reference.service.upstream import Patience, followed, transport, worth_another_try
 from gateproof.reference.service.wire import Answer, Asked, Kind, Outcome, Outgoing, Reply
 from gateproof.reference.serving import Listen, listen
-
-if TYPE_CHECKING:
-    from gateproof.reference.service.backend import Backend
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +72,8 @@ class Policies:
     challenged: Callable[[Reply, Outcome], bool] = answers.challenged
     not_found: Callable[[int], Reply] = answers.not_found
     logged: Callable[[Asked, Reply, Outcome], str] = answers.logged
-    around: Callable[[ASGIApp, Backend], ASGIApp] = lambda app, _backend: app
+    # The second argument is the backend that these are the policies of.
+    around: Callable[[ASGIApp, Any], ASGIApp] = lambda app, _backend: app
 
     # The transport
     listen: Listen = listen

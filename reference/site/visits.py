@@ -19,9 +19,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gateproof.reference.gateway.ids import fingerprint
-from gateproof.reference.gateway.wire import form_of
+from gateproof.reference.ids import fingerprint
 from gateproof.reference.site.markup import Html, octets
+from gateproof.reference.web import form_of
 
 Contents = TypeVar("Contents")
 MOST_SESSIONS = 1000

@@ -26,9 +26,9 @@ from gateproof.reference.gateway.policy.code_exchange import (
     RefreshFacts,
     TokenRequestFacts,
 )
-from gateproof.reference.gateway.policy.outcomes import JsonObject, Refusal, first_refusal
 from gateproof.reference.gateway.records import Code
 from gateproof.reference.gateway.store import Expiring
+from gateproof.reference.outcomes import JsonObject, Refusal, first_refusal
 from gateproof.reference.variants.variant import Variant, variant
 
 DAY_S = 86_400

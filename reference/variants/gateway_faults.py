@@ -14,10 +14,10 @@ from gateproof.reference.defects.holding import ending_with_its_caller
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.merchants import Merchants
 from gateproof.reference.gateway.policy import redemption, vault
-from gateproof.reference.gateway.policy.outcomes import Refusal
 from gateproof.reference.gateway.policy.vault import MerchantAnswer, MerchantLimits, Verdict
 from gateproof.reference.gateway.records import MerchantPlace, Resource, VaultEntry, VaultKey
 from gateproof.reference.gateway.vault import Vault
+from gateproof.reference.outcomes import Refusal
 from gateproof.reference.variants.variant import Variant, variant
 
 PAUSES_S = (0.05, 0.15)

@@ -7,10 +7,10 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
 
-from gateproof.reference.gateway.ids import Ids
 from gateproof.reference.gateway.keys import PrivateKey, SigningKey
 from gateproof.reference.gateway.policy.discovery import DiscoveryFacts, discovery_document
-from gateproof.reference.gateway.policy.outcomes import JsonObject
+from gateproof.reference.ids import Ids
+from gateproof.reference.outcomes import JsonObject
 from gateproof.reference.variants.variant import Variant, variant
 
 RSA_BITS = 2048

@@ -10,15 +10,15 @@ from datetime import UTC, datetime, timedelta, timezone
 from hashlib import sha256
 from typing import Any
 
-from gateproof.reference.gateway.ids import Ids
 from gateproof.reference.gateway.keys import KeyRing, SigningKey, signed
 from gateproof.reference.gateway.policy import code_exchange, proxy, redemption, vault
-from gateproof.reference.gateway.policy.outcomes import JsonObject, Refusal
 from gateproof.reference.gateway.policy.redemption import REDEMPTION_CHECKS, RedemptionFacts
 from gateproof.reference.gateway.policy.vault import MerchantAnswer, Step, Verdict
 from gateproof.reference.gateway.records import Agent, Grant, ProxyToken, Resource, VaultEntry
 from gateproof.reference.gateway.store import Store
 from gateproof.reference.gateway.vault import Vault
+from gateproof.reference.ids import Ids
+from gateproof.reference.outcomes import JsonObject, Refusal
 from gateproof.reference.variants.variant import Variant, variant
 
 FIVE_MINUTES_S = 300

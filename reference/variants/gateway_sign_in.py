@@ -18,8 +18,8 @@ from gateproof.reference.gateway.policy.authorization import (
     AuthorizationFacts,
     ConsentFacts,
 )
-from gateproof.reference.gateway.policy.outcomes import Refusal
 from gateproof.reference.gateway.records import AuthorizationRequest, Person, SignIn, Standing
+from gateproof.reference.outcomes import Refusal
 from gateproof.reference.variants.variant import Variant, variant
 
 MESSY_PAGE = """<HTML><head><title>Really?

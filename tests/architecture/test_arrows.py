@@ -1,10 +1,11 @@
-"""The four packages import each other only along the arrows of the design."""
+"""The four packages, and the floors of conformance, import each other only along the arrows of the design."""
 
 from __future__ import annotations
 
 import ast
 import dataclasses
 import itertools
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,19 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 OURS = "gateproof"
 PACKAGES = ("conformance", "fakes", "reference", "reports")
+# The floors of conformance, from the lowest: each imports what stands before it, and its own folder. Two that
+# stand on one floor do not import each other.
+FLOORS: tuple[tuple[str, ...], ...] = (
+    ("wire",),  # bytes, TLS, HTTP, tokens
+    ("suite",),  # what a rule, a check, a claim, a party and a fault are
+    ("targets",),  # target files, control, launched processes
+    ("signin", "faults"),  # how a user signs in; what goes wrong on purpose
+    ("kit",),  # what a check is given, by role
+    ("histories",),  # generated sequences of operations
+    ("checks",),  # the checks, by role
+    ("run",),  # prepare, drive, prove, replay
+    ("cli",),  # the commands
+)
 # Nobody imports mitmproxy: it lives in an environment of its own, and its pins would hold ours back.
 OUTSIDER = "mitmproxy"
 MAY_IMPORT = {
@@ -91,8 +105,118 @@ def violations(root: Path) -> list[str]:
     return found
 
 
+def steps_up(root: Path) -> list[str]:
+    """Imports of conformance that lead to a higher floor, or to a neighbour on the same one."""
+    floor = {name: number for number, names in enumerate(FLOORS) for name in names}
+    found = []
+    for path in sorted((root / "conformance").glob("*/**/*.py")):
+        own = path.relative_to(root / "conformance").parts[0]
+        for reach in reaches(ast.parse(path.read_text(encoding="utf-8"))):
+            parts = reach.module.split(".")
+            other = parts[2] if parts[:2] == [OURS, "conformance"] and len(parts) > 2 else own
+            if other != own and floor.get(other, len(FLOORS)) >= floor.get(own, -1):
+                found.append(f"{path.relative_to(root)}:{reach.line} steps up to {reach.module}")
+    return found
+
+
+def circles(root: Path) -> list[str]:
+    """Modules that import each other in a circle, or else folders that do, also for types alone.
+
+    A folder and one inside it are one thing here: the outer may put together what the inner one holds.
+    """
+    files = {
+        ".".join((OURS, *path.relative_to(root).with_suffix("").parts)).removesuffix(".__init__"): path
+        for package in PACKAGES
+        for path in (root / package).rglob("*.py")
+    }
+    graph = {name: _imported(name, path, files) for name, path in files.items()}
+    folders: dict[str, set[str]] = {str(path.parent.relative_to(root)): set() for path in files.values()}
+    for name, others in graph.items():
+        own = files[name].parent
+        for other in {files[each].parent for each in others}:
+            if not (own.is_relative_to(other) or other.is_relative_to(own)):
+                folders[str(own.relative_to(root))].add(str(other.relative_to(root)))
+    return _in_a_circle(graph) or _in_a_circle(folders)
+
+
+def _in_a_circle(graph: dict[str, set[str]]) -> list[str]:
+    """What is left when ends are taken away again and again: nothing, where there is no circle."""
+    while graph:
+        # What imports none of the rest is in no circle, and neither is what none of the rest imports.
+        ends = {name for name, others in graph.items() if not others & graph.keys()}
+        ends |= graph.keys() - set().union(*graph.values())
+        if not ends:
+            break
+        graph = {name: others for name, others in graph.items() if name not in ends}
+    return sorted(graph)
+
+
+def _imported(name: str, path: Path, files: Mapping[str, Path]) -> set[str]:
+    found = set[str]()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            modules = (f"{node.module}.{alias.name}" for alias in node.names)
+            found |= {module if module in files else node.module for module in modules}
+    return (found & files.keys()) - {name}
+
+
 def test_the_packages_keep_to_the_arrows() -> None:
     assert violations(ROOT) == []
+
+
+def test_no_import_of_conformance_steps_up() -> None:
+    assert steps_up(ROOT) == []
+
+
+def test_every_folder_of_conformance_has_a_floor() -> None:
+    folders = {path.parent.name for path in (ROOT / "conformance").glob("*/__init__.py")}
+    assert folders == {name for names in FLOORS for name in names}
+
+
+def test_nothing_imports_in_a_circle() -> None:
+    assert circles(ROOT) == []
+
+
+def test_a_planted_step_up_is_found(tmp_path: Path) -> None:
+    for path, source in {
+        "conformance/wire/planted.py": "from gateproof.conformance.kit.clock import Clock",
+        "conformance/kit/planted.py": (
+            "if TYPE_CHECKING:\n    from gateproof.conformance.run.drive.plan import Plan"
+        ),
+        "conformance/signin/planted.py": "from gateproof.conformance.faults import toxics",
+        "conformance/checks/fine.py": "from gateproof.conformance.kit.clock import Clock",
+    }.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(source, encoding="utf-8")
+
+    assert steps_up(tmp_path) == [
+        "conformance/kit/planted.py:2 steps up to gateproof.conformance.run.drive.plan",
+        "conformance/signin/planted.py:1 steps up to gateproof.conformance.faults",
+        "conformance/wire/planted.py:1 steps up to gateproof.conformance.kit.clock",
+    ]
+
+
+def test_a_planted_circle_is_found(tmp_path: Path) -> None:
+    (tmp_path / "fakes").mkdir()
+    for name, other in {"one": "two", "two": "three", "three": "one", "outside": "one"}.items():
+        source = f"from gateproof.fakes.{other} import something"
+        (tmp_path / "fakes" / f"{name}.py").write_text(source, encoding="utf-8")
+
+    assert circles(tmp_path) == ["gateproof.fakes.one", "gateproof.fakes.three", "gateproof.fakes.two"]
+
+
+def test_a_planted_circle_of_folders_is_found(tmp_path: Path) -> None:
+    for path, source in {
+        "fakes/gateway/one.py": "from gateproof.fakes.merchant.one import something",
+        "fakes/merchant/one.py": "",
+        "fakes/merchant/two.py": "from gateproof.fakes.gateway.two import something",
+        "fakes/gateway/two.py": "from gateproof.fakes.outer import something",
+        "fakes/outer.py": "",
+    }.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(source, encoding="utf-8")
+
+    assert circles(tmp_path) == ["fakes/gateway", "fakes/merchant"]
 
 
 def test_there_is_something_to_guard() -> None:

@@ -10,9 +10,9 @@ from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 from uvicorn.server import ServerState
 
-from gateproof.reference.gateway.ids import RandomIds
 from gateproof.reference.gateway.keys import signed
 from gateproof.reference.gateway.policies import Policies
+from gateproof.reference.ids import RandomIds
 from gateproof.reference.serving import Origin
 from gateproof.reference.variants.gateway import VARIANTS
 from gateproof.reference.variants.variant import together

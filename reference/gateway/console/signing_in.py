@@ -10,11 +10,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gateproof.reference.gateway.console.visit import ConsoleSessions, Desk, Visit
-from gateproof.reference.gateway.ids import fingerprint
-from gateproof.reference.gateway.wire import Endpoint
+from gateproof.reference.ids import fingerprint
 from gateproof.reference.site.layout import Frame, button, complaint, document, form
 from gateproof.reference.site.layout import field as line
 from gateproof.reference.site.visits import Session, sent_on, shown, trusted_form
+from gateproof.reference.web import Endpoint
 
 NAME = "operator"
 FRAME = Frame(site="Console", home="/")

@@ -12,10 +12,10 @@ from starlette.responses import Response
 
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.records import Project
-from gateproof.reference.gateway.wire import Endpoint
 from gateproof.reference.site.layout import Frame, button, document, form, notice
 from gateproof.reference.site.markup import Child, tag
 from gateproof.reference.site.visits import Session, Sessions, sent_on, shown, trusted_form
+from gateproof.reference.web import Endpoint
 
 MOST_SPENT = 100
 

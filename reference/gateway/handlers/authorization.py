@@ -14,11 +14,11 @@ from starlette.responses import Response
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.handlers.browser import error, known_browser, redirect
 from gateproof.reference.gateway.handlers.consent import ask
-from gateproof.reference.gateway.ids import fingerprint
 from gateproof.reference.gateway.policy.authorization import AuthorizationFacts
-from gateproof.reference.gateway.policy.outcomes import first_refusal
 from gateproof.reference.gateway.records import Resource, SignIn
-from gateproof.reference.gateway.wire import Endpoint, query_of
+from gateproof.reference.ids import fingerprint
+from gateproof.reference.outcomes import first_refusal
+from gateproof.reference.web import Endpoint, query_of
 
 
 def authorize(gateway: Gateway) -> Endpoint:

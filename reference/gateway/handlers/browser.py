@@ -10,9 +10,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gateproof.reference.gateway.gateway import Gateway
-from gateproof.reference.gateway.ids import fingerprint
 from gateproof.reference.gateway.pages import error_page
 from gateproof.reference.gateway.records import Person
+from gateproof.reference.ids import fingerprint
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

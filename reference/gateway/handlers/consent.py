@@ -9,12 +9,12 @@ from starlette.responses import Response
 from gateproof.reference.gateway.events import Event, What
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.handlers.browser import error, page, redirect
-from gateproof.reference.gateway.ids import fingerprint
 from gateproof.reference.gateway.pages import ApprovePageFacts, pending_page
 from gateproof.reference.gateway.policy.authorization import ConsentFacts
-from gateproof.reference.gateway.policy.outcomes import Refusal
 from gateproof.reference.gateway.policy.registration import domain_of
 from gateproof.reference.gateway.records import Agent, Code, Grant, Person, Resource, SignIn, Standing
+from gateproof.reference.ids import fingerprint
+from gateproof.reference.outcomes import Refusal
 
 
 async def ask(

@@ -11,8 +11,8 @@ from starlette.responses import Response
 from gateproof.reference.gateway.actions import ACTIONS
 from gateproof.reference.gateway.arguments import Arguments, WrongArgument
 from gateproof.reference.gateway.gateway import Gateway
-from gateproof.reference.gateway.wire import Endpoint, json_answer, json_of
 from gateproof.reference.serving import is_loopback
+from gateproof.reference.web import Endpoint, json_answer, json_of
 
 
 def control(gateway: Gateway, token: str | None) -> Endpoint:

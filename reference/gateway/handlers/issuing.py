@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from gateproof.reference.gateway.gateway import Gateway
-from gateproof.reference.gateway.ids import fingerprint
 from gateproof.reference.gateway.keys import signed
 from gateproof.reference.gateway.policy.code_exchange import REFRESH_TOKEN_LIFETIME_S, TokenRequestFacts
-from gateproof.reference.gateway.policy.outcomes import JsonObject, Refusal
 from gateproof.reference.gateway.policy.token_claims import ACCESS_TOKEN_TYPE, TokenFacts, Tokens
 from gateproof.reference.gateway.records import Agent, Grant, RefreshToken
+from gateproof.reference.ids import fingerprint
+from gateproof.reference.outcomes import JsonObject, Refusal
 
 
 def issue(

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.policy.discovery import DiscoveryFacts
 from gateproof.reference.gateway.records import Resource
-from gateproof.reference.gateway.wire import Endpoint, json_answer
+from gateproof.reference.web import Endpoint, json_answer
 
 
 def resource_of(gateway: Gateway, request: Request) -> Resource:

@@ -9,17 +9,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gateproof.reference.gateway.gateway import Gateway
-from gateproof.reference.gateway.policy.outcomes import Refusal, first_refusal
 from gateproof.reference.gateway.policy.redemption import RawBody, RedemptionFacts, bearer_token
 from gateproof.reference.gateway.records import VaultEntry
-from gateproof.reference.gateway.wire import (
-    Endpoint,
-    body_of,
-    json_answer,
-    media_type,
-    query_of,
-    refusal_answer,
-)
+from gateproof.reference.outcomes import Refusal, first_refusal
+from gateproof.reference.web import Endpoint, body_of, json_answer, media_type, query_of, refusal_answer
 
 
 def redeem(gateway: Gateway) -> Endpoint:

@@ -6,9 +6,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gateproof.reference.gateway.gateway import Gateway
-from gateproof.reference.gateway.policy.outcomes import first_refusal
 from gateproof.reference.gateway.policy.registration import RegistrationFacts
-from gateproof.reference.gateway.wire import Endpoint, json_answer, json_of, refusal_answer
+from gateproof.reference.outcomes import first_refusal
+from gateproof.reference.web import Endpoint, json_answer, json_of, refusal_answer
 
 
 def register(gateway: Gateway) -> Endpoint:

@@ -11,10 +11,10 @@ from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.handlers.authorization import callback_url, send_to_merchant
 from gateproof.reference.gateway.handlers.browser import browser_key, error, fresh_browser
 from gateproof.reference.gateway.handlers.consent import approve, ask, note, tell_agent
-from gateproof.reference.gateway.ids import fingerprint
 from gateproof.reference.gateway.policy.sign_in import IdTokenFacts
 from gateproof.reference.gateway.records import Decision, Person, Resource, SignIn
-from gateproof.reference.gateway.wire import Endpoint, Pairs, form_of, query_of
+from gateproof.reference.ids import fingerprint
+from gateproof.reference.web import Endpoint, Pairs, form_of, query_of
 
 STALE = "This sign-in is over, or it began in another browser. Start again from the agent."
 

@@ -9,7 +9,6 @@ from starlette.responses import Response
 
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.handlers.issuing import issue
-from gateproof.reference.gateway.ids import fingerprint
 from gateproof.reference.gateway.policy.code_exchange import (
     AgentFacts,
     CodeFacts,
@@ -17,10 +16,11 @@ from gateproof.reference.gateway.policy.code_exchange import (
     RefreshFacts,
     TokenRequestFacts,
 )
-from gateproof.reference.gateway.policy.outcomes import JsonObject, Refusal, first_refusal
 from gateproof.reference.gateway.policy.proxy import ProxyClientFacts
 from gateproof.reference.gateway.records import Agent, ProxyToken
-from gateproof.reference.gateway.wire import Endpoint, form_of, json_answer, query_of, refusal_answer
+from gateproof.reference.ids import fingerprint
+from gateproof.reference.outcomes import JsonObject, Refusal, first_refusal
+from gateproof.reference.web import Endpoint, form_of, json_answer, query_of, refusal_answer
 
 NO_FORM = Refusal(status=400, error="invalid_request", description="the body has to be form-encoded")
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from urllib.parse import quote, urlencode
 
 from gateproof.reference.gateway.policy.discovery import REDEMPTION_SCOPE
-from gateproof.reference.gateway.policy.outcomes import Refusal
 from gateproof.reference.gateway.records import (
     Agent,
     AuthorizationRequest,
@@ -17,6 +16,7 @@ from gateproof.reference.gateway.records import (
     Resource,
     Standing,
 )
+from gateproof.reference.outcomes import Refusal
 
 PARAMETERS = (
     "response_type",

@@ -8,10 +8,10 @@ from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from gateproof.reference.gateway.ids import fingerprint
-from gateproof.reference.gateway.policy.outcomes import Refusal, first_refusal
 from gateproof.reference.gateway.records import Agent, Code, Grant, RefreshToken
 from gateproof.reference.gateway.store import Expiring
+from gateproof.reference.ids import fingerprint
+from gateproof.reference.outcomes import Refusal, first_refusal
 
 CODE_LIFETIME_S = 60
 REFRESH_TOKEN_LIFETIME_S = 30 * 86400

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gateproof.reference.gateway.keys import ALGORITHM
-from gateproof.reference.gateway.policy.outcomes import JsonObject
 from gateproof.reference.gateway.records import Resource
+from gateproof.reference.outcomes import JsonObject
 
 REDEMPTION_SCOPE = "ext_token:read"
 

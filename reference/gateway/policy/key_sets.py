@@ -8,8 +8,8 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from gateproof.reference.gateway.keys import KeyRing, PrivateKey, SigningKey
-from gateproof.reference.gateway.policy.outcomes import JsonObject
 from gateproof.reference.gateway.policy.token_claims import ACCESS_TOKEN_LIFETIME_S
+from gateproof.reference.outcomes import JsonObject
 
 COORDINATE_OCTETS = 32
 

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from urllib.parse import unquote_plus
 
-from gateproof.reference.gateway.ids import Ids, fingerprint
 from gateproof.reference.gateway.keys import KeyRing
 from gateproof.reference.gateway.policy.code_exchange import TokenRequestFacts
-from gateproof.reference.gateway.policy.outcomes import JsonObject, Refusal
 from gateproof.reference.gateway.records import ProxyClient, ProxyToken
 from gateproof.reference.gateway.store import Store
+from gateproof.reference.ids import Ids, fingerprint
+from gateproof.reference.outcomes import JsonObject, Refusal
 
 PROXY_TOKEN_LIFETIME_S = 3599
 

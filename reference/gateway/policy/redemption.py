@@ -10,13 +10,13 @@ from typing import Any
 
 import jwt
 
-from gateproof.reference.gateway.ids import fingerprint
 from gateproof.reference.gateway.keys import SigningKey
 from gateproof.reference.gateway.policy.discovery import REDEMPTION_SCOPE
-from gateproof.reference.gateway.policy.outcomes import JsonObject, Refusal, json_in
 from gateproof.reference.gateway.policy.token_claims import ACCESS_TOKEN_TYPE
 from gateproof.reference.gateway.records import Grant, ProxyClient, ProxyToken, Resource, VaultEntry, VaultKey
 from gateproof.reference.gateway.store import Store
+from gateproof.reference.ids import fingerprint
+from gateproof.reference.outcomes import JsonObject, Refusal, json_in
 
 # Claims are looked at below and not by PyJWT, whose clock is the wall's.
 SIGNATURE_ONLY: Any = {f"verify_{name}": False for name in ("exp", "nbf", "iat", "aud", "iss", "sub", "jti")}

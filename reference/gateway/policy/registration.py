@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
-from gateproof.reference.gateway.ids import Ids, fingerprint
-from gateproof.reference.gateway.policy.outcomes import JsonObject, Refusal
 from gateproof.reference.gateway.records import Agent
+from gateproof.reference.ids import Ids, fingerprint
+from gateproof.reference.outcomes import JsonObject, Refusal
 
 AUTH_METHOD = "client_secret_post"
 GRANT_TYPES = ("authorization_code", "refresh_token")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gateproof.reference.gateway.ids import Ids
 from gateproof.reference.gateway.policy.code_exchange import TokenRequestFacts
 from gateproof.reference.gateway.policy.discovery import REDEMPTION_SCOPE
-from gateproof.reference.gateway.policy.outcomes import JsonObject
 from gateproof.reference.gateway.policy.registration import domain_of
 from gateproof.reference.gateway.records import Agent, Grant, Resource
+from gateproof.reference.ids import Ids
+from gateproof.reference.outcomes import JsonObject
 
 ACCESS_TOKEN_LIFETIME_S = 3600
 ACCESS_TOKEN_TYPE = "at+jwt"  # noqa: S105 - a media type of RFC 9068

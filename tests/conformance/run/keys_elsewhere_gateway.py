@@ -8,7 +8,7 @@ from dataclasses import replace
 from gateproof.reference.gateway.command import main as serve_gateway
 from gateproof.reference.gateway.policies import Policies
 from gateproof.reference.gateway.policy.discovery import DiscoveryFacts, discovery_document
-from gateproof.reference.gateway.policy.outcomes import JsonObject
+from gateproof.reference.outcomes import JsonObject
 
 
 def elsewhere(facts: DiscoveryFacts) -> JsonObject:

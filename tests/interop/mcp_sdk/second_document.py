@@ -23,10 +23,10 @@ from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.policies import Policies
 from gateproof.reference.gateway.policy.authorization import code_redirect
 from gateproof.reference.gateway.policy.discovery import DiscoveryFacts, discovery_document
-from gateproof.reference.gateway.policy.outcomes import JsonObject
 from gateproof.reference.gateway.records import AuthorizationRequest
-from gateproof.reference.gateway.wire import Endpoint
+from gateproof.reference.outcomes import JsonObject
 from gateproof.reference.serving import Origin, run, server_tls
+from gateproof.reference.web import Endpoint
 
 WELL_KNOWN = ("oauth-authorization-server", "openid-configuration")
 

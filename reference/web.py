@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from gateproof.reference.gateway.policy.outcomes import Refusal, json_in
+from gateproof.reference.outcomes import Refusal, json_in
 
 MOST_OCTETS = 64 * 1024
 MOST_FIELDS = 100
