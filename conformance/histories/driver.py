@@ -26,7 +26,7 @@ from gateproof.conformance.histories.steps import (
 )
 from gateproof.conformance.kit.gateway import console
 from gateproof.conformance.kit.gateway.gateway import Visit
-from gateproof.conformance.kit.gateway.project_pool import ControlledEstate
+from gateproof.conformance.kit.gateway.project_pool import ControlledProjects
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import require
 from gateproof.conformance.suite.parties import Agent, Authorization, Project, ProxyClient, User
@@ -125,7 +125,7 @@ class Player:
 
     def _new_project(self, step: NewProject) -> None:
         world = self.world
-        if isinstance(world.estate, ControlledEstate):
+        if isinstance(world.estate, ControlledProjects):
             project = world.new_project(agent_policy=None)
             if step.policy == "hold":
                 world.set_agent_policy(project, "hold")

@@ -32,9 +32,9 @@ from gateproof.conformance.histories.steps import (
 )
 from gateproof.conformance.histories.story import told
 from gateproof.conformance.histories.table import TABLE
-from gateproof.conformance.kit.gateway.isolated_user import newcomer
+from gateproof.conformance.kit.gateway.isolated_user import new_user
 from gateproof.conformance.kit.gateway.merchant_backoff import SPARING_S
-from gateproof.conformance.kit.gateway.project_pool import ControlledEstate
+from gateproof.conformance.kit.gateway.project_pool import ControlledProjects
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import Unavailable, Unmet, expect, observe, repeat_with, require
 from gateproof.conformance.suite.generated_input import Draw
@@ -243,9 +243,9 @@ def _begin(world: World, setting: Setting, patience_s: float) -> Play:
 
 def _users(world: World, offer: Offer) -> tuple[User, ...]:
     """Where Projects are made, users are strangers to each; elsewhere they have to be."""
-    if isinstance(world.estate, ControlledEstate) or world.merchant is None:
+    if isinstance(world.estate, ControlledProjects) or world.merchant is None:
         return world.users[: offer.users]
-    return tuple(newcomer(world, world.merchant) for _ in range(offer.users))
+    return tuple(new_user(world, world.merchant) for _ in range(offer.users))
 
 
 def _settled(world: World, *, timed: bool) -> Setting:
@@ -278,7 +278,7 @@ def _settled(world: World, *, timed: bool) -> Setting:
 
 def _offered(world: World, *, timed: bool) -> Setting:
     may = world.capabilities
-    made = isinstance(world.estate, ControlledEstate)
+    made = isinstance(world.estate, ControlledProjects)
     hears = world.merchant is not None and (made or world.home().resource.merchant_client_id is not None)
     users = 2 if (hears and not made) or "users:2" in may else 1
     clients, revoking = "control:create_proxy_client" in may, "control:revoke_proxy_client" in may

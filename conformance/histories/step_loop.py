@@ -16,7 +16,7 @@ from gateproof.conformance.histories.observation import CRASHED, TROUBLE, Seen
 from gateproof.conformance.histories.state import State
 from gateproof.conformance.histories.steps import Approve, Authorize, Exchange, History, Redeem, Step
 from gateproof.conformance.kit.gateway.merchant_backoff import SPARING_S
-from gateproof.conformance.kit.gateway.worker_state import Standing
+from gateproof.conformance.kit.gateway.worker_state import WorkerState
 from gateproof.conformance.suite.claims import Unavailable, require
 from gateproof.conformance.targets.control import Unsupported
 
@@ -58,7 +58,7 @@ class Play:
 
     player: Player
     state: State
-    standing: Standing = field(default_factory=Standing)
+    standing: WorkerState = field(default_factory=WorkerState)
     steps: list[Step] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
     rows: Counter[str] = field(default_factory=Counter)

@@ -26,7 +26,7 @@ class Party(Protocol):
     def wire(self) -> Wire: ...
 
 
-def is_sound(exchange: Exchange) -> bool:
+def is_robust(exchange: Exchange) -> bool:
     """An answer came in time, and it is not that the server failed."""
     status = exchange.status
     return status is not None and (status < 500 or status in _SAYS_NO)
@@ -56,7 +56,7 @@ def ask_all(party: Party, endpoint: str, requests: Mapping[str, Request]) -> Non
     bad: list[Exchange] = []
     for name, request in requests.items():
         answer = ask(party, request, f"{endpoint}, {name}")
-        if not is_sound(answer):
+        if not is_robust(answer):
             bad.append(answer)
         if len(bad) >= _ENOUGH:
             break

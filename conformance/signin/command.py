@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from gateproof.conformance.signin.sign_in_result import Landing, SignInFailed, SignInRequest, landing_at
+from gateproof.conformance.signin.sign_in_result import SignInFailed, SignInRequest, SignInResult, landing_at
 from gateproof.conformance.targets.processes import CommandFailed, exit_text, run_command
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class CommandSignIn:
         self._command = tuple(command)
         self._cwd = cwd
 
-    def sign_in(self, request: SignInRequest, /) -> Landing:
+    def sign_in(self, request: SignInRequest, /) -> SignInResult:
         asked = json.dumps(
             {
                 "authorization_url": request.authorization_url,

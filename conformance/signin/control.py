@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gateproof.conformance.signin.sign_in_result import Landing, SignInRequest, landing_at
+from gateproof.conformance.signin.sign_in_result import SignInRequest, SignInResult, landing_at
 from gateproof.conformance.targets import actions
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ class ControlSignIn:
     def __init__(self, control: ControlPlane) -> None:
         self._control = control
 
-    def sign_in(self, request: SignInRequest, /) -> Landing:
+    def sign_in(self, request: SignInRequest, /) -> SignInResult:
         url = actions.sign_in(
             self._control,
             authorization_url=request.authorization_url,

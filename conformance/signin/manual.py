@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gateproof.conformance.signin.sign_in_result import Landing, SignInFailed, SignInRequest, landing_at
+from gateproof.conformance.signin.sign_in_result import SignInFailed, SignInRequest, SignInResult, landing_at
 
 if TYPE_CHECKING:
     from typing import Literal, TextIO
@@ -22,13 +22,13 @@ class ManualSignIn:
         self._ask = ask
         self._tell = tell
 
-    def sign_in(self, request: SignInRequest, /) -> Landing:
+    def sign_in(self, request: SignInRequest, /) -> SignInResult:
         with ExitStack() as stack:
             ask = self._ask or stack.enter_context(_terminal("r"))
             tell = self._tell or stack.enter_context(_terminal("w"))
             return self._asked(request, ask, tell)
 
-    def _asked(self, request: SignInRequest, ask: TextIO, tell: TextIO) -> Landing:
+    def _asked(self, request: SignInRequest, ask: TextIO, tell: TextIO) -> SignInResult:
         if not ask.isatty():
             raise SignInFailed(NO_TERMINAL)
         what = "approve" if request.approve else "decline"

@@ -19,7 +19,7 @@ from gateproof.conformance.signin.filling import (
 )
 from gateproof.conformance.signin.hints import apply_hints
 from gateproof.conformance.signin.page import Page
-from gateproof.conformance.signin.sign_in_result import Landing, SignInRequest
+from gateproof.conformance.signin.sign_in_result import SignInRequest, SignInResult
 from gateproof.conformance.signin.submission import said
 
 if TYPE_CHECKING:
@@ -79,10 +79,10 @@ class PageSignIn:
         """A new browser that stops before it would fetch the redirect URI."""
         return self._open_browser(redirect_uri)
 
-    def sign_in(self, request: SignInRequest, /) -> Landing:
+    def sign_in(self, request: SignInRequest, /) -> SignInResult:
         return self.sign_in_with(self.browser(request.redirect_uri), request)
 
-    def sign_in_with(self, browser: Browsing, request: SignInRequest) -> Landing:
+    def sign_in_with(self, browser: Browsing, request: SignInRequest) -> SignInResult:
         """The same in a browser that may have cookies already."""
         with _resting(browser) as rest:
             first_hop = len(browser.hops)
@@ -92,7 +92,7 @@ class PageSignIn:
             stuck = landing.sent_to is None and (landing.status is None or landing.status < 400)
             return replace(landing, picture=rest(stuck=stuck))
 
-    def look(self, browser: Browsing, request: SignInRequest) -> Landing:
+    def look(self, browser: Browsing, request: SignInRequest) -> SignInResult:
         """Opens the address and follows redirects; the user does nothing."""
         with _resting(browser):
             first_hop = len(browser.hops)
@@ -107,7 +107,7 @@ class PageSignIn:
         act: int,
         *,
         known: bool = False,
-    ) -> Landing | None:
+    ) -> SignInResult | None:
         """The user's act of this number is sent by another browser, without the first one's cookies.
 
         The user goes on over there, but signs in nowhere anew: a gateway that sends the other browser back to
@@ -139,7 +139,7 @@ class PageSignIn:
         acts: _Acts,
         first_hop: int,
         stop: Callable[[], bool] | None = None,
-    ) -> Landing:
+    ) -> SignInResult:
         """From page to page until there is nothing more to do; with `stop`, no sign-in form is filled in."""
         stuck: str | None = None
         for _ in range(MOST_PAGES):
@@ -208,8 +208,8 @@ def _resting(browser: Browsing) -> Iterator[Callable[..., str]]:
 
 def _landing(
     view: View, request: SignInRequest, acts: _Acts, stuck: str | None, hops: tuple[str, ...]
-) -> Landing:
-    common = Landing(
+) -> SignInResult:
+    common = SignInResult(
         hops=hops,
         acts=acts.count,
         declined=acts.declined,

@@ -26,7 +26,7 @@ class SignInRequest:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Landing:
+class SignInResult:
     """Where the browser ended: sent to the redirect URI, sent elsewhere, or on a page.
 
     `redirected_to` and `left_to` are where it would have gone; neither was fetched. `acts` counts what the
@@ -71,7 +71,7 @@ class Landing:
 class SignIn(Protocol):
     """A way to sign a user in."""
 
-    def sign_in(self, request: SignInRequest, /) -> Landing: ...
+    def sign_in(self, request: SignInRequest, /) -> SignInResult: ...
 
 
 @runtime_checkable
@@ -81,10 +81,10 @@ class ClosableSignIn(SignIn, Protocol):
     def close(self) -> None: ...
 
 
-def landing_at(request: SignInRequest, url: str | None) -> Landing:
+def landing_at(request: SignInRequest, url: str | None) -> SignInResult:
     """The landing that somebody else reports by its address, or by None for a page."""
     if url is None:
-        return Landing(stuck="the browser ended on a page")
+        return SignInResult(stuck="the browser ended on a page")
     if lands_on(request.redirect_uri, url):
-        return Landing(redirected_to=url)
-    return Landing(left_to=url)
+        return SignInResult(redirected_to=url)
+    return SignInResult(left_to=url)

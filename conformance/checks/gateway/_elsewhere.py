@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gateproof.conformance.kit.gateway.project_pool import ControlledEstate
+from gateproof.conformance.kit.gateway.project_pool import ControlledProjects
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import LeftOut
 from gateproof.conformance.suite.parties import Resource
@@ -16,6 +16,6 @@ def of_one_merchant(world: World, resources: Sequence[Resource]) -> Sequence[Res
     A target file that lists its Resources may list merchants of many kinds.
     """
     known = all(resource.merchant_client_id is not None for resource in resources)
-    if not isinstance(world.estate, ControlledEstate) and (world.merchant is None or not known):
+    if not isinstance(world.estate, ControlledProjects) and (world.merchant is None or not known):
         raise LeftOut("the target file does not say whether the same users can sign in at both Resources")
     return resources

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from gateproof.conformance.kit.gateway.gateway import Gateway
-from gateproof.conformance.kit.gateway.worker_state import Redeemable
+from gateproof.conformance.kit.gateway.worker_state import ValidTokens
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.kit.inputs.near_tokens import changed_at_the_end
 from gateproof.conformance.suite.parties import ProxyClient
@@ -33,7 +33,9 @@ def send(gateway: Gateway, asked: Iterator[Asked]) -> list[Exchange]:
     return [gateway.wire.send(step, request) for step, request in asked]
 
 
-def refused_redemptions(gateway: Gateway, good: Redeemable, foreign: Secret | None = None) -> Iterator[Asked]:
+def refused_redemptions(
+    gateway: Gateway, good: ValidTokens, foreign: Secret | None = None
+) -> Iterator[Asked]:
     """A redemption that works, and then with one thing wrong about it each."""
     user, proxy, indicator = good.grant.access_token, good.proxy_token, good.indicator
 
@@ -83,7 +85,7 @@ def refused_redemptions(gateway: Gateway, good: Redeemable, foreign: Secret | No
     )
 
 
-def agents_side(gateway: Gateway, world: World, good: Redeemable) -> Iterator[Asked]:
+def agents_side(gateway: Gateway, world: World, good: ValidTokens) -> Iterator[Asked]:
     """What an agent can ask with what it has, at every endpoint and with every switch thrown."""
     grant, resource = good.grant, good.grant.resource
     bearer = ("Authorization", f"Bearer {grant.access_token.reveal()}")
@@ -118,7 +120,7 @@ def agents_side(gateway: Gateway, world: World, good: Redeemable) -> Iterator[As
         yield f"token endpoint, {name}, debugged", replace(form, url=f"{form.url}?{DEBUG_QUERY}")
 
 
-def _agents_forms(good: Redeemable) -> dict[str, Sequence[tuple[str, str]]]:
+def _agents_forms(good: ValidTokens) -> dict[str, Sequence[tuple[str, str]]]:
     agent, grant = good.grant.agent, good.grant
     client = [("client_id", agent.client_id), ("client_secret", agent.client_secret.reveal())]
     return {

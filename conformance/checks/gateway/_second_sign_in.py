@@ -6,7 +6,7 @@ import time
 
 from gateproof.conformance.kit.gateway import failure_oracle
 from gateproof.conformance.kit.gateway.gateway import Visit
-from gateproof.conformance.kit.gateway.isolated_user import PROVISIONED_S, Seclusion
+from gateproof.conformance.kit.gateway.isolated_user import PROVISIONED_S, IsolatedUser
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import LeftOut, require
 from gateproof.conformance.suite.parties import Attempt
@@ -15,7 +15,7 @@ from gateproof.conformance.wire.route import origin
 _VOUCHING = ("jwt-bearer", "token-exchange")
 
 
-def at_home(world: World, alone: Seclusion) -> World:
+def at_home(world: World, alone: IsolatedUser) -> World:
     """The same in a browser whose user has signed in, and approved an agent, and another one.
 
     What the gateway asks its merchant for the second time is what it will ask the third time.
@@ -33,7 +33,7 @@ def at_home(world: World, alone: Seclusion) -> World:
     return browser
 
 
-def another_agent(at_home: World, alone: Seclusion) -> tuple[Attempt, Visit]:
+def another_agent(at_home: World, alone: IsolatedUser) -> tuple[Attempt, Visit]:
     """What came of the next agent's authorization.
 
     A gateway that signs its users in anew each time needs the merchant for that, and proves nothing here.
@@ -47,7 +47,7 @@ def another_agent(at_home: World, alone: Seclusion) -> tuple[Attempt, Visit]:
     return attempt, visit
 
 
-def _asked(alone: Seclusion, after: int) -> list[str]:
+def _asked(alone: IsolatedUser, after: int) -> list[str]:
     """The grants that the gateway used for this user since then; some of it may come late."""
     deadline = time.monotonic() + PROVISIONED_S
     while True:

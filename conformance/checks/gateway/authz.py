@@ -9,7 +9,7 @@ from string import ascii_letters
 
 from gateproof.conformance.checks.gateway._visits import code_came, no_code
 from gateproof.conformance.kit.gateway.gateway import Gateway, Visit
-from gateproof.conformance.kit.gateway.isolated_user import PROVISIONED_S, secluded
+from gateproof.conformance.kit.gateway.isolated_user import PROVISIONED_S, isolated_user
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, owed, require
@@ -209,9 +209,9 @@ def sign_in_outlives_a_merchant_that_rejects_the_gateway(gateway: Gateway, world
     So it does when the merchant had given one before: a user of long standing signs in as a new one does.
     """
     # Where the merchant takes the gateway, a sign-in like this one gives a code.
-    friendly = secluded(world)
+    friendly = isolated_user(world)
     world.authorization(resource=friendly.resource, user=friendly.user)
-    place = secluded(world)
+    place = isolated_user(world)
     # The rejection comes first: a gateway that has a token of the user's already may not ask for another.
     place.script(provisioning="reject")
     visit = gateway.visit(world.attempt(resource=place.resource, user=place.user))

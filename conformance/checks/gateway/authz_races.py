@@ -6,7 +6,7 @@ from functools import partial
 
 from gateproof.conformance.checks.gateway._visits import code_came, side_by_side
 from gateproof.conformance.kit.gateway.gateway import Visit
-from gateproof.conformance.kit.gateway.isolated_user import secluded
+from gateproof.conformance.kit.gateway.isolated_user import isolated_user
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, require
@@ -55,7 +55,7 @@ def first_sign_ins_of_a_user_meet(world: World, races: Races) -> None:
     if not side_by_side(world):
         raise LeftOut("the sessions of a user were not seen to leave each other alone")
     for _ in races.each():
-        alone = secluded(world)
+        alone = isolated_user(world)
         hold = {"outcome": "hold", "gate": world.unique(), "parties": 2, "seconds": HOLD_S}
         alone.script(provisioning=hold)
         attempts = [world.attempt(world.agent(), resource=alone.resource, user=alone.user) for _ in range(2)]

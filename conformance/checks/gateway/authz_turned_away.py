@@ -5,7 +5,7 @@ from __future__ import annotations
 from gateproof.conformance.checks.gateway._turned_away import STATUSES, met
 from gateproof.conformance.checks.gateway._visits import code_came
 from gateproof.conformance.kit.gateway.gateway import Gateway
-from gateproof.conformance.kit.gateway.isolated_user import secluded
+from gateproof.conformance.kit.gateway.isolated_user import isolated_user
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import owed
@@ -17,9 +17,9 @@ def sign_in_outlives_a_merchant_that_turns_the_gateway_away(
 ) -> None:
     """The agent gets its code, and gets one when the merchant is friendly again."""
     # Where the merchant takes the gateway, a sign-in like this one gives a code.
-    friendly = secluded(world)
+    friendly = isolated_user(world)
     world.authorization(resource=friendly.resource, user=friendly.user)
-    place = secluded(world)
+    place = isolated_user(world)
     place.script(provisioning={"outcome": "turn_away", "status": case})
     visit = gateway.visit(world.attempt(resource=place.resource, user=place.user))
     met(place)

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from gateproof.conformance.checks.gateway._timestamps import is_timestamp_or_absent
 from gateproof.conformance.kit.gateway import console
-from gateproof.conformance.kit.gateway.end_to_end import first_visit, operator_service
+from gateproof.conformance.kit.gateway.end_to_end import operator_service, run_flow
 from gateproof.conformance.kit.gateway.gateway import Gateway
-from gateproof.conformance.kit.gateway.isolated_user import secluded
+from gateproof.conformance.kit.gateway.isolated_user import isolated_user
 from gateproof.conformance.kit.gateway.project_pool import SCOPES
 from gateproof.conformance.kit.gateway.valid_tokens import redeemable
 from gateproof.conformance.kit.gateway.world import World
@@ -50,7 +50,7 @@ def nine_steps_from_401_to_the_merchants_data(gateway: Gateway, world: World) ->
     reads every address from the documents it is pointed to.
     """
     with operator_service(gateway, world) as service:
-        answer = first_visit(gateway, world, service)
+        answer = run_flow(gateway, world, service)
     stopped_at = answer.header(STEP_HEADER)
     require.that(
         stopped_at in {None, "redemption", "merchant API"},
@@ -208,7 +208,7 @@ def without_a_merchant_token_the_answer_is_404(gateway: Gateway, world: World) -
     The merchant takes the user afterwards, and the next sign-in redeems: only the merchant's word differed.
     """
     world.redeemed(world.grant(), world.proxy_token())
-    alone = secluded(world)
+    alone = isolated_user(world)
     alone.script(provisioning="reject")
     agent, proxy_token = world.agent(), alone.proxy_token()
     grant = alone.grant(agent)

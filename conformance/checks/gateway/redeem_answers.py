@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 
 from gateproof.conformance.kit.gateway import console
 from gateproof.conformance.kit.gateway.gateway import Gateway
-from gateproof.conformance.kit.gateway.isolated_user import lost, secluded
+from gateproof.conformance.kit.gateway.isolated_user import isolated_user, lost
 from gateproof.conformance.kit.gateway.valid_tokens import redeemable
-from gateproof.conformance.kit.gateway.worker_state import Redeemable
+from gateproof.conformance.kit.gateway.worker_state import ValidTokens
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect, observe, require
@@ -47,7 +47,7 @@ def token_of_a_sibling_resource(gateway: Gateway, world: World) -> None:
 
 
 # How a redemption is spoilt so that each kind of answer comes once.
-SPOILT: Mapping[str, Callable[[Gateway, Redeemable], Exchange]] = {
+SPOILT: Mapping[str, Callable[[Gateway, ValidTokens], Exchange]] = {
     "good": lambda gateway, good: gateway.redeem(good.grant.access_token, good.proxy_token, good.indicator),
     "no-proxy-token": lambda gateway, good: gateway.redeem(good.grant.access_token, None, good.indicator),
     "wrong-proxy-token": lambda gateway, good: gateway.redeem(
@@ -64,7 +64,7 @@ SPOILT: Mapping[str, Callable[[Gateway, Redeemable], Exchange]] = {
 
 @check("REDEEM-15", cases=SPOILT)
 def answer_is_not_to_be_stored(
-    gateway: Gateway, world: World, case: Callable[[Gateway, Redeemable], Exchange]
+    gateway: Gateway, world: World, case: Callable[[Gateway, ValidTokens], Exchange]
 ) -> None:
     """Every answer says no-store: a cache would hand one backend's credential to the next."""
     _is_not_to_be_stored(case(gateway, redeemable(world)))
@@ -72,7 +72,7 @@ def answer_is_not_to_be_stored(
 
 @check("REDEEM-15", cases=SPOILT)
 def content_type_is_what_the_body_is(
-    gateway: Gateway, world: World, case: Callable[[Gateway, Redeemable], Exchange]
+    gateway: Gateway, world: World, case: Callable[[Gateway, ValidTokens], Exchange]
 ) -> None:
     """A body called JSON is JSON, and a body of JSON is called so."""
     _is_what_it_is_called(case(gateway, redeemable(world)))
@@ -81,7 +81,7 @@ def content_type_is_what_the_body_is(
 @check("REDEEM-15", needs=["merchant"], alone=True)
 def answer_410_is_like_the_others(world: World) -> None:
     """The 410 for a merchant token that is lost says no-store, and what its body is."""
-    _, _, answer = lost(secluded(world), issue_refresh_token=False)
+    _, _, answer = lost(isolated_user(world), issue_refresh_token=False)
 
     _is_not_to_be_stored(answer)
     _is_what_it_is_called(answer)

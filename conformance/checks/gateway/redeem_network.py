@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gateproof.conformance.kit.gateway.gateway import Gateway
-from gateproof.conformance.kit.gateway.isolated_user import secluded, works
+from gateproof.conformance.kit.gateway.isolated_user import isolated_user, works
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect
@@ -13,7 +13,7 @@ from gateproof.conformance.wire import backend as backend_wire
 @check("REDEEM-12")
 def redemptions_in_a_row_are_answered_each_by_its_own(gateway: Gateway, world: World) -> None:
     """Two users' redemptions, sent on one connection without waiting, get each user's own merchant token."""
-    first = secluded(world)
+    first = isolated_user(world)
     both = (first, first.beside())
     agent, proxy_token = world.agent(), first.proxy_token()
     grants = [alone.grant(agent) for alone in both]

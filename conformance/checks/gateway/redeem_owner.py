@@ -10,7 +10,7 @@ from gateproof.conformance.checks.gateway._belonging import belongs
 from gateproof.conformance.checks.gateway._timestamps import is_timestamp_or_absent
 from gateproof.conformance.kit.gateway import console
 from gateproof.conformance.kit.gateway.gateway import Gateway
-from gateproof.conformance.kit.gateway.isolated_user import let_expire, newcomer, redeem_past, secluded
+from gateproof.conformance.kit.gateway.isolated_user import isolated_user, let_expire, new_user, redeem_past
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.signin.sign_in_result import SignInFailed
 from gateproof.conformance.suite.check import check
@@ -76,7 +76,7 @@ def users_with_similar_logins_get_their_own(world: World, case: tuple[str, str])
     if world.merchant is None:
         raise Unavailable("merchant", "the harness's own merchant is not part of this run")
     name, agent, proxy_token = world.unique(), world.agent(), world.proxy_token()
-    users = [newcomer(world, world.merchant, login.format(name=name)) for login in case]
+    users = [new_user(world, world.merchant, login.format(name=name)) for login in case]
     try:
         grants = [world.grant(agent=agent, user=user) for user in users]
         for grant in grants:
@@ -153,7 +153,7 @@ def sibling_resource_gives_its_own_or_nothing(gateway: Gateway, world: World) ->
 @check("REDEEM-12", needs=["merchant"], alone=True)
 def each_user_keeps_their_own_past_a_refresh(world: World) -> None:
     """After both users' merchant tokens were refreshed, each still redeems their own."""
-    alice = secluded(world)
+    alice = isolated_user(world)
     bob = alice.beside()
     for one in (alice, bob):
         one.short_lived()
@@ -178,7 +178,7 @@ def each_user_keeps_their_own_past_a_refresh(world: World) -> None:
 )
 def expires_at_is_when_the_merchants_token_expires(world: World, case: int) -> None:
     """`expires_at`, where it is given, is the merchant's own word on its token, whatever the lifetime."""
-    alone = secluded(world)
+    alone = isolated_user(world)
     alone.script(access_token_lifetime_s=case)
     grant, proxy_token = alone.grant(), alone.proxy_token()
 
@@ -205,7 +205,7 @@ def expires_at_moves_with_every_refresh(world: World) -> None:
 
 def _refreshed(world: World, *, times: int = 1) -> Exchange:
     """A redemption past the expiry, the last of which gave a new merchant token of two hours."""
-    alone = secluded(world)
+    alone = isolated_user(world)
     alone.short_lived()
     grant, proxy_token = alone.grant(), alone.proxy_token()
     answer = world.redeemed(grant, proxy_token)

@@ -12,7 +12,12 @@ from gateproof.conformance.checks.gateway._belonging import belongs
 from gateproof.conformance.checks.gateway._visits import side_by_side
 from gateproof.conformance.kit.gateway import concurrent, console
 from gateproof.conformance.kit.gateway.gateway import Gateway
-from gateproof.conformance.kit.gateway.isolated_user import Seclusion, let_expire, secluded, still_good
+from gateproof.conformance.kit.gateway.isolated_user import (
+    IsolatedUser,
+    isolated_user,
+    let_expire,
+    still_good,
+)
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import Unavailable, expect, require
@@ -179,9 +184,9 @@ def _owned(world: World) -> list[Owned]:
     ]
 
 
-def _places(world: World) -> list[Seclusion]:
+def _places(world: World) -> list[IsolatedUser]:
     """Two users at one Resource; with control one of them also at its sibling and in another Project."""
-    first = secluded(world)
+    first = isolated_user(world)
     places = [first, first.beside()]
     if "control:create_resource" not in world.capabilities:
         return places
@@ -190,7 +195,7 @@ def _places(world: World) -> list[Seclusion]:
     if sibling.merchant_client_id is not None:
         project = replace(first.project, resource=sibling)
         places.append(replace(first, project=project, client_id=sibling.merchant_client_id))
-    return [*places, secluded(world)]
+    return [*places, isolated_user(world)]
 
 
 def _owner(grant: Grant) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from gateproof.conformance.checks.gateway._belonging import belongs
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.valid_tokens import redeemable
-from gateproof.conformance.kit.gateway.worker_state import Redeemable
+from gateproof.conformance.kit.gateway.worker_state import ValidTokens
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.kit.inputs.near_indicators import NEAR_MISSES
 from gateproof.conformance.suite.check import check
@@ -88,7 +88,7 @@ def other_percent_encoding_answers_404(gateway: Gateway, world: World, case: tup
 def _spelled(gateway: Gateway, world: World, case: tuple[str, str]) -> None:
     own, other = case
     resource = world.resource(indicator=f"https://api.merchant.example/{own}/{world.unique()}")
-    good = Redeemable(grant=world.grant(resource=resource), proxy_token=world.proxy_token())
+    good = ValidTokens(grant=world.grant(resource=resource), proxy_token=world.proxy_token())
     world.redeemed(good.grant, good.proxy_token)
 
     _not_found(gateway, good, resource.indicator.replace(own, other))
@@ -103,7 +103,7 @@ def indicator_that_begins_alike_answers_with_its_own_token(gateway: Gateway, wor
     """
     shorter = world.resource(indicator=f"https://api.merchant.example/{world.unique()}")
     longer = world.resource(indicator=f"{shorter.indicator}/orders")
-    good = Redeemable(grant=world.grant(resource=longer), proxy_token=world.proxy_token())
+    good = ValidTokens(grant=world.grant(resource=longer), proxy_token=world.proxy_token())
     own = world.redeemed(good.grant, good.proxy_token)
 
     answer = gateway.redeem(good.grant.access_token, good.proxy_token, shorter.indicator)
@@ -126,7 +126,7 @@ def long_indicator_counts_to_its_end(gateway: Gateway, world: World) -> None:
     """Of two indicators that differ in their three hundredth character, one names the Resource."""
     beginning = f"https://api.merchant.example/{world.unique()}/".ljust(300, "a")
     resource = world.resource(indicator=f"{beginning}1")
-    good = Redeemable(grant=world.grant(resource=resource), proxy_token=world.proxy_token())
+    good = ValidTokens(grant=world.grant(resource=resource), proxy_token=world.proxy_token())
     world.redeemed(good.grant, good.proxy_token)
 
     _not_found(gateway, good, f"{beginning}2")
@@ -146,7 +146,7 @@ def indicator_and_a_null_is_refused(gateway: Gateway, world: World, case: str) -
     _no_name(gateway, good, f"{good.indicator}\0{'/orders' if case == 'and-more' else ''}")
 
 
-def _no_name(gateway: Gateway, good: Redeemable, resource: str) -> None:
+def _no_name(gateway: Gateway, good: ValidTokens, resource: str) -> None:
     answer = gateway.redeem(good.grant.access_token, good.proxy_token, resource)
 
     expect(answer).not_granted("the merchant token", "access_token")
@@ -210,7 +210,7 @@ def resource_in_the_query_is_none(gateway: Gateway, world: World) -> None:
     expect(answer).not_granted("the merchant token", "access_token")
 
 
-def _not_found(gateway: Gateway, good: Redeemable, resource: str) -> None:
+def _not_found(gateway: Gateway, good: ValidTokens, resource: str) -> None:
     gateway.keyring.public(resource)
     answer = gateway.redeem(good.grant.access_token, good.proxy_token, resource)
     came = answer.member("access_token") is not None
@@ -223,7 +223,7 @@ def _not_found(gateway: Gateway, good: Redeemable, resource: str) -> None:
 
 
 def _sent(
-    gateway: Gateway, good: Redeemable, body: bytes, *, content_type: str = "", query: str = ""
+    gateway: Gateway, good: ValidTokens, body: bytes, *, content_type: str = "", query: str = ""
 ) -> Exchange:
     """The redemption that works, with another body."""
     request = backend_wire.redemption(

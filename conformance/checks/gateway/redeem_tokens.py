@@ -11,7 +11,7 @@ from typing import Any
 from gateproof.conformance.kit.gateway.clock import LEEWAY_S
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.valid_tokens import redeemable
-from gateproof.conformance.kit.gateway.worker_state import Redeemable
+from gateproof.conformance.kit.gateway.worker_state import ValidTokens
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.kit.inputs.near_tokens import (
     changed,
@@ -78,7 +78,7 @@ OF_A_PUBLIC_KEY = {
 }
 
 # What the agent, the backend or the merchant holds besides the access token.
-OTHER_BEARERS: Mapping[str, Callable[[Redeemable], str]] = {
+OTHER_BEARERS: Mapping[str, Callable[[ValidTokens], str]] = {
     "refresh-token": lambda good: good.grant.refresh_token.reveal(),
     "agents-client-secret": lambda good: good.grant.agent.client_secret.reveal(),
     "agents-client-id": lambda good: good.grant.agent.client_id,
@@ -112,7 +112,7 @@ def access_token_that_says_where_its_key_is_is_refused(gateway: Gateway, world: 
 
 @check("REDEEM-11", cases=OTHER_BEARERS)
 def other_credential_is_no_access_token(
-    gateway: Gateway, world: World, case: Callable[[Redeemable], str]
+    gateway: Gateway, world: World, case: Callable[[ValidTokens], str]
 ) -> None:
     """No other credential does in the place of the access token."""
     good = redeemable(world)
@@ -218,7 +218,7 @@ def _refused(answer: Exchange) -> None:
     expect(answer).not_granted("the merchant token", "access_token")
 
 
-def _with_bearer(gateway: Gateway, good: Redeemable, bearer: str) -> Exchange:
+def _with_bearer(gateway: Gateway, good: ValidTokens, bearer: str) -> Exchange:
     parsed = read(bearer)
     if parsed is not None:
         beside(header=parsed.header, claims=parsed.claims)
@@ -226,11 +226,11 @@ def _with_bearer(gateway: Gateway, good: Redeemable, bearer: str) -> Exchange:
     return gateway.redeem(forged, good.proxy_token, good.indicator)
 
 
-def _with_proxy_token(gateway: Gateway, good: Redeemable, proxy_token: str) -> Exchange:
+def _with_proxy_token(gateway: Gateway, good: ValidTokens, proxy_token: str) -> Exchange:
     return gateway.redeem(good.grant.access_token, Secret("forged", proxy_token), good.indicator)
 
 
-def _original(world: World, good: Redeemable) -> Original:
+def _original(world: World, good: ValidTokens) -> Original:
     token = good.grant.access_token.reveal()
     found = verifying(token, world.core_keys(good.grant.resource))
     require.that(
@@ -239,13 +239,13 @@ def _original(world: World, good: Redeemable) -> Original:
     return original(token, found[0], resource_kid=_resource_kid(world, good))
 
 
-def _resource_kid(world: World, good: Redeemable) -> str | None:
+def _resource_kid(world: World, good: ValidTokens) -> str | None:
     keys: list[dict[str, Any]] = world.key_set(good.grant.resource.jwks_uri, "key set of the Resource")
     kid = keys[0].get("kid")
     return kid if isinstance(kid, str) else None
 
 
-def _assertions(world: World, good: Redeemable) -> list[str]:
+def _assertions(world: World, good: ValidTokens) -> list[str]:
     """The newest assertion of each kind that the home Resource sent to the merchant."""
     newest: dict[str, str] = {}
     merchant, client_id = world.merchant, good.grant.resource.merchant_client_id

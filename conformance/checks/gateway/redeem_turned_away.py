@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gateproof.conformance.checks.gateway._turned_away import STATUSES, met
 from gateproof.conformance.kit.gateway.gateway import Gateway
-from gateproof.conformance.kit.gateway.isolated_user import secluded
+from gateproof.conformance.kit.gateway.isolated_user import isolated_user
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect
@@ -16,7 +16,7 @@ def merchant_that_turns_the_gateway_away_leaves_nothing_to_redeem(
 ) -> None:
     """Redemption answers 404, as where the merchant did not vouch for the user; later it works."""
     world.redeemed(world.grant(), world.proxy_token())
-    alone = secluded(world)
+    alone = isolated_user(world)
     alone.script(provisioning={"outcome": "turn_away", "status": case})
     agent, proxy_token = world.agent(), alone.proxy_token()
     grant = alone.grant(agent)

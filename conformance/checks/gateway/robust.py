@@ -14,11 +14,11 @@ from gateproof.conformance.checks.gateway._exchanges import works
 from gateproof.conformance.checks.gateway._visits import good as good_request
 from gateproof.conformance.kit.gateway.gateway import CALLBACK, BeyondReach, Gateway
 from gateproof.conformance.kit.gateway.valid_tokens import redeemable
-from gateproof.conformance.kit.gateway.worker_state import Redeemable
+from gateproof.conformance.kit.gateway.worker_state import ValidTokens
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.kit.inputs import odd_input as odd
 from gateproof.conformance.kit.inputs.odd_requests import target_of, variations, with_header
-from gateproof.conformance.kit.robust_answers import ask_all, is_sound
+from gateproof.conformance.kit.robust_answers import ask_all, is_robust
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect, require
 from gateproof.conformance.wire import agent as agent_wire
@@ -259,7 +259,7 @@ def _documents(world: World) -> None:
     world.key_set(resource.jwks_uri, "key set of the Resource")
 
 
-def _redemption(gateway: Gateway, good: Redeemable) -> Request:
+def _redemption(gateway: Gateway, good: ValidTokens) -> Request:
     return backend_wire.redemption(
         gateway.base_url,
         bearer=good.grant.access_token,
@@ -320,7 +320,7 @@ def _all_sound(gateway: Gateway, world: World, what: str) -> None:
     """Nothing that the target answered in this check was a server error, and nothing was left unanswered."""
     own = {origin(gateway.base_url), origin(gateway.core_url)}
     asked = [exchange for exchange in world.seen() if origin(exchange.request.url) in own]
-    bad = [exchange for exchange in asked if not is_sound(exchange)]
+    bad = [exchange for exchange in asked if not is_robust(exchange)]
     expect.that(
         not bad,
         what,

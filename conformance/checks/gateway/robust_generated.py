@@ -11,9 +11,9 @@ from urllib.parse import quote
 from gateproof.conformance.checks.gateway._exchanges import works
 from gateproof.conformance.checks.gateway._visits import good as good_request
 from gateproof.conformance.kit.gateway.gateway import CALLBACK, Gateway
-from gateproof.conformance.kit.gateway.valid_tokens import Lasting
+from gateproof.conformance.kit.gateway.valid_tokens import RefreshingTokens
 from gateproof.conformance.kit.gateway.world import World
-from gateproof.conformance.kit.robust_answers import ask, is_sound
+from gateproof.conformance.kit.robust_answers import ask, is_robust
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect
 from gateproof.conformance.suite.generated_input import Draw
@@ -52,7 +52,7 @@ def generated_registrations_get_an_answer(gateway: Gateway, world: World, draw: 
 @check("ROBUST-01", needs=["examples"])
 def generated_resources_get_an_answer(gateway: Gateway, world: World, draw: Draw) -> None:
     """A redemption of a generated resource, with good credentials, ends as a refusal."""
-    lasting = Lasting(world=world)
+    lasting = RefreshingTokens(world=world)
     lasting.now()
 
     def holds(resource: Any) -> None:
@@ -71,7 +71,7 @@ def generated_resources_get_an_answer(gateway: Gateway, world: World, draw: Draw
 @check("ROBUST-01", needs=["examples"])
 def generated_credentials_get_an_answer(gateway: Gateway, world: World, draw: Draw) -> None:
     """A redemption whose credentials are cut, lengthened or replaced by anything ends as an answer."""
-    lasting = Lasting(world=world)
+    lasting = RefreshingTokens(world=world)
     lasting.now()
 
     def holds(edits: Mapping[str, Edit]) -> None:
@@ -130,7 +130,7 @@ def generated_authorizations_get_an_answer(gateway: Gateway, world: World, draw:
 def _sound(gateway: Gateway, request: Request, what: str, drawn: object) -> None:
     answer = ask(gateway, request, what)
     expect.that(
-        is_sound(answer),
+        is_robust(answer),
         what,
         expected="an answer in time and below 500",
         got=f"{answer.outcome()} to {json.dumps(drawn)}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gateproof.conformance.checks.gateway._normal_flow import succeeds
 from gateproof.conformance.faults.merchant_answers import ODD, MerchantFault
 from gateproof.conformance.kit.gateway import failure_oracle
-from gateproof.conformance.kit.gateway.isolated_user import let_expire, secluded
+from gateproof.conformance.kit.gateway.isolated_user import isolated_user, let_expire
 from gateproof.conformance.kit.gateway.merchant_recovery import mended_now
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -17,7 +17,7 @@ def redemption_works_after_an_odd_answer(world: World, case: MerchantFault) -> N
 
     Whether such an answer counts as a rejection is open, and so is whether a token in it counts as one.
     """
-    due = failure_oracle.soon_due(secluded(world))
+    due = failure_oracle.soon_due(isolated_user(world))
     failure_oracle.expire_under([(due, case)])
     failure_oracle.meets(due, case)
     due.alone.short_lived()

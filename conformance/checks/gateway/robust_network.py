@@ -21,7 +21,7 @@ from gateproof.conformance.kit.gateway.failure_oracle import (
     soon_due,
 )
 from gateproof.conformance.kit.gateway.gateway import Gateway
-from gateproof.conformance.kit.gateway.isolated_user import Seclusion, let_expire, secluded
+from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser, isolated_user, let_expire
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, NoOverlap, expect, fired, require
@@ -66,7 +66,7 @@ def caller_who_left_takes_no_refresh_along(gateway: Gateway, world: World) -> No
     410 once the merchant has refused the old one, and the user's next authorization mends that.
     """
     works_before(world)
-    alone, gate = secluded(world), world.unique()
+    alone, gate = isolated_user(world), world.unique()
     due = soon_due(alone)
     alone.short_lived(refresh={"outcome": "hold", "gate": gate}, rotate_refresh_tokens=True)
     let_expire(world)
@@ -180,7 +180,7 @@ def _beside_a_slow_merchant(gateway: Gateway, world: World) -> _Beside:
     watch = Stopwatch(gateway.wire)
     works_before(world, other)
     usual_s = watch.so_far_s()
-    alone, gate = secluded(world), world.unique()
+    alone, gate = isolated_user(world), world.unique()
     due = soon_due(alone)
     alone.short_lived(refresh={"outcome": "hold", "gate": gate})
     let_expire(world)
@@ -228,7 +228,7 @@ def _place(gateway: Gateway, url: str) -> Place:
     return place
 
 
-def _noticed(alone: Seclusion) -> None:
+def _noticed(alone: IsolatedUser) -> None:
     """Leaves the gateway the time to notice that its caller is gone, and maybe to hang up on the merchant."""
     deadline = time.monotonic() + NOTICED_S
     while time.monotonic() < deadline and all(entry.status is None for entry in alone.asked(REFRESH)):

@@ -6,7 +6,7 @@ from gateproof.conformance.checks.gateway._normal_flow import succeeds, works_ag
 from gateproof.conformance.faults.merchant_answers import SIGN_INS, MerchantFault
 from gateproof.conformance.kit.gateway import failure_oracle
 from gateproof.conformance.kit.gateway.gateway import Gateway
-from gateproof.conformance.kit.gateway.isolated_user import secluded
+from gateproof.conformance.kit.gateway.isolated_user import isolated_user
 from gateproof.conformance.kit.gateway.merchant_recovery import mended_now
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.kit.inputs import odd_input as odd
@@ -44,7 +44,7 @@ def normal_flow_works_after_the_merchant_broke(world: World, case: MerchantFault
     """A merchant that failed while a user signed in, and works again, finds the gateway as it was."""
     works_before(world)
     # A user of whom the gateway has no token yet: one that it had would hide that nothing works.
-    alone = secluded(world)
+    alone = isolated_user(world)
     alone.script(provisioning=case.scripted())
     # Best effort: what comes of this sign-in is judged elsewhere.
     gateway = world.gateway

@@ -8,7 +8,7 @@ from gateproof.conformance.checks.gateway import _provocations as provoke
 from gateproof.conformance.checks.gateway._secrecy import hidden
 from gateproof.conformance.kit.gateway import failure_oracle
 from gateproof.conformance.kit.gateway.gateway import Gateway
-from gateproof.conformance.kit.gateway.isolated_user import let_expire, secluded
+from gateproof.conformance.kit.gateway.isolated_user import isolated_user, let_expire
 from gateproof.conformance.kit.gateway.received import Received, Survey, brought_up
 from gateproof.conformance.kit.gateway.valid_tokens import redeemable
 from gateproof.conformance.kit.gateway.world import World
@@ -43,7 +43,7 @@ def refresh_token_is_not_in_what_its_use_brings(
     world: World, received: Received, case: dict[str, Any]
 ) -> None:
     """A redemption that used the refresh token does not show it, whatever the merchant said to it."""
-    alone = secluded(world)
+    alone = isolated_user(world)
     due = failure_oracle.soon_due(alone)
     alone.short_lived(**case)
     let_expire(world)

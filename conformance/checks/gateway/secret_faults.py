@@ -12,7 +12,7 @@ from gateproof.conformance.checks.gateway._secrecy import hidden
 from gateproof.conformance.faults.merchant_answers import NONSENSE, REDIRECT, ROTATED, TROUBLE, MerchantFault
 from gateproof.conformance.kit.gateway import failure_oracle
 from gateproof.conformance.kit.gateway.failure_oracle import Due
-from gateproof.conformance.kit.gateway.isolated_user import Seclusion, secluded
+from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser, isolated_user
 from gateproof.conformance.kit.gateway.received import Received
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -37,7 +37,7 @@ def redemption_under_a_fault_shows_no_secret(world: World, received: Received, c
 
     A gateway that comes to nothing any more after one of the faults has shown what there is to see.
     """
-    due, answer = failure_oracle.soon_due(secluded(world)), None
+    due, answer = failure_oracle.soon_due(isolated_user(world)), None
     refused: list[Exchange] = []
     for what in case.values():
         due, answer = _redeemed_under(due, what, answer)
@@ -57,7 +57,7 @@ def sign_in_under_a_fault_shows_no_secret(world: World, received: Received, case
 
     A gateway that took one of the answers for a token need not ask for another at the next sign-in.
     """
-    alone, agent = secluded(world), world.agent()
+    alone, agent = isolated_user(world), world.agent()
     before = len(world.seen())
     for number, what in enumerate(case.values()):
         alone.script(provisioning=what.scripted(), rotate_refresh_tokens=what.rotates)
@@ -81,7 +81,7 @@ def sign_in_under_a_fault_shows_no_secret(world: World, received: Received, case
 def refresh_token_follows_no_redirect(world: World) -> None:
     """A merchant that sends the refresh on to another server has it sent there by nobody."""
     with _thief(world) as (thief, what):
-        alone = secluded(world)
+        alone = isolated_user(world)
         before = alone.merchant.last_minted()
         due = failure_oracle.soon_due(alone)
         failure_oracle.expire_under([(due, what)])
@@ -95,7 +95,7 @@ def refresh_token_follows_no_redirect(world: World) -> None:
 def assertions_follow_no_redirect(world: World) -> None:
     """A merchant that sends the provisioning on to another server gives it nothing to sign users in with."""
     with _thief(world) as (thief, what):
-        alone = secluded(world)
+        alone = isolated_user(world)
         before = alone.merchant.last_minted()
         alone.script(provisioning=what.scripted())
         world.gateway.visit(world.attempt(resource=alone.resource, user=alone.user), wherever=True)
@@ -134,7 +134,7 @@ def _thief(world: World) -> Iterator[tuple[Thief, MerchantFault]]:
         yield thief, replace(REDIRECT, parameters={"location": thief.url})
 
 
-def _got_nothing(thief: Thief, alone: Seclusion, before: int) -> None:
+def _got_nothing(thief: Thief, alone: IsolatedUser, before: int) -> None:
     """None of what the gateway sent the merchant, or got from it since, is in what the thief received."""
     sent = [
         each

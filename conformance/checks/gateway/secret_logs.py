@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from gateproof.conformance.kit.gateway import console, failure_oracle
 from gateproof.conformance.kit.gateway.gateway import Gateway
-from gateproof.conformance.kit.gateway.isolated_user import let_expire, secluded
+from gateproof.conformance.kit.gateway.isolated_user import isolated_user, let_expire
 from gateproof.conformance.kit.gateway.received import Received
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.kit.inputs.near_tokens import changed_at_the_end
@@ -185,7 +185,7 @@ def _trouble(world: World) -> str:
     """Redemptions of which the merchant turns one down and fails the other, and what was logged of them."""
     _set_aside(world)
     agent = world.agent()
-    troubled = [failure_oracle.soon_due(secluded(world), agent) for _ in range(2)]
+    troubled = [failure_oracle.soon_due(isolated_user(world), agent) for _ in range(2)]
     for due, refresh in zip(troubled, ("reject", "server_error"), strict=True):
         due.alone.short_lived(refresh=refresh)
     let_expire(world)

@@ -7,12 +7,12 @@ from typing import Any
 
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.isolated_user import (
-    Seclusion,
+    IsolatedUser,
     before_expiry,
+    isolated_user,
     let_expire,
     lost,
     redeem_past,
-    secluded,
     still_good,
     works,
 )
@@ -50,7 +50,7 @@ LIVES: Mapping[str, int] = {"ten-hours": LONG_LIFE_S, "one-hour": HOUR_S, "thirt
 @check("VAULT-01", alone=True, cases=REFRESH_ANSWERS)
 def expired_token_is_refreshed_again_and_again(world: World, case: dict[str, bool]) -> None:
     """Past one expiry and past the next, redemption gives a new merchant token that works."""
-    alone = secluded(world)
+    alone = isolated_user(world)
     alone.short_lived(**case)
     grant, proxy_token = alone.grant(), alone.proxy_token()
     token = world.redeemed(grant, proxy_token).member("access_token")
@@ -99,7 +99,7 @@ def rejected_refresh_answers_410(world: World) -> None:
 def rejected_refresh_is_not_forgotten(gateway: Gateway, world: World) -> None:
     """After the 410 it stays at that, however often the backend asks, and nothing expired comes back."""
     world.redeemed(world.grant(), world.proxy_token())
-    proxy_token, grant, _ = lost(secluded(world), refresh="reject")
+    proxy_token, grant, _ = lost(isolated_user(world), refresh="reject")
 
     again = [gateway.redeem(grant.access_token, proxy_token, grant.resource.indicator) for _ in range(2)]
     for answer in again:
@@ -113,7 +113,7 @@ def new_authorization_mends_it(world: World, case: dict[str, Any]) -> None:
 
     A gateway that provisions in the background says 410 until it is done, as another says 404.
     """
-    alone, agent = secluded(world), world.agent()
+    alone, agent = isolated_user(world), world.agent()
     proxy_token, _, _ = lost(alone, agent, **case)
     alone.script()
     with owed():
@@ -128,7 +128,7 @@ def new_authorization_mends_it(world: World, case: dict[str, Any]) -> None:
 @check("VAULT-05", cases=LIVES)
 def far_from_expiry_nothing_is_refreshed(world: World, case: int) -> None:
     """A merchant token with all its life ahead is returned as it is, time after time, and nobody is asked."""
-    alone = secluded(world)
+    alone = isolated_user(world)
     alone.script(access_token_lifetime_s=case)
     grant, proxy_token = alone.grant(), alone.proxy_token()
     first = world.redeemed(grant, proxy_token)
@@ -143,7 +143,7 @@ def a_while_later_nothing_is_refreshed_either(world: World, case: tuple[int, int
     later_s = round(min(later_s, world.token_life_s() - SPARE_S))
     if later_s < SPARE_S:
         raise LeftOut("the gateway access token does not live long enough for this")
-    alone = secluded(world)
+    alone = isolated_user(world)
     alone.script(access_token_lifetime_s=life_s)
     grant = alone.grant()
     first = world.redeemed(grant, alone.proxy_token())
@@ -155,7 +155,7 @@ def a_while_later_nothing_is_refreshed_either(world: World, case: tuple[int, int
 @check("VAULT-05", alone=True)
 def refreshed_token_is_far_from_expiry_again(world: World) -> None:
     """What a refresh brought is returned as it is from then on: with the new token came a new expiry."""
-    alone = secluded(world)
+    alone = isolated_user(world)
     alone.short_lived()
     grant, proxy_token = alone.grant(), alone.proxy_token()
     before = world.redeemed(grant, proxy_token).member("access_token")
@@ -177,7 +177,7 @@ def refreshed_token_is_far_from_expiry_again(world: World) -> None:
 @check("VAULT-05", alone=True)
 def token_of_a_new_sign_in_is_far_from_expiry_again(world: World) -> None:
     """What the sign-in after a 410 brought is returned as it is: nothing of the lost token's expiry stays."""
-    alone, agent = secluded(world), world.agent()
+    alone, agent = isolated_user(world), world.agent()
     proxy_token, _, _ = lost(alone, agent, refresh="reject")
     alone.script(access_token_lifetime_s=LONG_LIFE_S)
     renewed = alone.grant(agent)
@@ -187,9 +187,9 @@ def token_of_a_new_sign_in_is_far_from_expiry_again(world: World) -> None:
     _returned_as_it_is(world, alone, renewed, proxy_token, first, refreshed=refreshed)
 
 
-def _expired(world: World, script: dict[str, Any]) -> tuple[list[Exchange], Seclusion]:
+def _expired(world: World, script: dict[str, Any]) -> tuple[list[Exchange], IsolatedUser]:
     """Two redemptions past the expiry under this script, while one without it is shown to be refreshed."""
-    losing, twin = secluded(world), secluded(world)
+    losing, twin = isolated_user(world), isolated_user(world)
     losing.short_lived(**script)
     twin.short_lived()
     agent = world.agent()
@@ -218,7 +218,13 @@ def _need_reauthentication(answers: list[Exchange]) -> None:
 
 
 def _returned_as_it_is(
-    world: World, alone: Seclusion, grant: Grant, proxy_token: Secret, first: Exchange, *, refreshed: int = 0
+    world: World,
+    alone: IsolatedUser,
+    grant: Grant,
+    proxy_token: Secret,
+    first: Exchange,
+    *,
+    refreshed: int = 0,
 ) -> None:
     """Two more redemptions give the very token of the first, and no refresh is made after that one."""
     for _ in range(2):

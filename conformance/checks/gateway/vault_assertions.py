@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from gateproof.conformance.kit.gateway.gateway import Gateway
-from gateproof.conformance.kit.gateway.isolated_user import Seclusion, secluded, works
+from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser, isolated_user, works
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, observe, owed, require
@@ -22,13 +22,13 @@ TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"  # noqa: S105
 @check("VAULT-08")
 def assertions_verify_with_the_resources_keys(world: World) -> None:
     """Every assertion that reaches the merchant is signed with a key of the Resource's own key set."""
-    _signed_by_the_resource(secluded(world))
+    _signed_by_the_resource(isolated_user(world))
 
 
 @check("VAULT-08", needs=["control:rotate_keys"])
 def assertions_verify_with_the_resources_keys_after_a_rotation(world: World) -> None:
     """So it is once the core has changed the key that it signs access tokens with."""
-    alone = secluded(world)
+    alone = isolated_user(world)
     # What was sent before may have been signed with a key that the Resource has given up as well.
     before = alone.merchant.last_received()
     world.rotate_keys()
@@ -39,7 +39,7 @@ def assertions_verify_with_the_resources_keys_after_a_rotation(world: World) -> 
 @check("VAULT-09", cases=("first-user", "second-user"))
 def merchant_token_stands_for_the_user(world: World, case: str) -> None:
     """The merchant takes the token for the user who signed in."""
-    alone = secluded(world)
+    alone = isolated_user(world)
     if case == "second-user":
         if len(world.users) < 2:
             raise LeftOut("the target file has one user only")
@@ -56,7 +56,7 @@ def merchant_token_stands_for_the_user(world: World, case: str) -> None:
 @check("VAULT-09")
 def merchant_token_names_the_agent(world: World) -> None:
     """The merchant learns which agent acts: its client ID stands behind the token."""
-    alone = secluded(world)
+    alone = isolated_user(world)
     grant = alone.grant()
     token = world.merchant_token(grant, alone.proxy_token())
     _told_of_agents(alone)
@@ -77,7 +77,7 @@ def second_agent_is_named_in_its_turn(world: World) -> None:
 
     Whether the second one finds what the first one's sign-in cached is open, so the requests are looked at.
     """
-    alone = secluded(world)
+    alone = isolated_user(world)
     world.merchant_token(alone.grant(), alone.proxy_token())
     before = _told_of_agents(alone)
     second = alone.grant()
@@ -97,7 +97,7 @@ def second_agent_is_named_in_its_turn(world: World) -> None:
 @check("VAULT-11")
 def merchant_token_through_another_agent(gateway: Gateway, world: World) -> None:
     """Whether one agent finds the merchant token that another agent's sign-in cached is open."""
-    alone = secluded(world)
+    alone = isolated_user(world)
     proxy_token, first = alone.proxy_token(), alone.grant()
     token = world.merchant_token(first, proxy_token)
     alone.script(provisioning="reject")
@@ -110,7 +110,7 @@ def merchant_token_through_another_agent(gateway: Gateway, world: World) -> None
     )
 
 
-def _told_of_agents(alone: Seclusion) -> int:
+def _told_of_agents(alone: IsolatedUser) -> int:
     """How many requests of the gateway could name an agent to the merchant so far."""
     sent = alone.asked(JWT_BEARER, TOKEN_EXCHANGE)
     if not sent:
@@ -118,7 +118,7 @@ def _told_of_agents(alone: Seclusion) -> int:
     return len(sent)
 
 
-def _signed_by_the_resource(alone: Seclusion, *, after: int = 0) -> None:
+def _signed_by_the_resource(alone: IsolatedUser, *, after: int = 0) -> None:
     world = alone.world
     grant = alone.grant()
     world.redeem(grant, alone.proxy_token())
@@ -149,7 +149,7 @@ def _own_keys(world: World, resource: Resource) -> list[dict[str, Any]]:
         return world.key_set(resource.jwks_uri, "key set of the Resource")
 
 
-def _assertions(alone: Seclusion, grant: Grant, after: int) -> list[tuple[str, str]]:
+def _assertions(alone: IsolatedUser, grant: Grant, after: int) -> list[tuple[str, str]]:
     """The JWTs that the gateway sent for the Resource or the agent, whether or not they were believed.
 
     A request whose assertion is not believed may name no client, so the claims are asked whose it is. It may

@@ -11,7 +11,7 @@ from gateproof.conformance.checks.gateway._second_sign_in import another_agent, 
 from gateproof.conformance.faults.merchant_answers import DOORS, DoorFault
 from gateproof.conformance.kit.gateway import failure_oracle
 from gateproof.conformance.kit.gateway.failure_oracle import Due
-from gateproof.conformance.kit.gateway.isolated_user import PROVISIONED_S, Seclusion, let_expire
+from gateproof.conformance.kit.gateway.isolated_user import PROVISIONED_S, IsolatedUser, let_expire
 from gateproof.conformance.kit.gateway.proxy_placement import elsewhere, placeable
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -59,7 +59,7 @@ def failed_connection_stops_no_sign_in(world: World, case: DoorFault) -> None:
 
 
 @contextmanager
-def _behind_a_door(world: World, case: DoorFault) -> Iterator[tuple[Seclusion, str]]:
+def _behind_a_door(world: World, case: DoorFault) -> Iterator[tuple[IsolatedUser, str]]:
     """A Resource that finds its merchant's token endpoint at an address of its own."""
     alone = placeable(world)
     if case.over_tls and urlsplit(world.merchant_api or "").scheme != "https":
@@ -84,7 +84,7 @@ def _struck(due: Due, case: DoorFault, answer: Exchange, visits: int) -> None:
     fired(case.fault, visits if case.over_tls else int(not refreshed))
 
 
-def _visits(alone: Seclusion, door: str, after: int) -> int:
+def _visits(alone: IsolatedUser, door: str, after: int) -> int:
     """How many came to see what the door shows; what goes on in the background may come later."""
 
     def answered() -> bool:

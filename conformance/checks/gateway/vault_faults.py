@@ -17,7 +17,7 @@ from gateproof.conformance.faults.merchant_answers import (
 from gateproof.conformance.kit.gateway import failure_oracle
 from gateproof.conformance.kit.gateway.failure_oracle import Due
 from gateproof.conformance.kit.gateway.gateway import Visit
-from gateproof.conformance.kit.gateway.isolated_user import Seclusion, secluded
+from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser, isolated_user
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect, require
@@ -38,7 +38,7 @@ def trouble_is_no_rejection(world: World, case: MerchantFault) -> None:
 
     It may fail many times in a row, and has rejected nothing even then.
     """
-    due = failure_oracle.soon_due(secluded(world))
+    due = failure_oracle.soon_due(isolated_user(world))
     failure_oracle.expire_under([(due, case)])
     answers = [failure_oracle.meets(due, case)]
     if case.fault.name in LASTING:
@@ -51,7 +51,7 @@ def trouble_is_no_rejection(world: World, case: MerchantFault) -> None:
 def silence_is_no_rejection(world: World) -> None:
     """Neither is one that keeps its callers waiting; three users wait for it side by side."""
     agent = world.agent()
-    dues = [(failure_oracle.soon_due(secluded(world), agent), what) for what in SILENCE.values()]
+    dues = [(failure_oracle.soon_due(isolated_user(world), agent), what) for what in SILENCE.values()]
     failure_oracle.expire_under(dues)
     with ThreadPoolExecutor(len(dues)) as backends:
         waiting = [backends.submit(due.redeem_once) for due, _ in dues]
@@ -69,7 +69,7 @@ def silence_is_no_rejection(world: World) -> None:
 @check("VAULT-06", needs=FAULTS, alone=True, cases=ROTATED)
 def trouble_after_a_rotation_is_no_rejection(world: World, case: MerchantFault) -> None:
     """A merchant that rotates and then fails costs a new authorization at most, once it has said no."""
-    due = failure_oracle.soon_due(secluded(world))
+    due = failure_oracle.soon_due(isolated_user(world))
     failure_oracle.expire_under([(due, case)])
 
     _rotated(due, case, failure_oracle.meets(due, case))
@@ -125,7 +125,7 @@ def _rotated(due: Due, what: MerchantFault, answer: Exchange) -> None:
 class _SigningIn:
     """A user who is about to sign in where the merchant fails to issue a token."""
 
-    alone: Seclusion
+    alone: IsolatedUser
     what: MerchantFault
     attempt: Attempt
 
@@ -133,7 +133,7 @@ class _SigningIn:
 def _signing_in(world: World, what: MerchantFault) -> _SigningIn:
     # With a merchant that is well, a sign-in ends with tokens.
     world.grant()
-    alone = secluded(world)
+    alone = isolated_user(world)
     attempt = world.attempt(world.agent(), resource=alone.resource, user=alone.user)
     alone.script(provisioning=what.scripted(), rotate_refresh_tokens=what.rotates)
     return _SigningIn(alone=alone, what=what, attempt=attempt)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from gateproof.conformance.kit.gateway import concurrent
 from gateproof.conformance.kit.gateway.isolated_user import (
-    Seclusion,
+    IsolatedUser,
+    isolated_user,
     let_expire,
     redeem_past,
-    secluded,
     still_good,
     works,
 )
@@ -39,7 +39,7 @@ def stampede_costs_nobody_the_token(world: World, races: Races) -> None:
     vault works.
     """
     for number, _ in enumerate(races.each(at_most=None if world.moves_clock() else 1), races.first):
-        alone = secluded(world)
+        alone = isolated_user(world)
         alone.short_lived(rotate_refresh_tokens=True)
         grants = [alone.grant(world.agent()) for _ in range(2 - number % 2)]
         proxy_token = alone.proxy_token()
@@ -91,7 +91,7 @@ def nobody_of_many_gets_the_expired_token(world: World, races: Races) -> None:
     if not world.moves_clock():
         raise LeftOut("clocks differ by a moment, so a token may have expired for one side alone")
     for _ in races.each():
-        alone = secluded(world)
+        alone = isolated_user(world)
         alone.short_lived(rotate_refresh_tokens=True)
         grant, proxy_token = alone.grant(), alone.proxy_token()
         expired = world.redeemed(grant, proxy_token).member("access_token")
@@ -111,7 +111,7 @@ def nobody_of_many_gets_the_expired_token(world: World, races: Races) -> None:
 
 def _one_slow_refresh(world: World) -> None:
     """One user redeems alone, and one in a crowd, past an expiry of both and past the next one."""
-    lonely, crowded = secluded(world), secluded(world)
+    lonely, crowded = isolated_user(world), isolated_user(world)
     agent = world.agent()
     turns, first = [], []
     for place in (lonely, crowded):
@@ -142,7 +142,7 @@ def _one_slow_refresh(world: World) -> None:
 
 
 def _stampede(
-    alone: Seclusion, grants: Sequence[Grant], proxy_token: Secret, racers: int
+    alone: IsolatedUser, grants: Sequence[Grant], proxy_token: Secret, racers: int
 ) -> tuple[Exchange, ...]:
     """All of the racers redeem, and the merchant is slow to answer their refreshes."""
     world = alone.world
@@ -159,7 +159,7 @@ def _stampede(
 
 
 def _works_at_the_next_expiry(
-    alone: Seclusion, grant: Grant, proxy_token: Secret, seen: Sequence[Exchange]
+    alone: IsolatedUser, grant: Grant, proxy_token: Secret, seen: Sequence[Exchange]
 ) -> None:
     """The grant redeems once more, and what comes is new and works."""
     old = [each.member("access_token") for each in seen if each.status == 200]

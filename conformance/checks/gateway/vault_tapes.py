@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from gateproof.conformance.faults.merchant_answers import TROUBLE
 from gateproof.conformance.kit.gateway import failure_oracle
-from gateproof.conformance.kit.gateway.isolated_user import let_expire, secluded
+from gateproof.conformance.kit.gateway.isolated_user import isolated_user, let_expire
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, fired
@@ -36,7 +36,7 @@ def no_tape_of_troubles_is_a_rejection(world: World, draw: Draw) -> None:
     def holds(tape: Sequence[str]) -> None:
         if time.monotonic() > until:
             return
-        due = failure_oracle.soon_due(secluded(world), agent)
+        due = failure_oracle.soon_due(isolated_user(world), agent)
         due.alone.short_lived(answers=[TROUBLE[name].scripted() for name in tape])
         since = failure_oracle.last_of(due.alone)
         let_expire(world)

@@ -50,7 +50,7 @@ def operator_service(gateway: Gateway, world: World) -> Iterator[OperatorService
         yield service
 
 
-def first_visit(gateway: Gateway, world: World, service: OperatorService) -> Exchange:
+def run_flow(gateway: Gateway, world: World, service: OperatorService) -> Exchange:
     """The operation's answer to an agent that began with nothing but the service's address."""
     operation = f"{service.url}/orders"
     refused = require(gateway.fetch(operation, "operation without a token")).status(401)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from gateproof.conformance.faults.merchant_answers import MerchantFault
 from gateproof.conformance.kit.gateway.isolated_user import (
     PROVISIONED_S,
-    Seclusion,
+    IsolatedUser,
     let_expire,
     still_good,
     works,
@@ -39,7 +39,7 @@ class Due:
     What the merchant received of the user up to `since` is of no interest any more.
     """
 
-    alone: Seclusion
+    alone: IsolatedUser
     agent: Agent
     grant: Grant
     proxy_token: Secret
@@ -73,7 +73,7 @@ class Due:
         return answer.status == 200 and answer.member("access_token") == self.expired
 
 
-def soon_due(alone: Seclusion, agent: Agent | None = None) -> Due:
+def soon_due(alone: IsolatedUser, agent: Agent | None = None) -> Due:
     """A merchant token that was redeemed once and is over at the next expiry."""
     alone.short_lived()
     agent = agent or alone.world.agent()
@@ -106,12 +106,12 @@ def struck(due: Due, what: MerchantFault) -> None:
     fired(what.fault, sum(entry.outcome == what.outcome for entry in came))
 
 
-def last_of(alone: Seclusion) -> int:
+def last_of(alone: IsolatedUser) -> int:
     """Where the journal of this user ends so far."""
     return max((entry.ordinal for entry in alone.journal()), default=0)
 
 
-def provisioning_met(alone: Seclusion, what: MerchantFault, after: int = 0) -> None:
+def provisioning_met(alone: IsolatedUser, what: MerchantFault, after: int = 0) -> None:
     """The gateway asked for this user's token, maybe a moment later, and the fault is what it met."""
     standing = alone.world.standing
     deadline = time.monotonic() + (PROVISIONED_S if standing.provisions_apart is not False else 0)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gateproof.conformance.kit.gateway.project_pool import ControlledEstate
+from gateproof.conformance.kit.gateway.project_pool import ControlledProjects
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import LeftOut, Unavailable, expect, require
 from gateproof.conformance.suite.parties import Agent, Grant, Project, Resource, User
@@ -32,7 +32,7 @@ PROVISIONED_S = 5.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seclusion:
+class IsolatedUser:
     """One user at one Resource; nobody else's check has this user there."""
 
     world: World
@@ -47,10 +47,10 @@ class Seclusion:
     def resource(self) -> Resource:
         return self.project.resource
 
-    def beside(self) -> Seclusion:
+    def beside(self) -> IsolatedUser:
         """The same Resource, with another user."""
-        made = isinstance(self.world.estate, ControlledEstate)
-        return replace(self, user=self.world.users[1] if made else newcomer(self.world, self.merchant))
+        made = isinstance(self.world.estate, ControlledProjects)
+        return replace(self, user=self.world.users[1] if made else new_user(self.world, self.merchant))
 
     def script(self, **fields: Any) -> None:
         """How the merchant treats this user from now on; the fields are those of its script."""
@@ -117,7 +117,7 @@ def _is_trouble(scripted: str | Mapping[str, Any]) -> bool:
     return outcome not in _NO_TROUBLE
 
 
-def works(alone: Seclusion, token: str) -> None:
+def works(alone: IsolatedUser, token: str) -> None:
     """The merchant API takes the token, and answers with this user's orders."""
     answer = alone.world.orders(Secret("merchant_access_token", token))
     expect(answer).status(200)
@@ -131,18 +131,18 @@ def works(alone: Seclusion, token: str) -> None:
     )
 
 
-def secluded(world: World) -> Seclusion:
+def isolated_user(world: World) -> IsolatedUser:
     """A Project of its own where Projects can be made; elsewhere a user whom the merchant has just met."""
     if world.merchant is None:
         raise Unavailable("merchant", "the harness's own merchant is not part of this run")
-    if isinstance(world.estate, ControlledEstate):
+    if isinstance(world.estate, ControlledProjects):
         project, who = world.project(), world.users[0]
     else:
-        project, who = world.home(), newcomer(world, world.merchant)
+        project, who = world.home(), new_user(world, world.merchant)
     client_id = project.resource.merchant_client_id
     if client_id is None:
         raise Unavailable("merchant", "the target file names no merchant_client_id for the Resource")
-    return Seclusion(
+    return IsolatedUser(
         world=world,
         project=project,
         user=who,
@@ -166,7 +166,7 @@ def before_expiry(answer: Exchange) -> str | None:
     return token if isinstance(token, str) else None
 
 
-def lost(alone: Seclusion, agent: Agent | None = None, **script: Any) -> tuple[Secret, Grant, Exchange]:
+def lost(alone: IsolatedUser, agent: Agent | None = None, **script: Any) -> tuple[Secret, Grant, Exchange]:
     """A user who has to authorize again, as the merchant issues by this script: the 410 came."""
     world, proxy_token = alone.world, alone.proxy_token()
     alone.short_lived(**script)
@@ -205,7 +205,7 @@ def _steps(world: World) -> tuple[int, int]:
     return life_s, life_s + ROUNDED_UP_S
 
 
-def newcomer(world: World, merchant: MerchantAdmin, login: str | None = None) -> User:
+def new_user(world: World, merchant: MerchantAdmin, login: str | None = None) -> User:
     """A user whom the merchant has just met: nobody else's check has them."""
     name = world.unique()
     password = world.gateway.keyring.secret("password", secrets.token_urlsafe(12))

@@ -5,17 +5,17 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
-from gateproof.conformance.kit.gateway.worker_state import Standing
+from gateproof.conformance.kit.gateway.worker_state import WorkerState
 from gateproof.conformance.wire.exchange import Exchange
 
 SPARING_S = 65.0
 
 
 @dataclass(frozen=True, slots=True)
-class Sparing:
+class Backoff:
     """How long a gateway may still leave the merchant in peace for what another check put it through."""
 
-    standing: Standing
+    standing: WorkerState
     begun: float = field(default_factory=time.monotonic)
 
     def is_over(self, answer: Exchange) -> bool:

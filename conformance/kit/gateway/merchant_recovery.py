@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from gateproof.conformance.kit.gateway.isolated_user import Seclusion
+from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser
 from gateproof.conformance.kit.gateway.merchant_backoff import SPARING_S, spares
 from gateproof.conformance.wire.exchange import Exchange
 
@@ -22,7 +22,7 @@ SIGNS_IN = "authorization_code"
 class Recovery:
     """The time since the merchant of one user was mended, and what it has been asked for since."""
 
-    alone: Seclusion
+    alone: IsolatedUser
     begun: float
     since: int
 
@@ -45,7 +45,7 @@ class Recovery:
         )
 
 
-def mended_now(alone: Seclusion) -> Recovery:
+def mended_now(alone: IsolatedUser) -> Recovery:
     """The merchant is itself again from now on."""
     since = max((entry.ordinal for entry in alone.journal()), default=0)
     return Recovery(alone=alone, begun=time.monotonic(), since=since)

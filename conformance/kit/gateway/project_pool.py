@@ -16,7 +16,7 @@ from gateproof.fakes.merchant.admin import MerchantAdmin
 SCOPES = ("orders:read",)
 
 
-class Estate(Protocol):
+class ProjectPool(Protocol):
     """Gives out Projects and Resources; what it cannot give, it says with the need that is missing."""
 
     def begin(self) -> None:
@@ -72,7 +72,7 @@ class Estate(Protocol):
         """Takes away what was made, as far as the target lets it."""
 
 
-class ControlledEstate:
+class ControlledProjects:
     """Makes Projects by control actions, each Resource with a client of its own at the fake merchant."""
 
     def __init__(

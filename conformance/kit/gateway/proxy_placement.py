@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 from gateproof.conformance.faults.byte_proxy import ByteProxy, byte_proxy
 from gateproof.conformance.faults.intercept.interceptor import Interceptor
 from gateproof.conformance.faults.intercept.kept import Kept
-from gateproof.conformance.kit.gateway.isolated_user import Seclusion, secluded
-from gateproof.conformance.kit.gateway.project_pool import ControlledEstate
+from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser, isolated_user
+from gateproof.conformance.kit.gateway.project_pool import ControlledProjects
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import LeftOut, Unavailable, require
 from gateproof.fakes.serving import is_loopback
@@ -22,7 +22,7 @@ from gateproof.fakes.serving import is_loopback
 class Behind:
     """A user at a Resource whose merchant is behind a proxy."""
 
-    alone: Seclusion
+    alone: IsolatedUser
     proxy: ByteProxy
 
     def require_used(self) -> None:
@@ -52,7 +52,7 @@ def behind_a_proxy(world: World) -> Iterator[Behind]:
 class Intercepted:
     """A user at a Resource whose merchant is behind the intercepting proxy."""
 
-    alone: Seclusion
+    alone: IsolatedUser
     proxy: Interceptor
 
     def saw(self, body: str) -> bool:
@@ -76,10 +76,10 @@ def behind_an_interceptor(world: World, kept: Kept) -> Iterator[Intercepted]:
         alone.merchant.close_door(door)
 
 
-def placeable(world: World) -> Seclusion:
+def placeable(world: World) -> IsolatedUser:
     """A user at a Resource that can be followed by another with a token endpoint of the run's choice."""
-    alone = secluded(world)
-    if not isinstance(world.estate, ControlledEstate):
+    alone = isolated_user(world)
+    if not isinstance(world.estate, ControlledProjects):
         raise Unavailable(
             "control:create_resource", "a token endpoint of its own needs a Resource that the run makes"
         )
@@ -88,7 +88,7 @@ def placeable(world: World) -> Seclusion:
     return alone
 
 
-def elsewhere(alone: Seclusion, token_endpoint: str) -> Seclusion:
+def elsewhere(alone: IsolatedUser, token_endpoint: str) -> IsolatedUser:
     """The same user at another Resource of the Project, whose token endpoint is at this address."""
     world = alone.world
     resource = world.resource(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gateproof.conformance.kit.gateway.worker_state import Regular
+from gateproof.conformance.kit.gateway.worker_state import ReusedAgent
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.parties import Agent, Authorization
 from gateproof.conformance.wire.secret import Secret
@@ -34,7 +34,7 @@ def regular(world: World, *, verifier: str | None = None) -> tuple[World, Author
             return there, there.authorized(attempt, code)
     there = world.in_one_browser()
     authorization = there.approved(there.attempt(verifier=verifier))
-    world.standing.regular = Regular(agent=authorization.agent, sign_in=there.gateway.sign_in)
+    world.standing.regular = ReusedAgent(agent=authorization.agent, sign_in=there.gateway.sign_in)
     return there, authorization
 
 

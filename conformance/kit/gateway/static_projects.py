@@ -11,7 +11,7 @@ from gateproof.conformance.targets import actions, model
 from gateproof.conformance.targets.control import ControlFailed, ControlPlane, Unsupported
 
 
-class StaticEstate:
+class StaticProjects:
     """Gives out the Projects of the target file, each once a check.
 
     Where there is a control all the same, it may make Proxy clients in them.

@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from gateproof.conformance.kit.gateway.worker_state import Redeemable
+from gateproof.conformance.kit.gateway.worker_state import ValidTokens
 from gateproof.conformance.kit.gateway.world import World
 
 # So often tokens are looked at that a campaign builds on.
 _LOOKED_AT_EVERY_S = 30.0
 
 
-def redeemable(world: World) -> Redeemable:
+def redeemable(world: World) -> ValidTokens:
     """Tokens at home that redeemed with 200 in this very check.
 
     They are kept, because a sign-in for each near miss would cost more than all the near misses. A check that
@@ -23,27 +23,27 @@ def redeemable(world: World) -> Redeemable:
         kept = _introduced(world, standing.kept)
         if world.redeem(kept.grant, kept.proxy_token).status == 200:
             return kept
-    fresh = Redeemable(grant=world.grant(), proxy_token=world.proxy_token())
+    fresh = ValidTokens(grant=world.grant(), proxy_token=world.proxy_token())
     world.redeemed(fresh.grant, fresh.proxy_token)
     standing.kept, standing.offset_s = fresh, world.clock.offset_s
     return fresh
 
 
 @dataclass(kw_only=True, slots=True)
-class Lasting:
+class RefreshingTokens:
     """Good tokens for as long as a campaign goes on: it may outlast theirs."""
 
     world: World
-    _good: Redeemable | None = None
+    _good: ValidTokens | None = None
     _looked_at: float = float("-inf")
 
-    def now(self) -> Redeemable:
+    def now(self) -> ValidTokens:
         if self._good is None or time.monotonic() > self._looked_at + _LOOKED_AT_EVERY_S:
             self._good, self._looked_at = redeemable(self.world), time.monotonic()
         return self._good
 
 
-def _introduced(world: World, kept: Redeemable) -> Redeemable:
+def _introduced(world: World, kept: ValidTokens) -> ValidTokens:
     """Lets this check's reports hide what is secret in it, and name what is not."""
     keyring, grant = world.gateway.keyring, kept.grant
     world.home()

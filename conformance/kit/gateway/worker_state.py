@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Redeemable:
+class ValidTokens:
     """Everything that a redemption takes, and that is known to be good."""
 
     grant: Grant
@@ -41,7 +41,7 @@ class Renewed:
 
 
 @dataclass(kw_only=True, slots=True)
-class Regular:
+class ReusedAgent:
     """An agent in a browser that stays signed in, and how many checks have gone through it."""
 
     agent: Agent
@@ -66,11 +66,11 @@ class Logged:
 
 
 @dataclass(kw_only=True, slots=True)
-class Standing:
+class WorkerState:
     """What a worker keeps from check to check: good tokens, as long as the target's clock stands still."""
 
-    kept: Redeemable | None = None
-    regular: Regular | None = None
+    kept: ValidTokens | None = None
+    regular: ReusedAgent | None = None
     renewed: Renewed | None = None
     offset_s: float = 0.0
     redeemed: bool = False

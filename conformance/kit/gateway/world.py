@@ -13,9 +13,9 @@ from typing import Any
 
 from gateproof.conformance.kit.gateway.clock import Clock
 from gateproof.conformance.kit.gateway.gateway import CALLBACK, Gateway
-from gateproof.conformance.kit.gateway.merchant_backoff import Sparing
-from gateproof.conformance.kit.gateway.project_pool import SCOPES, Estate
-from gateproof.conformance.kit.gateway.worker_state import Standing
+from gateproof.conformance.kit.gateway.merchant_backoff import Backoff
+from gateproof.conformance.kit.gateway.project_pool import SCOPES, ProjectPool
+from gateproof.conformance.kit.gateway.worker_state import WorkerState
 from gateproof.conformance.suite.claims import LeftOut, Unavailable, Unmet, require
 from gateproof.conformance.suite.parties import Agent, Attempt, Authorization, Grant, Project, Resource, User
 from gateproof.conformance.targets import actions
@@ -39,7 +39,7 @@ class World:
     """Brings parties to a state; each step that a check does not test is a `require`."""
 
     gateway: Gateway
-    estate: Estate
+    estate: ProjectPool
     users: tuple[User, ...]
     extra_scopes: tuple[str, ...]
     control: ControlPlane | None
@@ -50,7 +50,7 @@ class World:
     seen: Callable[[], Sequence[Exchange]]
     clock: Clock
     capabilities: frozenset[str]
-    standing: Standing
+    standing: WorkerState
     code_lifetime_s: float | None = None
 
     def home(self) -> Project:
@@ -248,7 +248,7 @@ class World:
         A gateway that leaves its merchant in peace for a while may have asked it for nothing at the sign-in:
         then the user signs in once more.
         """
-        sparing = Sparing(self.standing)
+        sparing = Backoff(self.standing)
         answer = self.redeem(grant, proxy_token, not_yet=not_yet)
         while answer.status != 200 and not sparing.is_over(answer):
             time.sleep(1)

@@ -57,7 +57,7 @@ class FirstDeath:
 
 
 @dataclass(kw_only=True, slots=True)
-class Standing:
+class ServiceState:
     """Whether the service was once waited for in vain, after all was well around it.
 
     One that `renews_far_ahead` has asked for another Proxy token while that of before was still to live, and
@@ -97,7 +97,7 @@ class ServiceWorld:
     doors: ServiceDoors
     log: Callable[[], str] = str
     missing_logs: Callable[[], Sequence[str]] = tuple
-    standing: Standing = field(default_factory=Standing)
+    standing: ServiceState = field(default_factory=ServiceState)
 
     def unseen_token(self, user: str, **changes: Any) -> str:
         """A good token of the user's under a subject that the service has never seen.

@@ -9,7 +9,7 @@ from typing import Any
 from gateproof.conformance.checks import index
 from gateproof.conformance.run.context.gateway import RunContext
 from gateproof.conformance.run.context.service import ServiceContext
-from gateproof.conformance.run.doctor.testability import Gain, Prospect, gain, prospects
+from gateproof.conformance.run.doctor.testability import Gain, Testability, gain, prospects
 from gateproof.conformance.run.prepare.capabilities import Offer, capabilities, remedy
 from gateproof.conformance.run.prepare.service import REMEDIES
 from gateproof.conformance.suite import rules
@@ -39,7 +39,7 @@ class Diagnosis:
 
     name: str
     role: str
-    prospects: tuple[Prospect, ...]
+    prospects: tuple[Testability, ...]
     missing: Mapping[str, str]
     advice: tuple[Advice, ...] = ()
     doubts: tuple[str, ...] = ()
@@ -61,7 +61,7 @@ class Diagnosis:
             "rules": [self._rule(each) for each in self.prospects],
         }
 
-    def _rule(self, each: Prospect) -> dict[str, Any]:
+    def _rule(self, each: Testability) -> dict[str, Any]:
         reason = "; ".join(map(self._reason, each.lacking)) if each.checked else "no check exists yet"
         return {
             "id": each.rule.id,
@@ -103,7 +103,7 @@ def diagnose_service(
     )
 
 
-def _of_a_service(offered: frozenset[str]) -> list[Prospect]:
+def _of_a_service(offered: frozenset[str]) -> list[Testability]:
     return prospects(rules.load().for_role("service"), index("service"), offered)
 
 
@@ -117,7 +117,7 @@ def _advice_on_a_service(context: ServiceContext) -> list[Advice]:
     return [advice for advice in found if advice.gain.rules or advice.gain.completed]
 
 
-def _prospects(offered: frozenset[str]) -> list[Prospect]:
+def _prospects(offered: frozenset[str]) -> list[Testability]:
     return prospects(rules.load().for_role("gateway"), index("gateway"), offered)
 
 

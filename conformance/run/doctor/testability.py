@@ -12,7 +12,7 @@ Checks = Mapping[str, Sequence[Check]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Prospect:
+class Testability:
     """What will become of a rule; `parts` are the needs of what is left out of one that is tested."""
 
     rule: Rule
@@ -30,12 +30,12 @@ class Gain:
     completed: tuple[str, ...]
 
 
-def prospects(rules: Iterable[Rule], checks: Checks, offered: frozenset[str]) -> list[Prospect]:
+def prospects(rules: Iterable[Rule], checks: Checks, offered: frozenset[str]) -> list[Testability]:
     """One a rule, in their order."""
     return [_prospect(rule, checks.get(rule.id, ()), offered) for rule in rules]
 
 
-def gain(before: Sequence[Prospect], after: Sequence[Prospect]) -> Gain:
+def gain(before: Sequence[Testability], after: Sequence[Testability]) -> Gain:
     """What lies between two lists of the same rules."""
     pairs = list(zip(before, after, strict=True))
     return Gain(
@@ -46,9 +46,9 @@ def gain(before: Sequence[Prospect], after: Sequence[Prospect]) -> Gain:
     )
 
 
-def _prospect(rule: Rule, checks: Sequence[Check], offered: frozenset[str]) -> Prospect:
+def _prospect(rule: Rule, checks: Sequence[Check], offered: frozenset[str]) -> Testability:
     if not checks:
-        return Prospect(rule=rule, testable=False, checked=False)
+        return Testability(rule=rule, testable=False, checked=False)
     lacking = rule.unmet(offered)
     parts = {group for check in checks for group in unmet(tuple((need,) for need in check.needs), offered)}
-    return Prospect(rule=rule, testable=not lacking, lacking=lacking, parts=frozenset(parts))
+    return Testability(rule=rule, testable=not lacking, lacking=lacking, parts=frozenset(parts))

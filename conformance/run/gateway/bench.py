@@ -11,21 +11,21 @@ from gateproof.conformance.faults.intercept.interceptor import Trust
 from gateproof.conformance.faults.intercept.kept import Kept
 from gateproof.conformance.kit.gateway.clock import Clock
 from gateproof.conformance.kit.gateway.gateway import Gateway, Visit
-from gateproof.conformance.kit.gateway.project_pool import ControlledEstate, Estate
+from gateproof.conformance.kit.gateway.project_pool import ControlledProjects, ProjectPool
 from gateproof.conformance.kit.gateway.received import Received
 from gateproof.conformance.kit.gateway.recent_secrets import MOST, MOST_IN_A_CAMPAIGN
-from gateproof.conformance.kit.gateway.static_projects import StaticEstate
-from gateproof.conformance.kit.gateway.worker_state import Standing
+from gateproof.conformance.kit.gateway.static_projects import StaticProjects
+from gateproof.conformance.kit.gateway.worker_state import WorkerState
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.run.context.gateway import RunContext
 from gateproof.conformance.run.gateway.browsing import KeptBrowser, visit_of
-from gateproof.conformance.run.gateway.recording_control import Overheard
-from gateproof.conformance.run.gateway.screenshots import Album
+from gateproof.conformance.run.gateway.recording_control import RecordingControl
+from gateproof.conformance.run.gateway.screenshots import Screenshots
 from gateproof.conformance.run.prepare.capabilities import makes_projects
 from gateproof.conformance.run.prepare.gateway import target_place
 from gateproof.conformance.signin.factory import make as make_sign_in
 from gateproof.conformance.signin.page_loop import PageSignIn
-from gateproof.conformance.signin.sign_in_result import ClosableSignIn, Landing, SignInRequest
+from gateproof.conformance.signin.sign_in_result import ClosableSignIn, SignInRequest, SignInResult
 from gateproof.conformance.suite.claims import Unavailable
 from gateproof.conformance.suite.parties import User
 from gateproof.conformance.targets.connect import connect_control
@@ -53,7 +53,7 @@ class Bench:
         self.context = context
         target, merchant = context.target, context.merchant
         self._exchanges: list[Exchange] = []
-        self.album = Album()
+        self.album = Screenshots()
         self._admin = merchant.admin() if merchant is not None else None
         self.received = Received(
             target,
@@ -70,12 +70,12 @@ class Bench:
             record=self._record,
         )
         self._control = (
-            Overheard(connect_control(target.control), self.received.meet_client)
+            RecordingControl(connect_control(target.control), self.received.meet_client)
             if target.control is not None
             else None
         )
         self._clock = Clock(offset_s=context.clock_offset_s)
-        self._standing = Standing(
+        self._standing = WorkerState(
             in_company=_WORKER in os.environ, troubled_before=context.troubled_at or float("-inf")
         )
         self._spelling = Spelling()
@@ -164,7 +164,7 @@ class Bench:
         self._landed(landing)
         return visit_of(landing, request)
 
-    def _landed(self, landing: Landing) -> None:
+    def _landed(self, landing: SignInResult) -> None:
         """Where nobody saw what sent the browser away, its new address is all that there is to search."""
         if landing.sent_to is not None and self.context.target.sign_in.kind != "forms":
             self.received.landed(landing.sent_to)
@@ -182,13 +182,13 @@ class Bench:
         certificate, key = map(Path, context.service_certificate)
         return Trust(certificate=certificate, key=key, ca_file=Path(context.ca_file))
 
-    def _make_estate(self) -> Estate:
+    def _make_estate(self) -> ProjectPool:
         context, merchant = self.context, self.context.merchant
         if self._control and self._admin and merchant and makes_projects(context.capabilities):
-            return ControlledEstate(
+            return ControlledProjects(
                 self._control, self._admin, merchant.endpoints, merchant.ca_file, context.run_id
             )
-        return StaticEstate(context.target.projects, self._control)
+        return StaticProjects(context.target.projects, self._control)
 
     def _fresh_keyring(self) -> Keyring:
         target = self.context.target

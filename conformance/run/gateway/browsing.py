@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 from gateproof.conformance.kit.gateway.gateway import CALLBACK, BeyondReach, Visit
 from gateproof.conformance.signin.addresses import resolve
 from gateproof.conformance.signin.page_loop import PageSignIn
-from gateproof.conformance.signin.sign_in_result import Landing, SignInRequest
+from gateproof.conformance.signin.sign_in_result import SignInRequest, SignInResult
 from gateproof.conformance.suite.parties import User
 from gateproof.conformance.wire.route import parts_of
 
@@ -20,7 +20,7 @@ _ANSWERS = {"code", "access_token", "id_token", "token", "error"}
 class KeptBrowser:
     """One browser, its cookies kept from visit to visit."""
 
-    def __init__(self, pages: PageSignIn, landed: Callable[[Landing], None] = lambda _: None) -> None:
+    def __init__(self, pages: PageSignIn, landed: Callable[[SignInResult], None] = lambda _: None) -> None:
         self._pages = pages
         self._landed = landed
         self._browser = pages.browser(CALLBACK)
@@ -42,12 +42,12 @@ class KeptBrowser:
         landing = self._pages.hand_over(self._browser, other, request, act, known=to is not None)
         return None if landing is None else self._seen(landing, request)
 
-    def _seen(self, landing: Landing, request: SignInRequest) -> Visit:
+    def _seen(self, landing: SignInResult, request: SignInRequest) -> Visit:
         self._landed(landing)
         return visit_of(landing, request)
 
 
-def visit_of(landing: Landing, request: SignInRequest) -> Visit:
+def visit_of(landing: SignInResult, request: SignInRequest) -> Visit:
     """A landing as checks see it.
 
     A sign-in that goes on at a host to which a run may not go, an identity provider's for example, says

@@ -8,7 +8,7 @@ from typing import Any
 from gateproof.conformance.targets.control import CommandControl, HttpControl
 
 
-class Overheard:
+class RecordingControl:
     """A control plane whose answers about Proxy clients are listened to."""
 
     def __init__(

@@ -16,7 +16,7 @@ from gateproof.reports.verdicts import CheckResult
 _SHORTEST = 6
 
 
-class Album:
+class Screenshots:
     """Keeps the last picture of the check at hand; it goes into the record where the result names it."""
 
     def __init__(self) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from gateproof.conformance.signin.chromium.sign_in import ChromiumSignIn
 from gateproof.conformance.signin.picturing import Picturing
-from gateproof.conformance.signin.sign_in_result import Landing, SignInRequest
+from gateproof.conformance.signin.sign_in_result import SignInRequest, SignInResult
 from gateproof.conformance.suite.parties import User
 from gateproof.conformance.targets.model import Step
 from gateproof.conformance.wire.client import Wire
@@ -91,7 +91,7 @@ class Harness:
     pictures: list[bytes]
     user: User = ALICE
 
-    def sign_in(self, url: str, *, approve: bool = True) -> Landing:
+    def sign_in(self, url: str, *, approve: bool = True) -> SignInResult:
         request = SignInRequest(authorization_url=url, redirect_uri=CALLBACK, user=self.user, approve=approve)
         return self.way.sign_in(request)
 

@@ -23,7 +23,7 @@ from gateproof.conformance.faults.merchant_answers import (
     MerchantFault,
 )
 from gateproof.conformance.kit.gateway import failure_oracle
-from gateproof.conformance.kit.gateway.worker_state import Standing
+from gateproof.conformance.kit.gateway.worker_state import WorkerState
 from gateproof.conformance.suite.claims import LeftOut, NeverFired, Unmet, tallying
 from gateproof.fakes.merchant.outcomes import PARAMETERS
 from gateproof.fakes.merchant.records import JournalEntry
@@ -95,7 +95,7 @@ class Journal:
     """As much of a user's seclusion as the counting looks at."""
 
     entries: list[JournalEntry]
-    world: Any = field(default_factory=lambda: SimpleNamespace(standing=Standing(provisions_apart=False)))
+    world: Any = field(default_factory=lambda: SimpleNamespace(standing=WorkerState(provisions_apart=False)))
 
     def journal(self) -> list[JournalEntry]:
         return self.entries

@@ -6,7 +6,7 @@ import pytest
 
 from gateproof.conformance.kit.gateway.gateway import CALLBACK
 from gateproof.conformance.run.gateway.browsing import visit_of
-from gateproof.conformance.signin.sign_in_result import Landing, SignInRequest
+from gateproof.conformance.signin.sign_in_result import SignInRequest, SignInResult
 from gateproof.conformance.suite.parties import User
 from gateproof.conformance.wire.secret import Secret
 
@@ -17,7 +17,7 @@ def visit_at(left_to, redirect_uri=CALLBACK):
     query = urlencode({"redirect_uri": redirect_uri, "state": "s+1"})
     url = f"https://gateway.example/res/oauth2/auth?{query}"
     request = SignInRequest(authorization_url=url, redirect_uri=CALLBACK, user=ALICE)
-    return visit_of(Landing(left_to=left_to), request)
+    return visit_of(SignInResult(left_to=left_to), request)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from gateproof.conformance.checks.service import secret_pages
 from gateproof.conformance.kit.service.received import MERCHANT_TOKEN, ServiceReceived
-from gateproof.conformance.kit.service.world import Standing
+from gateproof.conformance.kit.service.world import ServiceState
 from gateproof.conformance.suite.claims import Unmet, Violated, tallying
 from gateproof.conformance.wire.exchange import Answer, Exchange, Request
 
@@ -34,7 +34,7 @@ class Pages:
             proxy_tokens=[],
             setup=SimpleNamespace(proxy_client_secret="a-secret-of-some-length-1", proxy_client_id="proxy_1"),
         )
-        world: Any = SimpleNamespace(gateway=gateway, standing=Standing())
+        world: Any = SimpleNamespace(gateway=gateway, standing=ServiceState())
         self.world = world
         self.received = ServiceReceived(world)
         self.service: Any = SimpleNamespace(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gateproof.conformance.run.gateway.browsing import visit_of
-from gateproof.conformance.signin.sign_in_result import Landing, SignInRequest
+from gateproof.conformance.signin.sign_in_result import SignInRequest, SignInResult
 from gateproof.conformance.suite.parties import User
 from gateproof.conformance.wire.client import Wire
 from gateproof.conformance.wire.route import Place, origin, parts_of
@@ -39,7 +39,7 @@ def test_sign_in_that_ends_at_an_odd_address_can_be_looked_at(url: str) -> None:
         user=User(name="alice", login="alice", password=Secret("password", "p")),
     )
 
-    visit = visit_of(Landing(left_to=url), asked)
+    visit = visit_of(SignInResult(left_to=url), asked)
 
     assert visit.sent_to == url
     assert ("code", "c") in visit.sent()
