@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from gateproof.conformance.run.gateway.screenshots import Album
-from gateproof.conformance.signin.sign_in_result import Landing
+from gateproof.conformance.signin.sign_in_result import SignInResult
 from gateproof.conformance.wire.keyring import Keyring
 from gateproof.reports.pictures import path_of, render
 from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
@@ -58,7 +58,7 @@ def album() -> Album:
 
 def test_only_a_result_that_speaks_of_its_picture_gets_one(album: Album) -> None:
     name = album.picturing(Keyring).keep(PNG)
-    said = Landing(status=200, stuck="there is no form on the page", picture=name).outcome()
+    said = SignInResult(status=200, stuck="there is no form on the page", picture=name).outcome()
 
     assert album.illustrated(replace(FAILED, got=said)).picture == base64.b64encode(PNG).decode()
     assert album.illustrated(replace(FAILED, got="status 500")).picture == ""
