@@ -49,7 +49,7 @@ TROUBLE: tuple[AgentDefect, ...] = (
         "Without a code it authorizes again at once, without end.",
         "AGENT-08",
         authorizations_without_code=NO_END,
-        user_patience_s=1.5,
+        user_patience_s=4,
     ),
     defect(
         "authorizes-without-end", "A refused token is replaced without end.", "AGENT-15", fresh_tokens=NO_END
