@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gateproof.conformance.run.prepare.gateway import service_metadata
+from gateproof.conformance.run.prepare import service_metadata
 from gateproof.conformance.run.prepare.service_metadata import introduced
 from gateproof.conformance.wire.exchange import Answer, Exchange, Headers, Request
 
