@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from gateproof.conformance.run.gateway.screenshots import Album
+from gateproof.conformance.run.gateway.screenshots import Screenshots
 from gateproof.conformance.signin.sign_in_result import SignInResult
 from gateproof.conformance.wire.keyring import Keyring
 from gateproof.reports.pictures import path_of, render
@@ -50,13 +50,13 @@ def test_picture_travels_with_its_check_and_is_drawn() -> None:
 
 
 @pytest.fixture
-def album() -> Album:
-    found = Album()
+def album() -> Screenshots:
+    found = Screenshots()
     found.begin(FAILED.id)
     return found
 
 
-def test_only_a_result_that_speaks_of_its_picture_gets_one(album: Album) -> None:
+def test_only_a_result_that_speaks_of_its_picture_gets_one(album: Screenshots) -> None:
     name = album.picturing(Keyring).keep(PNG)
     said = SignInResult(status=200, stuck="there is no form on the page", picture=name).outcome()
 
@@ -66,7 +66,7 @@ def test_only_a_result_that_speaks_of_its_picture_gets_one(album: Album) -> None
     assert album.illustrated(replace(FAILED, got=said)).picture == ""
 
 
-def test_what_may_not_be_shown_is_known(album: Album) -> None:
+def test_what_may_not_be_shown_is_known(album: Screenshots) -> None:
     keyring = Keyring()
     picturing = album.picturing(lambda: keyring)
     assert not picturing.tells("Hello wonderland-42")
