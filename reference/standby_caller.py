@@ -1,4 +1,4 @@
-"""Has `reference.standby` run a module, and stands for it: its streams, its signals, its exit code.
+"""Has `gateproof.reference.standby` run a module, and stands for it: its streams, its signals, its exit code.
 
 It is run as a file, without site-packages and with as few modules as can be: it is all that a start costs.
 The documented faces of the two modules below load `enum`, `re` and more, which takes longer than to start an

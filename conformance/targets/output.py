@@ -47,7 +47,8 @@ class Output:
     def dropped(self) -> int:
         """How many bytes came after the file was full."""
         self._catch_up()
-        return self._seen - self._kept
+        with self._reading:
+            return self._seen - self._kept
 
     def start(self) -> None:
         """Gives the pipe's writing end away: from here on the target's processes alone hold it."""

@@ -83,6 +83,9 @@ def reaches(tree: ast.Module) -> list[Reach]:
                 found += [Reach(line=node.lineno, module=alias.name) for alias in node.names]
             case ast.ImportFrom(level=0, module=str(module)):
                 found.append(Reach(line=node.lineno, module=module))
+                if module in {OURS, f"{OURS}.conformance"}:
+                    # What is imported is then a part or a floor by itself.
+                    found += [Reach(line=node.lineno, module=f"{module}.{each.name}") for each in node.names]
             case ast.Call():
                 found += reaches_of_a_call(node)
             case ast.List() | ast.Tuple():
@@ -154,7 +157,9 @@ def _in_a_circle(graph: dict[str, set[str]]) -> list[str]:
 def _imported(name: str, path: Path, files: Mapping[str, Path]) -> set[str]:
     found = set[str]()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module:
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
             modules = (f"{node.module}.{alias.name}" for alias in node.names)
             found |= {module if module in files else node.module for module in modules}
     return (found & files.keys()) - {name}
@@ -184,6 +189,7 @@ def test_a_planted_step_up_is_found(tmp_path: Path) -> None:
             "if TYPE_CHECKING:\n    from gateproof.conformance.run.drive.plan import Plan"
         ),
         "conformance/signin/planted.py": "from gateproof.conformance.faults import toxics",
+        "conformance/suite/planted.py": "from gateproof.conformance import run",
         "conformance/checks/fine.py": "from gateproof.conformance.kit.clock import Clock",
     }.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
@@ -192,6 +198,7 @@ def test_a_planted_step_up_is_found(tmp_path: Path) -> None:
     assert steps_up(tmp_path) == [
         "conformance/kit/planted.py:2 steps up to gateproof.conformance.run.drive.plan",
         "conformance/signin/planted.py:1 steps up to gateproof.conformance.faults",
+        "conformance/suite/planted.py:1 steps up to gateproof.conformance.run",
         "conformance/wire/planted.py:1 steps up to gateproof.conformance.kit.clock",
     ]
 
@@ -230,6 +237,7 @@ def test_there_is_something_to_guard() -> None:
         ("reports", "import conformance"),
         ("conformance", "from conformance.rules import Rule"),
         ("reports", "import gateproof.conformance"),
+        ("conformance", "from gateproof import reference"),
         ("reports", "from gateproof.fakes.merchant import app"),
         ("fakes", "from gateproof.reports import verdicts"),
         ("fakes", "def late():\n    import gateproof.reference.gateway"),

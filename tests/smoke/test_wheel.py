@@ -61,7 +61,8 @@ def test_the_wheel_has_one_package(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.partition("/")[0].partition("-")[0] for name in names} == {"gateproof"}
     for folder in FOREIGN:
-        here = {path.relative_to(ROOT).as_posix() for path in (ROOT / folder).rglob("*.py")}
+        files = (path for path in (ROOT / folder).rglob("*") if path.is_file())
+        here = {path.relative_to(ROOT).as_posix() for path in files if "__pycache__" not in path.parts}
         assert {f"gateproof/{name}" for name in here} <= set(names)
 
 

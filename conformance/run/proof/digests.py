@@ -22,7 +22,7 @@ _DECLARED = re.compile(rb'"[A-Z]+-\d\d(?: [A-Z]+-\d\d)*"')
 def of_the_suite() -> str:
     """The digest of all that every trial depends on."""
     found = (path for package in _PACKAGES for path in (ROOT / package).rglob("*.py"))
-    return _digest(path for path in found if path.parent not in _SUBJECTS)
+    return _digest((*ROOT.glob("*.py"), *(path for path in found if path.parent not in _SUBJECTS)))
 
 
 def of(subject: Subject) -> str:

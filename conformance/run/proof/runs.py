@@ -55,7 +55,8 @@ class Trial:
         if self.broken:
             return f"the harness broke in {', '.join(self.broken)}; first: {next(iter(self.broken.values()))}"
         right = self.subject.rules[0] if self.subject.kind == "defect" else None
-        if right is not None and right not in self.failed and not self.no_overlap:
+        undecided = any(check_id.startswith(f"{right}/") for check_id in self.no_overlap)
+        if right is not None and right not in self.failed and not undecided:
             seen = f"; failed instead: {', '.join(self.failed)}" if self.failed else ""
             return f"not caught by {right}{seen}" + "".join(
                 f"; {why}" for why in (self.reason, self.said.get(right)) if why

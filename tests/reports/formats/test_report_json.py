@@ -10,7 +10,9 @@ from jsonschema import Draft202012Validator
 from gateproof.reports.formats import render
 from gateproof.reports.verdicts import RunResult
 
-SCHEMA = json.loads((files("reports") / "schemas" / "report-1.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads(
+    (files("gateproof.reports") / "schemas" / "report-1.schema.json").read_text(encoding="utf-8")
+)
 
 
 def test_the_report_is_valid(runs: dict[str, RunResult], real_run: RunResult) -> None:
