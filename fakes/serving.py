@@ -55,9 +55,10 @@ class AbortableProtocol(HttpToolsProtocol):
 
     def abort(self) -> None:
         """Drop the connection with a TCP reset: neither an answer nor a TLS close comes first."""
-        plain = self.transport.get_extra_info("socket")
-        if plain is not None:
-            with contextlib.suppress(OSError):
+        # A TLS transport that its client has closed already knows no socket, and fails when asked for it.
+        with contextlib.suppress(OSError, AttributeError):
+            plain = self.transport.get_extra_info("socket")
+            if plain is not None:
                 plain.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, LINGER_ZERO)
         self.transport.abort()
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import parse_qs, urlsplit
@@ -29,6 +30,8 @@ _POLL_S = 0.01
 # Nobody types more addresses than this at one moment.
 _AT_ONCE = 10
 _ANSWERS_WITHIN_S = 1.0
+# A page of the harness's own fakes that is on its way when a run ends comes within a moment.
+_LAST_PAGE_S = 1.0
 # What an address may hold (RFC 3986), but for the quote that ends one more often; and what ends a sentence.
 _ADDRESS, _BEHIND_IT = r"[A-Za-z0-9._~:/?#\[\]@!$&()*+,;=%-]*", ".,:;!?*)]}"
 Deliver = Callable[["Visit", str, Courier], None]
@@ -92,6 +95,9 @@ class Visits:
         self.over = threading.Event()
         self._deliver = deliver
         self._lock = threading.Lock()
+        # Sign-ins that are under way: the last one closes the connections.
+        self._going = 0
+        self._none_going = threading.Condition(self._lock)
         self._printed: dict[str, float] = {}
         self._opened_for: set[str] = set()
         self._opens_itself = False
@@ -105,8 +111,12 @@ class Visits:
         self._address = re.compile(f"(?:{starts}){_ADDRESS}")
 
     def close(self) -> None:
+        """No further page is asked for. A connection that a sign-in is about to make is closed after it."""
         self.over.set()
-        self._wire.close()
+        with self._none_going:
+            idle = self._none_going.wait_for(lambda: self._going == 0, _LAST_PAGE_S)
+        if idle:
+            self._wire.close()
 
     def opened(self, url: str) -> bool:
         """The agent ran the browser; an address that the user has typed in already is not opened twice."""
@@ -182,7 +192,8 @@ class Visits:
             return False
         request = SignInRequest(authorization_url=url, redirect_uri=redirect_uri, user=self._user)
         try:
-            visit.redirect = self._forms.sign_in(request).sent_to
+            with self._under_way():
+                visit.redirect = self._forms.sign_in(request).sent_to
         except (RateLimited, TargetSilent):
             return False
         if visit.redirect is not None:
@@ -190,5 +201,21 @@ class Visits:
             self._deliver(visit, visit.redirect, courier)
         return True
 
+    @contextmanager
+    def _under_way(self) -> Iterator[None]:
+        with self._lock:
+            self._going += 1
+        try:
+            yield
+        finally:
+            with self._none_going:
+                self._going -= 1
+                last = self._going == 0
+                self._none_going.notify_all()
+            if last and self.over.is_set():
+                self._wire.close()
+
     def _send(self, request: Request) -> Exchange:
+        if self.over.is_set():
+            raise TargetSilent("the run has ended")
         return self._wire.send("browser", request)

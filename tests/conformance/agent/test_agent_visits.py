@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from typing import NoReturn
 from urllib.parse import quote
 
 import pytest
@@ -14,6 +15,8 @@ from gateproof.conformance.kit.agent.browser import Courier
 from gateproof.conformance.kit.agent.visits import Visit, Visits, honest
 from gateproof.conformance.kit.agent.world import AgentWorld, Certificates
 from gateproof.conformance.kit.authority import Authority
+from gateproof.conformance.signin.sign_in_result import SignInRequest
+from gateproof.conformance.wire.client import TargetSilent
 from gateproof.fakes.gateway.agent_endpoints import AgentClient
 from gateproof.fakes.gateway.running import Loop
 
@@ -183,3 +186,29 @@ def test_nobody_types_hundreds_of_addresses_at_one_moment(world: AgentWorld, vis
 )
 def test_address_that_is_none_spoils_nothing(world: AgentWorld, visits: Visits, odd: str) -> None:
     assert typed(visits, f"{odd}\n{asking(world, state='s')}") == [asking(world, state="s")]
+
+
+def test_connections_of_a_sign_in_that_outlasts_the_run_are_closed(
+    world: AgentWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agent_visits, "_LAST_PAGE_S", 0.0)
+    made = Visits(world, honest)
+    asked, over, closed = threading.Event(), threading.Event(), threading.Event()
+
+    def sign_in(_request: SignInRequest) -> NoReturn:
+        asked.set()
+        over.wait(10.0)
+        raise TargetSilent("the run has ended")
+
+    monkeypatch.setattr(made._forms, "sign_in", sign_in)
+    monkeypatch.setattr(made._wire, "close", closed.set)
+    opening = threading.Thread(target=made.opened, args=(asking(world),))
+    opening.start()
+    assert asked.wait(10.0)
+
+    made.close()
+
+    assert not closed.is_set()
+    over.set()
+    assert closed.wait(10.0)
+    opening.join(10.0)
