@@ -35,7 +35,8 @@ from gateproof.conformance.run.proof.runs import own_place
 from gateproof.conformance.run.proof.scope import rules_of
 from gateproof.conformance.suite import races
 from gateproof.conformance.suite.proven import proven
-from gateproof.reference.defects import gateway_races, gateway_races_vault
+from gateproof.reference.defects.gateway.races import DEFECTS as RACES_OF_STEPS
+from gateproof.reference.defects.gateway.races_vault import DEFECTS as RACES_OF_THE_VAULT
 from gateproof.reports.verdicts import Reason, Verdict
 
 RATES = Path(__file__).with_name("race_rates.json")
@@ -43,7 +44,7 @@ RATES = Path(__file__).with_name("race_rates.json")
 MISS, CONFIDENCE = 1e-4, 0.95
 ROLES = ("gateway", "service")
 JUDGED = frozenset({Verdict.PASSED, Verdict.FAILED})
-RACES = frozenset(defect.name for defect in (*gateway_races.RACES, *gateway_races_vault.VAULT_RACES))
+RACES = frozenset(defect.name for defect in (*RACES_OF_STEPS, *RACES_OF_THE_VAULT))
 # A run that takes so long waits: there are more tries, and so many at once.
 LONG_S, AT_ONCE = 1.5, 20
 LINE = "{seen:3} of {tries:3}  {rounds:3} rounds  {run_s:5.2f} s  {defect}  {check}"

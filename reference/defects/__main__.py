@@ -6,28 +6,22 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from typing import Any
 
 from gateproof.reference.agent.command import main as run_agent
 from gateproof.reference.defects.agent import DEFECTS as OF_AGENTS
-from gateproof.reference.defects.agent_defect import AgentDefect
 from gateproof.reference.defects.defect import Defect
 from gateproof.reference.defects.gateway import DEFECTS as OF_GATEWAYS
 from gateproof.reference.defects.service import DEFECTS as OF_SERVICES
-from gateproof.reference.defects.service_defect import ServiceDefect
 from gateproof.reference.gateway.command import main as serve_gateway
 from gateproof.reference.service.command import main as serve_service
 
-ROLES: Mapping[str, Mapping[str, Defect | ServiceDefect | AgentDefect]] = {
+ROLES: Mapping[str, Mapping[str, Defect[Any]]] = {
     "gateway": OF_GATEWAYS,
     "service": OF_SERVICES,
     "agent": OF_AGENTS,
 }
 USAGE = "usage: python -m gateproof.reference.defects gateway|service|agent (--list | NAME [its arguments])"
-
-
-def _called(defect: Defect | ServiceDefect | AgentDefect) -> dict[str, str]:
-    """By which operation a service is called that is wrong in this way."""
-    return {"operation": defect.operation} if isinstance(defect, ServiceDefect) else {}
 
 
 def main(argv: Sequence[str]) -> int:
@@ -38,7 +32,7 @@ def main(argv: Sequence[str]) -> int:
     known = ROLES[role]
     if name == "--list":
         listed = [
-            {"name": each.name, "what": each.what, "rules": each.rules, **_called(each)}
+            {"name": each.name, "what": each.what, "rules": each.rules, "operation": each.operation}
             for each in known.values()
         ]
         print(json.dumps(listed, indent=2))

@@ -1,43 +1,54 @@
-"""What a defect is."""
+"""What a defect is, for each role."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
-from gateproof.reference.gateway.policies import Policies
+from gateproof.reference.deviations.deviation import Operation, parsed
 from gateproof.reference.outcomes import JsonObject
 
 Check = TypeVar("Check", bound=Callable[..., Any])
+Policies = TypeVar("Policies")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Defect:
+@dataclass(frozen=True, kw_only=True)
+class Defect(Generic[Policies]):
     """One wrong decision.
 
-    The first of `rules` is the one that it breaks; under the others it may be reported as well, because a
-    gateway that is wrong there cannot be right here.
+    The first of `rules` is the rule that it breaks. It may be reported under the others too, because an
+    implementation that is wrong there cannot be right here. A service shows it when
+    it is called by `operation`.
     """
 
     name: str
     what: str
     rules: tuple[str, ...]
+    operation: Operation = "http"
     policies: Policies = field(repr=False)
 
 
-def defect(name: str, what: str, rules: str, **wrong: Any) -> Defect:
-    """A defect in these policies; all the others stay honest."""
-    return Defect(name=name, what=what, rules=tuple(rules.split()), policies=replace(Policies(), **wrong))
+class Rows(Generic[Policies]):
+    """Makes the defects of one role from rows and wrong policies; all other policies stay the reference's."""
+
+    def __init__(self, honest: Policies, operation: Operation = "http") -> None:
+        self._honest = honest
+        self._operation = operation
+
+    def __call__(self, row: str, **wrong: Any) -> Defect[Policies]:
+        name, rules, what = parsed(row)
+        policies = replace(self._honest, **wrong)  # type: ignore[type-var]
+        return Defect(name=name, what=what, rules=rules, operation=self._operation, policies=policies)
 
 
 def without(checks: Iterable[Check], *left_out: Check) -> tuple[Check, ...]:
-    """The same checks in the same order, some of them forgotten."""
+    """The same checks in the same order, some of them left out."""
     return tuple(check for check in checks if check not in left_out)
 
 
 def instead(checks: Iterable[Check], honest: Check, wrong: Check) -> tuple[Check, ...]:
-    """The same checks in the same order, one of them done wrong."""
+    """The same checks in the same order, one of them replaced by a wrong one."""
     return tuple(wrong if check is honest else check for check in checks)
 
 

@@ -10,12 +10,13 @@ from dataclasses import replace
 from gateproof.reference.agent.command import main as run_agent
 from gateproof.reference.agent.policies import Policies as AgentPolicies
 from gateproof.reference.gateway.command import main as serve_gateway
+from gateproof.reference.gateway.policies import Policies as GatewayPolicies
 from gateproof.reference.service.command import main as serve_service
 from gateproof.reference.service.policies import Policies as ServicePolicies
 from gateproof.reference.variants.agent import VARIANTS as OF_AGENTS
 from gateproof.reference.variants.gateway import VARIANTS as OF_GATEWAYS
 from gateproof.reference.variants.service import VARIANTS as OF_SERVICES
-from gateproof.reference.variants.variant import choices_of, together
+from gateproof.reference.variants.variant import choices_of
 
 ROLES = {"gateway": OF_GATEWAYS, "service": OF_SERVICES, "agent": OF_AGENTS}
 USAGE = (
@@ -52,7 +53,7 @@ def main(argv: Sequence[str]) -> int:
         return run_agent(rest, replace(AgentPolicies(), **choices_of(chosen)))
     if role == "service":
         return serve_service(rest, replace(ServicePolicies(), **choices_of(chosen)))
-    return serve_gateway(rest, together(chosen))
+    return serve_gateway(rest, replace(GatewayPolicies(), **choices_of(chosen)))
 
 
 if __name__ == "__main__":

@@ -8,15 +8,10 @@ import pytest
 
 from gateproof.conformance.suite import rules
 from gateproof.reference.agent.policies import Policies
-from gateproof.reference.defects.agent import DEFECTS, FAMILIES
+from gateproof.reference.defects.agent import DEFECTS
 from gateproof.reference.variants.agent import VARIANTS
 
 HONEST = Policies()
-
-
-def test_names_are_unique_and_many() -> None:
-    assert len(DEFECTS) == sum(map(len, FAMILIES)) >= 40
-    assert len(VARIANTS) >= 15
 
 
 @pytest.mark.parametrize("name", list(DEFECTS))

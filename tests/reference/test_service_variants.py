@@ -11,12 +11,8 @@ import pytest
 from gateproof.conformance.suite.rules import load
 from gateproof.reference.service.policies import Policies
 from gateproof.reference.variants import __main__ as command
-from gateproof.reference.variants.service import FAMILIES, VARIANTS
+from gateproof.reference.variants.service import VARIANTS
 from gateproof.reference.variants.variant import choices_of
-
-
-def test_no_two_variants_share_a_name() -> None:
-    assert len(VARIANTS) == sum(map(len, FAMILIES))
 
 
 def test_every_variant_decides_something_that_there_is_to_decide() -> None:

@@ -15,7 +15,7 @@ from gateproof.reference.gateway.policies import Policies
 from gateproof.reference.ids import RandomIds
 from gateproof.reference.serving import Origin
 from gateproof.reference.variants.gateway import VARIANTS
-from gateproof.reference.variants.variant import together
+from gateproof.reference.variants.variant import choices_of
 
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 CHUNKED = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"
@@ -30,7 +30,7 @@ def asked(name: str, *requests: bytes) -> bytes:
     """What comes over one connection until the server closes it, or has answered the last request."""
 
     async def ask() -> bytes:
-        listening = together([VARIANTS[name]]).listen
+        listening = replace(Policies(), **VARIANTS[name].choices).listen
         listener = await listening(Origin(app=answering, url="http://127.0.0.1:0"), None, ServerState())
         reader, writer = await asyncio.open_connection("127.0.0.1", listener.port)
         try:
@@ -110,7 +110,7 @@ def test_header_names_have_another_case(name: str, written: bytes) -> None:
 def test_tokens_are_signed_with_the_algorithm_that_the_key_is_published_for(
     name: str, algorithm: str, kty: str
 ) -> None:
-    policies = together([VARIANTS[name]])
+    policies = replace(Policies(), **VARIANTS[name].choices)
     key = policies.new_core_key(RandomIds())
     claims = {"iss": "https://core.example", "exp": 2_000_000_000}
     token = signed(key, claims, "at+jwt")
@@ -124,4 +124,4 @@ def test_tokens_are_signed_with_the_algorithm_that_the_key_is_published_for(
 
 def test_every_variant_decides_something_that_there_is_to_decide() -> None:
     for variant in VARIANTS.values():
-        assert together([variant]) != Policies(), variant.name
+        assert replace(Policies(), **choices_of([variant])) != Policies(), variant.name

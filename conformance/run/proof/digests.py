@@ -13,16 +13,16 @@ from gateproof.conformance.run.proof.implementations import Subject
 from gateproof.package import ROOT
 
 _PACKAGES = ("conformance", "fakes", "reference", "reports")
-_SUBJECTS = tuple(ROOT / "reference" / folder for folder in ("defects", "variants"))
+_SUBJECTS = tuple(ROOT / "reference" / folder for folder in ("defects", "variants", "deviations"))
 # The rules that a defect declares are what its trial is judged by, and no part of the trial.
-_DECLARED = re.compile(rb'"[A-Z]+-\d\d(?: [A-Z]+-\d\d)*"')
+_DECLARED = re.compile(rb" \([A-Z]+-\d\d(?: [A-Z]+-\d\d)*\): ")
 
 
 @cache
 def of_the_suite() -> str:
     """The digest of all that every trial depends on."""
     found = (path for package in _PACKAGES for path in (ROOT / package).rglob("*.py"))
-    return _digest((*ROOT.glob("*.py"), *(path for path in found if path.parent not in _SUBJECTS)))
+    return _digest((*ROOT.glob("*.py"), *(path for path in found if not _of_a_subject(path))))
 
 
 def of(subject: Subject) -> str:
@@ -34,7 +34,9 @@ def of(subject: Subject) -> str:
 def _digest_from(names: frozenset[str]) -> str:
     texts = _texts()
     # A name that is put together from others stands nowhere: it may be made of anything.
-    own = {path for path, text in texts.items() if any(f'"{name}"' in text for name in names)} or set(texts)
+    own = {path for path, text in texts.items() if any(_row_of(name).search(text) for name in names)} or set(
+        texts
+    )
     waiting = list(own)
     while waiting:
         further = _imported(waiting.pop()) - own
@@ -45,7 +47,16 @@ def _digest_from(names: frozenset[str]) -> str:
 
 @cache
 def _texts() -> dict[Path, str]:
-    return {path: path.read_text(encoding="utf-8") for folder in _SUBJECTS for path in folder.glob("*.py")}
+    return {path: path.read_text(encoding="utf-8") for folder in _SUBJECTS for path in folder.rglob("*.py")}
+
+
+def _of_a_subject(path: Path) -> bool:
+    return any(path.is_relative_to(folder) for folder in _SUBJECTS)
+
+
+@cache
+def _row_of(name: str) -> re.Pattern[str]:
+    return re.compile(rf'"{re.escape(name)}(?:"| \(|:)')
 
 
 @cache
@@ -75,4 +86,4 @@ def _digest(paths: Iterable[Path]) -> str:
 
 def _as_tried(path: Path) -> bytes:
     source = path.read_bytes()
-    return _DECLARED.sub(b'""', source) if path.parent in _SUBJECTS else source
+    return _DECLARED.sub(b": ", source) if _of_a_subject(path) else source

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from gateproof.reference.defects.meddling import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
 from gateproof.reference.service.backend import Backend
 from gateproof.reference.service.command import main as serve_service
 from gateproof.reference.service.policies import Policies

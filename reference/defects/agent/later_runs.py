@@ -1,0 +1,206 @@
+"""Agents that are right the first time, and wrong when they come back or when something went wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import ssl
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+from gateproof.reference.agent.policy import authorization, discovery, exchange, operation, registration
+from gateproof.reference.agent.policy.authorization import Attempt, Query
+from gateproof.reference.agent.policy.discovery import Endpoints
+from gateproof.reference.agent.policy.exchange import ExchangeFacts
+from gateproof.reference.agent.policy.operation import Ask, Tokens
+from gateproof.reference.agent.policy.registration import Client
+from gateproof.reference.agent.policy.renewal import refreshed
+from gateproof.reference.agent.settings import Settings
+from gateproof.reference.agent.wire import Answer, Failed, Outgoing, with_query
+from gateproof.reference.defects.agent.exchange import changed, for_every_redirect, with_basic
+from gateproof.reference.defects.agent.row import defect
+from gateproof.reference.defects.agent.stored_state import marker
+
+_TOKENS = "tokens.json"
+
+
+def been_here() -> bool:
+    """A run before this one got a token."""
+    return marker(_TOKENS).exists()
+
+
+def without_openid_later(settings: Settings, client: Client, attempt: Attempt) -> dict[str, str]:
+    whole = authorization.authorization_parameters(settings, client, attempt)
+    return whole | {"scope": " ".join(("profile", *settings.scopes))} if been_here() else whole
+
+
+def with_basic_later(facts: ExchangeFacts) -> Outgoing:
+    return with_basic(facts) if been_here() else exchange.token_request(facts)
+
+
+def in_the_query_later(settings: Settings, ask: Ask, given: Mapping[str, str]) -> Answer:
+    """A token that was kept goes along in the address."""
+    token = given.get("Authorization", "").removeprefix("Bearer ")
+
+    def tell(asked: Outgoing) -> Answer:
+        kept = bool(token) and token in marker(_TOKENS).read_text() and marker("again").exists()
+        return ask(replace(asked, url=with_query(asked.url, {"access_token": token})) if kept else asked)
+
+    answer = operation.operate(settings, tell, given)
+    if token and answer.status == 200:
+        marker("again").touch()
+    return answer
+
+
+def with_two_callbacks() -> dict[str, Any]:
+    """Both are registered, later authorizations go by the second, and every exchange names the first."""
+
+    def second(settings: Settings) -> str:
+        return f"{settings.callback_url}?again=1"
+
+    def both(settings: Settings) -> dict[str, Any]:
+        record = registration.registration_record(settings)
+        return record | {"redirect_uris": [settings.callback_url, second(settings)]}
+
+    def by_one(settings: Settings, client: Client, attempt: Attempt) -> dict[str, str]:
+        whole = authorization.authorization_parameters(settings, client, attempt)
+        return whole | ({"redirect_uri": second(settings)} if been_here() else {})
+
+    return {"registration_record": both, "authorization_parameters": by_one}
+
+
+def no_proof_after_a_refusal() -> dict[str, Any]:
+    made: list[ExchangeFacts] = []
+
+    def change(facts: ExchangeFacts, fields: dict[str, str]) -> dict[str, str]:
+        made.append(facts)
+        return fields if len(made) == 1 else fields | {"code_verifier": ""}
+
+    return changed(change)
+
+
+def first_proof_for_all() -> dict[str, Any]:
+    """Every authorization has a challenge of its own, and every exchange another verifier than that."""
+    made: list[ExchangeFacts] = []
+
+    def change(facts: ExchangeFacts, fields: dict[str, str]) -> dict[str, str]:
+        made.append(facts)
+        return fields if len(made) == 1 else fields | {"code_verifier": fields["code_verifier"][::-1]}
+
+    return changed(change)
+
+
+def first_document_for_ever(server: str, document: Mapping[str, Any]) -> Endpoints:
+    """The discovery document is read once, whatever stands in it."""
+    kept = marker("discovery.json")
+    if not kept.exists():
+        kept.write_text(json.dumps(dict(document)))
+    return discovery.endpoints(server, json.loads(kept.read_text()))
+
+
+def later_document_for_ever(server: str, document: Mapping[str, Any]) -> Endpoints:
+    """The discovery document is read until there is a token, and then once more, whatever stands in it."""
+    return first_document_for_ever(server, document) if been_here() else discovery.endpoints(server, document)
+
+
+def refreshed_by(
+    ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens
+) -> tuple[dict[str, Any] | None, Answer | None]:
+    """The tokens that a refresh brought, and the answer to it."""
+    came: list[Answer] = []
+
+    def listening(asked: Outgoing) -> Answer:
+        came.append(ask(asked))
+        return came[-1]
+
+    return refreshed(listening, endpoints, client, kept), next(iter(came), None)
+
+
+def whatever_a_refresh_brings(
+    ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens
+) -> dict[str, Any] | None:
+    """What a gateway that fails answers is taken for tokens, and kept in their place."""
+    if "refresh_token" not in kept:
+        raise Failed("there is nothing to refresh the token with")
+    tokens, answer = refreshed_by(ask, endpoints, client, kept)
+    if answer is not None and answer.status >= 500:
+        return {"access_token": "", **answer.document()}
+    return tokens and {**kept, **tokens}
+
+
+def complaint(step: str, facts: Mapping[str, Any]) -> None:
+    """The operator is told of an exchange that failed, with all that it may need to know."""
+    if step == "exchange" and facts["answer"].status != 200:
+        url = f"{os.environ['GATEPROOF_SERVICE_URL']}/support"
+        body = json.dumps({"failed": facts["answer"].status, "code": facts["facts"].code}).encode()
+        trust = ssl.create_default_context(cafile=os.environ["GATEPROOF_CA_FILE"])
+        with suppress(HTTPError):
+            urlopen(Request(url, body), timeout=10, context=trust).close()  # noqa: S310
+
+
+def any_of_them(query: Query, attempt: Attempt) -> bool:
+    return attempt.state in query.get("state", ())
+
+
+def once_more_for_every_redirect() -> dict[str, Any]:
+    """Redirects are told apart by how they are written, and each is exchanged."""
+    return for_every_redirect(lambda came: len(came) > 1) | {"is_ours": any_of_them}
+
+
+DEFECTS = (
+    defect(
+        "later-openid-left-out (AGENT-03): Only the first authorization asks for openid.",
+        authorization_parameters=without_openid_later,
+    ),
+    defect(
+        "later-exchange-with-basic (AGENT-06): Only the first exchange has its credentials in the body.",
+        token_request=with_basic_later,
+    ),
+    defect(
+        "later-redirect-uri-not-repeated (AGENT-06): Of two callbacks the exchange names the first, by "
+        "whichever the code came.",
+        **with_two_callbacks(),
+    ),
+    defect(
+        "later-token-in-the-query (AGENT-07): A token that was kept is in the query, too.",
+        operate=in_the_query_later,
+    ),
+    defect(
+        "no-verifier-after-a-refusal (AGENT-10 AGENT-06 AGENT-15): The restart after a refused code has no "
+        "verifier.",
+        **no_proof_after_a_refusal(),
+    ),
+    defect(
+        "wrong-verifier-after-a-refusal (AGENT-10 AGENT-06): The restart after a refused code has a "
+        "verifier that proves nothing.",
+        **first_proof_for_all(),
+    ),
+    defect(
+        "half-a-document-kept (ROBUST-02 AGENT-13): The discovery document is kept, whatever stood in it.",
+        endpoints=first_document_for_ever,
+    ),
+    defect(
+        "later-half-a-document-kept (ROBUST-02): The discovery document is kept once there is a token, "
+        "whatever stood in it.",
+        endpoints=later_document_for_ever,
+    ),
+    defect(
+        "failure-kept-for-a-token (ROBUST-02): What comes of a refresh that the gateway failed at is kept "
+        "in place of the tokens.",
+        renewed=whatever_a_refresh_brings,
+        worth_keeping=dict,
+    ),
+    defect(
+        "failure-told-to-the-service (AGENT-14 AGENT-10): The service is told which code was refused.",
+        told=complaint,
+    ),
+    defect(
+        "redirects-told-apart-by-their-text (AGENT-10): A redirect that says its state twice is exchanged "
+        "beside the one that does not.",
+        **once_more_for_every_redirect(),
+    ),
+)

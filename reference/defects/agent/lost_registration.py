@@ -1,0 +1,120 @@
+"""Agents that throw their client away when something goes wrong, and register anew."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from gateproof.reference.agent.policy import discovery, operation
+from gateproof.reference.agent.policy.discovery import Endpoints
+from gateproof.reference.agent.policy.operation import Ask, Tokens
+from gateproof.reference.agent.policy.registration import Client
+from gateproof.reference.agent.settings import Settings
+from gateproof.reference.agent.wire import Answer
+from gateproof.reference.defects.agent.later_runs import refreshed_by
+from gateproof.reference.defects.agent.row import defect
+from gateproof.reference.defects.agent.stored_state import marker
+
+_CLIENTS = "clients.json"
+
+
+def forgetting_its_client(run: Callable[[], int]) -> int:
+    """What a run that failed has brought is thrown away."""
+    code = run()
+    if code != 0:
+        marker(_CLIENTS).unlink(missing_ok=True)
+    return code
+
+
+def starting_from_nothing() -> dict[str, Any]:
+    """Where a fresh token is refused, all that was kept is thrown away, as some SDKs do."""
+    fresh: list[int] = []
+
+    def told(step: str, facts: Mapping[str, Any]) -> None:
+        if step == "exchange":
+            fresh[:] = [1] if facts["answer"].status == 200 else []
+
+    def metadata_url(challenges: Sequence[str], service_url: str) -> str:
+        if fresh:
+            marker(_CLIENTS).unlink(missing_ok=True)
+        return discovery.metadata_url(challenges, service_url)
+
+    return {"told": told, "metadata_url": metadata_url}
+
+
+def forgetting_when(helpless: Callable[[Answer], bool]) -> dict[str, Any]:
+    """Where a call with a token was no help, all that was kept is thrown away."""
+
+    def operate(settings: Settings, ask: Ask, authorization: Mapping[str, str]) -> Answer:
+        answer = operation.operate(settings, ask, authorization)
+        if authorization and helpless(answer):
+            clear_up()
+        return answer
+
+    return {"operate": operate}
+
+
+def starting_over_where_a_refresh_fails(
+    ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens
+) -> dict[str, Any] | None:
+    """Where the gateway fails at a refresh, all that was kept is thrown away."""
+    tokens, answer = refreshed_by(ask, endpoints, client, kept)
+    if answer is not None and answer.status >= 500:
+        clear_up()
+    return tokens
+
+
+def leaving_nothing_behind(run: Callable[[], int]) -> int:
+    """Who is asked to end clears up first."""
+
+    def go(_signal: int, _frame: object) -> None:
+        clear_up()
+        raise SystemExit(1)
+
+    signal.signal(signal.SIGTERM, go)
+    return run()
+
+
+def clear_up() -> None:
+    shutil.rmtree(os.environ["GATEPROOF_STATE_DIR"])
+
+
+DEFECTS = (
+    defect(
+        "client-forgotten-on-failure (AGENT-11 AGENT-08): A run that fails forgets its client.",
+        around=forgetting_its_client,
+    ),
+    defect(
+        "client-forgotten-with-a-fresh-token (AGENT-11): Where a fresh token is refused, its client is "
+        "forgotten.",
+        **starting_from_nothing(),
+    ),
+    defect(
+        "client-forgotten-when-forbidden (AGENT-11): Where the service forbids a call, its client is "
+        "forgotten.",
+        **forgetting_when(lambda answer: answer.status == 403),
+    ),
+    defect(
+        "client-forgotten-when-the-service-fails (AGENT-11): Where the service fails at a call with a "
+        "token, its client is forgotten.",
+        **forgetting_when(lambda answer: answer.status == 500),
+    ),
+    defect(
+        "client-forgotten-when-the-answer-is-none (AGENT-11): Where the service answers a call with a token "
+        "with no JSON, its client is forgotten.",
+        **forgetting_when(lambda answer: answer.status == 200 and not answer.document()),
+    ),
+    defect(
+        "client-forgotten-when-a-refresh-fails (AGENT-11): Where the gateway fails at a refresh, its client "
+        "is forgotten.",
+        renewed=starting_over_where_a_refresh_fails,
+        worth_keeping=dict,
+    ),
+    defect(
+        "client-forgotten-when-asked-to-end (AGENT-11): Where it is asked to end, its client is forgotten.",
+        around=leaving_nothing_behind,
+    ),
+)

@@ -1,0 +1,70 @@
+"""Agents that register something else than the specification wants."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gateproof.reference.agent.policy import registration
+from gateproof.reference.agent.settings import Settings
+from gateproof.reference.defects.agent.row import defect
+
+
+def with_http(settings: Settings) -> dict[str, Any]:
+    record = registration.registration_record(settings)
+    return {**record, "redirect_uris": [*record["redirect_uris"], "http://localhost:3000/callback"]}
+
+
+def with_scheme_of_its_own(settings: Settings) -> dict[str, Any]:
+    record = registration.registration_record(settings)
+    return {**record, "redirect_uris": [*record["redirect_uris"], "orders-agent://callback"]}
+
+
+def without_method(settings: Settings) -> dict[str, Any]:
+    record = registration.registration_record(settings)
+    del record["token_endpoint_auth_method"]
+    return record
+
+
+def having(**members: Any) -> Any:
+    return lambda settings: {**registration.registration_record(settings), **members}
+
+
+def with_scopes_elsewhere(settings: Settings) -> dict[str, Any]:
+    return {**registration.registration_record(settings), "default_scopes": list(settings.scopes)}
+
+
+def with_scopes(settings: Settings) -> dict[str, Any]:
+    scope = " ".join(("openid", *settings.scopes))
+    return {**registration.registration_record(settings), "scope": scope}
+
+
+DEFECTS = (
+    defect(
+        "http-redirect-uri (AGENT-02): An http address is registered, too.", registration_record=with_http
+    ),
+    defect(
+        "own-scheme-redirect-uri (AGENT-02): An address with a scheme of its own is registered, too.",
+        registration_record=with_scheme_of_its_own,
+    ),
+    defect(
+        "basic-registered (AGENT-02): It registers client_secret_basic.",
+        registration_record=having(token_endpoint_auth_method="client_secret_basic"),  # noqa: S106 - a method
+    ),
+    defect(
+        "public-client-registered (AGENT-02): It registers as a client without authentication.",
+        registration_record=having(token_endpoint_auth_method="none"),  # noqa: S106 - a method
+    ),
+    defect(
+        "method-left-out (AGENT-02): It leaves the method to the gateway.",
+        registration_record=without_method,
+    ),
+    defect(
+        "scopes-registered (AGENT-02): It registers the Resource's scopes.",
+        registration_record=with_scopes,
+    ),
+    defect(
+        "scopes-registered-under-another-name (AGENT-02): It registers the Resource's scopes under a name "
+        "of its own.",
+        registration_record=with_scopes_elsewhere,
+    ),
+)

@@ -1,0 +1,106 @@
+"""Agents that go wrong after a refusal only: when they start over, and when they come back."""
+
+from __future__ import annotations
+
+import json
+import os
+import ssl
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import urlopen
+
+from gateproof.reference.agent.policy import authorization, exchange
+from gateproof.reference.agent.policy.authorization import Attempt, Octets
+from gateproof.reference.agent.policy.exchange import ExchangeFacts
+from gateproof.reference.agent.wire import Outgoing, form
+from gateproof.reference.defects.agent.authorization import lacking, with_plus
+from gateproof.reference.defects.agent.exchange import fields_of
+from gateproof.reference.defects.agent.row import defect
+from gateproof.reference.defects.agent.stored_state import marker
+
+
+def once_refused(policy: str, honest: Callable[..., Any], wrong: Callable[..., Any]) -> dict[str, Any]:
+    """A policy that changes in a run when a code is refused."""
+    refused: list[int] = []
+
+    def told(step: str, facts: Mapping[str, Any]) -> None:
+        if step == "exchange" and facts["answer"].status == 400:
+            refused.append(400)
+
+    def decide(*given: Any) -> Any:
+        return wrong(*given) if refused else honest(*given)
+
+    return {"told": told, policy: decide}
+
+
+def without_redirect_uri(facts: ExchangeFacts) -> Outgoing:
+    fields = fields_of(facts)
+    del fields["redirect_uri"]
+    return form(facts.endpoints.token, fields)
+
+
+def fresh_once() -> Callable[[Octets], Attempt]:
+    """The first restart of a run has a verifier of its own, and any other one has that, too."""
+    drawn: list[Attempt] = []
+
+    def fresh(octets: Octets) -> Attempt:
+        drawn.append(authorization.fresh_attempt(octets))
+        return drawn[-1] if len(drawn) < 3 else replace(drawn[-1], verifier=drawn[1].verifier)
+
+    return fresh
+
+
+def beginning_with_the_last_code() -> dict[str, Any]:
+    """The last exchange is kept, and made again at the start of the next run."""
+    last = "exchange.json"
+
+    def request(facts: ExchangeFacts) -> Outgoing:
+        asked = exchange.token_request(facts)
+        marker(last).write_text(json.dumps([asked.url, asked.body.decode()]))
+        return asked
+
+    def around(run: Callable[[], int]) -> int:
+        if marker(last).exists():
+            url, body = json.loads(marker(last).read_text())
+            trust = ssl.create_default_context(cafile=os.environ["GATEPROOF_CA_FILE"])
+            with suppress(HTTPError):
+                urlopen(url, body.encode(), 10, context=trust).close()  # noqa: S310
+        return run()
+
+    return {"token_request": request, "around": around}
+
+
+DEFECTS = (
+    defect(
+        "plus-for-spaces-after-a-refusal (AGENT-03): The restart after a refused code writes spaces as plus "
+        "signs.",
+        **once_refused("authorization_url", authorization.authorization_url, with_plus),
+    ),
+    defect(
+        "method-of-pkce-left-out-after-a-refusal (AGENT-03): The restart after a refused code has a "
+        "challenge without its method.",
+        **once_refused(
+            "authorization_parameters",
+            authorization.authorization_parameters,
+            lacking("code_challenge_method")["authorization_parameters"],
+        ),
+    ),
+    defect(
+        "redirect-uri-not-repeated-after-a-refusal (AGENT-06): The exchange after a refused code has no "
+        "redirect URI.",
+        **once_refused("token_request", exchange.token_request, without_redirect_uri),
+    ),
+    defect(
+        "verifier-kept-for-the-second-restart (AGENT-10 AGENT-04): After a second refusal the verifier "
+        "stays.",
+        fresh_attempt=fresh_once(),
+    ),
+    defect(
+        "last-code-sent-in-the-next-run (AGENT-10): A run begins with the exchange that the last one ended "
+        "with.",
+        **beginning_with_the_last_code(),
+    ),
+)

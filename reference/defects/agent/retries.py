@@ -1,0 +1,180 @@
+"""Agents that try what they must not once something was refused or has failed."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from gateproof.reference.agent.policy import authorization, exchange, operation, registration
+from gateproof.reference.agent.policy.authorization import Attempt
+from gateproof.reference.agent.policy.discovery import Endpoints
+from gateproof.reference.agent.policy.operation import Ask
+from gateproof.reference.agent.policy.registration import Client
+from gateproof.reference.agent.settings import Settings
+from gateproof.reference.agent.wire import Answer, Outgoing, with_query
+from gateproof.reference.defects.agent.authorization import with_plus
+from gateproof.reference.defects.agent.row import defect
+from gateproof.reference.defects.agent.stored_state import marker
+
+NONE, BASIC = "none", "client_secret_basic"
+
+
+def registering_again(failed: Callable[[Answer], bool], **members: Any) -> dict[str, Any]:
+    """A registration that failed is made once more, and says something else."""
+
+    def followed(asked: Outgoing, answer: Answer) -> Outgoing | None:
+        record = json.loads(asked.body) if asked.body.startswith(b"{") else {}
+        if "redirect_uris" not in record or not failed(answer) or record == {**record, **members}:
+            return None
+        return replace(asked, body=json.dumps({**record, **members}).encode())
+
+    return {"followed": followed}
+
+
+def another_method_once_rejected() -> dict[str, Any]:
+    """A client that was rejected is given up for one with another method."""
+
+    def starts_over(answer: Answer) -> bool:
+        if answer.document().get("error") == "invalid_client":
+            marker("clients.json").unlink()
+            marker("rejected").touch()
+        return exchange.starts_over(answer)
+
+    def record(settings: Settings) -> dict[str, Any]:
+        said = registration.registration_record(settings)
+        return said | ({"token_endpoint_auth_method": BASIC} if marker("rejected").exists() else {})
+
+    return {"starts_over": starts_over, "registration_record": record}
+
+
+def sent_again(failed: Callable[[Answer], bool], otherwise: Callable[[Outgoing], Outgoing]) -> dict[str, Any]:
+    """An exchange that failed is made once more, in another way."""
+    return {"sent_again": lambda asked, answer: otherwise(asked) if failed(answer) else None}
+
+
+def with_basic(asked: Outgoing) -> Outgoing:
+    fields = dict(parse_qsl(asked.body.decode()))
+    pair = f"{fields.pop('client_id')}:{fields.pop('client_secret')}"
+    header = f"Basic {base64.b64encode(pair.encode()).decode()}"
+    return replace(asked, headers={**asked.headers, "Authorization": header}, body=urlencode(fields).encode())
+
+
+def as_json(asked: Outgoing) -> Outgoing:
+    fields = dict(parse_qsl(asked.body.decode()))
+    headers = {**asked.headers, "Content-Type": "application/json"}
+    return replace(asked, headers=headers, body=json.dumps(fields).encode())
+
+
+def in_the_query(helpless: Callable[[Answer], bool]) -> dict[str, Any]:
+    """Where the token was no help in its header, it is tried in the query."""
+
+    def operate(settings: Settings, ask: Ask, authorization: Mapping[str, str]) -> Answer:
+        answer = operation.operate(settings, ask, authorization)
+        token = authorization.get("Authorization", "").removeprefix("Bearer ")
+        if not token or not helpless(answer):
+            return answer
+        url = with_query(f"{settings.service_url}/orders", {"access_token": token})
+        return ask(Outgoing(method="GET", url=url))
+
+    return {"operate": operate}
+
+
+def without_openid_once_failed() -> dict[str, Any]:
+    """After an exchange that the token endpoint failed at, `openid` is left out, in whichever run."""
+
+    def told(step: str, facts: Mapping[str, Any]) -> None:
+        if step == "exchange" and facts["answer"].status >= 500:
+            marker("failed").touch()
+
+    def parameters(settings: Settings, client: Client, attempt: Attempt) -> dict[str, str]:
+        whole = authorization.authorization_parameters(settings, client, attempt)
+        scope = " ".join(("profile", *settings.scopes))
+        return whole | ({"scope": scope} if marker("failed").exists() else {})
+
+    return {"told": told, "authorization_parameters": parameters}
+
+
+def with_plus_once_got() -> dict[str, Any]:
+    """Whoever has to authorize again in a run that got a token writes spaces as plus signs."""
+    got: list[int] = []
+
+    def told(step: str, facts: Mapping[str, Any]) -> None:
+        if step == "exchange" and facts["answer"].status == 200:
+            got.append(200)
+
+    def url(endpoints: Endpoints, parameters: Mapping[str, str]) -> str:
+        return (with_plus if got else authorization.authorization_url)(endpoints, parameters)
+
+    return {"told": told, "authorization_url": url}
+
+
+def rejects(answer: Answer) -> bool:
+    return answer.document().get("error") == "invalid_client"
+
+
+DEFECTS = (
+    defect(
+        "plain-http-where-https-is-refused (AGENT-02): A registration that is refused is tried with an "
+        "address in plain HTTP.",
+        **registering_again(
+            lambda answer: answer.status == 400, redirect_uris=["http://127.0.0.1:8080/callback"]
+        ),
+    ),
+    defect(
+        "public-where-a-registration-brings-no-client (AGENT-02): A registration that brings no client is "
+        "tried without authentication.",
+        **registering_again(
+            lambda answer: answer.status == 201 and "client_id" not in answer.document(),
+            token_endpoint_auth_method=NONE,
+        ),
+    ),
+    defect(
+        "another-method-once-rejected (AGENT-02): Once its client was rejected, it registers one with "
+        "client_secret_basic.",
+        **another_method_once_rejected(),
+    ),
+    defect(
+        "openid-left-out-once-an-exchange-failed (AGENT-03): Once the token endpoint failed at an exchange, "
+        "openid is left out.",
+        **without_openid_once_failed(),
+    ),
+    defect(
+        "plus-for-spaces-where-a-fresh-token-is-refused (AGENT-03): Where a fresh token is refused, the "
+        "next authorization writes spaces as plus signs.",
+        **with_plus_once_got(),
+    ),
+    defect(
+        "basic-where-the-token-endpoint-fails (AGENT-06): An exchange that the token endpoint fails at is "
+        "tried with a Basic header.",
+        **sent_again(lambda answer: answer.status >= 500, with_basic),
+    ),
+    defect(
+        "basic-where-its-client-is-rejected (AGENT-06): An exchange with a client that is rejected is tried "
+        "with a Basic header.",
+        **sent_again(rejects, with_basic),
+    ),
+    defect(
+        "json-where-a-form-brings-no-tokens (AGENT-06): An exchange that is answered with no tokens is "
+        "tried as JSON.",
+        **sent_again(lambda answer: answer.status == 200 and exchange.tokens_in(answer) is None, as_json),
+    ),
+    defect(
+        "token-in-the-query-where-it-is-forbidden (AGENT-07): A call that the service forbids is tried with "
+        "the token in the query.",
+        **in_the_query(lambda answer: answer.status == 403),
+    ),
+    defect(
+        "token-in-the-query-where-the-service-fails (AGENT-07): A call that the service fails at is tried "
+        "with the token in the query.",
+        **in_the_query(lambda answer: answer.status >= 500),
+    ),
+    defect(
+        "token-in-the-query-where-no-orders-come (AGENT-07): A call that is answered with no JSON is tried "
+        "with the token in the query.",
+        **in_the_query(lambda answer: answer.status == 200 and not answer.document()),
+    ),
+)

@@ -1,0 +1,70 @@
+"""Agents that do not know when to stop, or do not say that they did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gateproof.reference.agent.policy import operation
+from gateproof.reference.agent.policy.operation import Ask, Tokens
+from gateproof.reference.agent.settings import Settings
+from gateproof.reference.agent.wire import Answer, Failed
+from gateproof.reference.defects.agent.row import defect
+from gateproof.reference.defects.agent.stored_state import marker
+
+NO_END = 1_000_000
+
+
+def until_it_works(settings: Settings, ask: Ask, authorization: Mapping[str, str]) -> Answer:
+    """A token that is refused is tried again and again."""
+    answer = operation.operate(settings, ask, authorization)
+    tries = 0
+    while authorization and answer.status == 401 and tries < NO_END:
+        answer = operation.operate(settings, ask, authorization)
+        tries += 1
+    return answer
+
+
+def given_up(only_where_kept: bool) -> dict[str, Any]:
+    """A service on which it gave up is never asked again."""
+    kept: list[bool] = []
+
+    def bearer(tokens: Tokens | None) -> dict[str, str]:
+        if marker("given-up").exists():
+            raise Failed("this service refuses this agent")
+        kept.append(bool(tokens))
+        return operation.bearer(tokens)
+
+    def orders_in(answer: Answer) -> list[Any] | None:
+        if answer.status == 401 and (kept[0] or not only_where_kept):
+            marker("given-up").touch()
+        return operation.orders_in(answer)
+
+    return {"bearer": bearer, "orders_in": orders_in}
+
+
+DEFECTS = (
+    defect(
+        "pending-hammered (AGENT-08): Without a code it authorizes again at once, without end.",
+        authorizations_without_code=NO_END,
+        user_patience_s=4,
+    ),
+    defect(
+        "authorizes-without-end (AGENT-15): A refused token is replaced without end.", fresh_tokens=NO_END
+    ),
+    defect("gives-up-late (AGENT-15): Twelve fresh tokens are refused until it gives up.", fresh_tokens=12),
+    defect("failure-is-success (AGENT-15): The exit code of a failure is 0.", exit_code_of_failure=0),
+    defect(
+        "refused-token-tried-without-end (AGENT-15 AGENT-09 AGENT-11): A refused token is tried without end.",
+        operate=until_it_works,
+    ),
+    defect(
+        "gives-up-for-good (ROBUST-02): A service that refused its fresh tokens once is not asked again.",
+        **given_up(only_where_kept=False),
+    ),
+    defect(
+        "gives-up-for-good-with-a-kept-token (ROBUST-02): The same, where the first token that was refused "
+        "was a kept one.",
+        **given_up(only_where_kept=True),
+    ),
+)

@@ -1,0 +1,65 @@
+"""Agents whose random values are random once for an install, and then are counted on."""
+
+from __future__ import annotations
+
+import base64
+import secrets
+import time
+from dataclasses import replace
+
+from gateproof.reference.agent.policy import authorization
+from gateproof.reference.agent.policy.authorization import Attempt, Octets
+from gateproof.reference.defects.agent.row import defect
+from gateproof.reference.defects.agent.stored_state import marker
+
+ODD = 0x9E3779B97F4A7C15F39CC0605CEDC835
+
+
+def kept(name: str, octets: int) -> str:
+    """Drawn once for an install, and the same from then on."""
+    file = marker(name)
+    if not file.exists():
+        file.write_text(secrets.token_hex(octets))
+    return file.read_text()
+
+
+def counted() -> int:
+    """How often an install has asked."""
+    file = marker("count")
+    number = int(file.read_text()) + 1 if file.exists() else 1
+    file.write_text(str(number))
+    return number
+
+
+def with_the_time(octets: Octets) -> Attempt:
+    state = f"{kept('install', 32)}.{time.time_ns() // 1_000_000}"
+    return replace(authorization.fresh_attempt(octets), state=state)
+
+
+def with_the_count(octets: Octets) -> Attempt:
+    return replace(authorization.fresh_attempt(octets), verifier=f"{kept('secret', 60)}{counted():06}")
+
+
+def with_a_scrambled_count(octets: Octets) -> Attempt:
+    number = (int(kept("start", 16), 16) + counted() * ODD) % (1 << 128)
+    state = base64.urlsafe_b64encode(f"{number:032x}".encode()).decode().rstrip("=")
+    return replace(authorization.fresh_attempt(octets), state=state)
+
+
+DEFECTS = (
+    defect(
+        "state-of-the-install-and-the-clock (AGENT-04): The state is an identifier of the install and the "
+        "time.",
+        fresh_attempt=with_the_time,
+    ),
+    defect(
+        "verifier-of-a-kept-secret-and-a-count (AGENT-04): The verifier is a secret of the install and a "
+        "number that goes up.",
+        fresh_attempt=with_the_count,
+    ),
+    defect(
+        "state-of-a-scrambled-count (AGENT-04): The state is a multiple of a large odd number, written in "
+        "hexadecimal and then in base64url.",
+        fresh_attempt=with_a_scrambled_count,
+    ),
+)

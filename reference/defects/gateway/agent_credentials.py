@@ -1,0 +1,249 @@
+"""Gateways that give tokens to whom they do not know, or take credentials from where they must not stand."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from binascii import Error
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+from urllib.parse import quote, unquote_plus
+
+from starlette.types import ASGIApp
+
+from gateproof.reference.defects.defect import instead, without
+from gateproof.reference.defects.gateway.row import defect
+from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.gateway.gateway import Gateway
+from gateproof.reference.gateway.policy import code_exchange as honest
+from gateproof.reference.gateway.policy import proxy, registration
+from gateproof.reference.gateway.policy.code_exchange import (
+    AGENT_CHECKS,
+    CODE_CHECKS,
+    TOKEN_REQUEST_CHECKS,
+    AgentCredentials,
+    AgentFacts,
+    CodeFacts,
+    TokenRequestFacts,
+)
+from gateproof.reference.ids import Ids, fingerprint
+from gateproof.reference.outcomes import Refusal, first_refusal
+
+
+def secret_stored_as(change: Callable[[str], str]) -> dict[str, Any]:
+    """Secrets are changed before they are stored and before they are compared."""
+
+    def new_agent(facts: registration.RegistrationFacts, ids: Ids, now: float) -> registration.NewAgent:
+        new = registration.new_agent(facts, ids, now)
+        return replace(new, agent=replace(new.agent, secret=fingerprint(change(new.secret))))
+
+    def check(facts: AgentFacts) -> Refusal | None:
+        given = fingerprint(change(facts.credentials.secret))
+        return None if facts.agent and given == facts.agent.secret else honest.agent_secret_is_right(facts)
+
+    return {
+        "new_agent": new_agent,
+        "agent_checks": instead(AGENT_CHECKS, honest.agent_secret_is_right, check),
+    }
+
+
+def anybodys_secret() -> dict[str, Any]:
+    """A secret is right when it is somebody's."""
+    known: set[str] = set()
+
+    def new_agent(facts: registration.RegistrationFacts, ids: Ids, now: float) -> registration.NewAgent:
+        new = registration.new_agent(facts, ids, now)
+        known.add(new.agent.secret)
+        return new
+
+    def check(facts: AgentFacts) -> Refusal | None:
+        right = facts.agent is not None and fingerprint(facts.credentials.secret) in known
+        return None if right else honest.agent_secret_is_right(facts)
+
+    return {
+        "new_agent": new_agent,
+        "agent_checks": instead(AGENT_CHECKS, honest.agent_secret_is_right, check),
+    }
+
+
+def secret_if_there_is_one(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
+    given = facts.value("client_secret")
+    return AgentCredentials(client_id=facts.value("client_id"), secret=given)
+
+
+def client_by_its_code() -> dict[str, Any]:
+    """Whoever does not say who it is, is whoever the code was given to."""
+    held: list[Gateway] = []
+
+    def around(app: ASGIApp, gateway: Gateway) -> ASGIApp:
+        held[:] = [gateway]
+        return app
+
+    def credentials(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
+        code = held[0].store.codes.get(fingerprint(facts.value("code")))
+        if facts.value("client_id") or facts.authorization is not None or code is None:
+            return honest.agent_credentials(facts)
+        return AgentCredentials(client_id=code.agent_id, secret="")
+
+    return {
+        "around": around,
+        "agent_credentials": credentials,
+        "agent_checks": instead(AGENT_CHECKS, honest.agent_secret_is_right, right_or_missing),
+    }
+
+
+def right_or_missing(facts: AgentFacts) -> Refusal | None:
+    return honest.agent_secret_is_right(facts) if facts.credentials.secret else None
+
+
+def basic_too(*, with_id: bool = False) -> Callable[[TokenRequestFacts], AgentCredentials | Refusal]:
+    """Credentials in a Basic header are fine, if need be with the client ID in the form."""
+
+    def credentials(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
+        scheme, _, encoded = (facts.authorization or "").partition(" ")
+        if scheme.lower() != "basic" or (with_id and not facts.value("client_id")):
+            return honest.agent_credentials(facts)
+        try:
+            client_id, _, given = b64decode(encoded).decode().partition(":")
+        except (Error, ValueError):
+            return honest.agent_credentials(facts)
+        return AgentCredentials(client_id=unquote_plus(client_id), secret=unquote_plus(given))
+
+    return credentials
+
+
+def basic_alone(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
+    """Credentials in the form are overlooked."""
+    if facts.authorization is None:
+        return Refusal(
+            status=401,
+            error="invalid_client",
+            description="agents authenticate with HTTP Basic",
+            challenge='Basic realm="agents"',
+        )
+    return basic_too()(facts)
+
+
+def vouched_for_by_a_proxy_client() -> dict[str, Any]:
+    """Whoever shows the credentials of any client may exchange for the agent that the form names."""
+    held: list[Gateway] = []
+
+    def around(app: ASGIApp, gateway: Gateway) -> ASGIApp:
+        held[:] = [gateway]
+        return app
+
+    def credentials(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
+        shown = proxy.proxy_credentials(facts)
+        client = None if isinstance(shown, Refusal) else proxy.proxy_client_named(held[0].store, shown)
+        if isinstance(shown, Refusal) or client is None or not facts.value("client_id"):
+            return honest.agent_credentials(facts)
+        refusal = proxy.proxy_secret_is_right(proxy.ProxyClientFacts(credentials=shown, client=client))
+        return refusal or AgentCredentials(client_id=facts.value("client_id"), secret="")
+
+    return {
+        "around": around,
+        "agent_credentials": credentials,
+        "agent_checks": instead(AGENT_CHECKS, honest.agent_secret_is_right, right_or_missing),
+    }
+
+
+def nameless(refusal: Refusal | None) -> Refusal | None:
+    return replace(refusal, error="") if refusal else None
+
+
+def of_an_agent_with_the_same_address(facts: CodeFacts) -> Refusal | None:
+    if facts.code is not None and facts.code.redirect_uri in facts.agent.redirect_uris:
+        return None
+    return honest.code_is_the_agents_own(facts)
+
+
+def on_to_the_sign_in(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
+    """Who comes by GET is to sign in first, and is then to come back with all that they brought."""
+    if asked.method != "GET" or not asked.path.endswith("/oauth2/token"):
+        return answered
+    back = quote(f"{asked.path}?{asked.query}", safe="")
+    return Answered(status=302, headers=(("location", f"{gateway.core_url}/login?next={back}"),), body=b"")
+
+
+CLIENTS = (
+    defect(
+        "agent-secret-not-checked (CODE-07): Any secret will do for an agent that is known.",
+        agent_checks=without(AGENT_CHECKS, honest.agent_secret_is_right),
+    ),
+    defect(
+        "agent-secret-optional (CODE-07 CODE-09 CODE-08): A secret has to be right only when one is sent.",
+        agent_credentials=secret_if_there_is_one,
+        agent_checks=instead(AGENT_CHECKS, honest.agent_secret_is_right, right_or_missing),
+    ),
+    defect(
+        "client-by-its-code (CODE-07 CODE-09): An exchange that names no client is taken for one of the "
+        "agent that the code was given to.",
+        **client_by_its_code(),
+    ),
+    defect(
+        "agent-secret-by-its-beginning (CODE-07): Only the first sixteen characters of a secret count.",
+        **secret_stored_as(lambda given: given[:16]),
+    ),
+    defect(
+        "agent-secret-in-any-case (CODE-07): The case of a secret does not count.",
+        **secret_stored_as(str.casefold),
+    ),
+    defect("secret-of-any-agent (CODE-07): The secret of any agent will do.", **anybodys_secret()),
+    defect(
+        "code-of-any-agent (CODE-08): A code gives tokens to whichever agent brings it.",
+        code_checks=without(CODE_CHECKS, honest.code_is_the_agents_own),
+    ),
+    defect(
+        "code-of-agents-with-one-address (CODE-08): A code gives tokens to every agent with that redirect "
+        "URI.",
+        code_checks=instead(CODE_CHECKS, honest.code_is_the_agents_own, of_an_agent_with_the_same_address),
+    ),
+    defect(
+        "proxy-client-vouches-for-an-agent (CODE-08): A Proxy client may exchange the code of the agent "
+        "that its form names.",
+        **vouched_for_by_a_proxy_client(),
+    ),
+    defect(
+        "wrong-agent-gets-no-error (CODE-11): The refusal of a wrong secret names no error.",
+        agent_checks=(lambda facts: nameless(first_refusal(AGENT_CHECKS, facts)),),
+    ),
+    defect(
+        "agents-by-basic-alone (REG-07 CODE-01): Agents get tokens with HTTP Basic, and with the form never.",
+        agent_credentials=basic_alone,
+    ),
+    defect("basic-for-agents (CODE-09): Agents may use HTTP Basic.", agent_credentials=basic_too()),
+    defect(
+        "basic-for-agents-that-name-themselves (CODE-09): Agents may use HTTP Basic when the form names "
+        "them.",
+        agent_credentials=basic_too(with_id=True),
+    ),
+)
+
+PLACES = (
+    defect(
+        "tokens-by-get (CODE-15): The token endpoint answers a GET as it does a POST.",
+        token_methods=("GET", "POST"),
+        token_fields=lambda form, query: form or query,
+        token_request_checks=without(TOKEN_REQUEST_CHECKS, honest.nothing_is_in_the_url),
+    ),
+    defect(
+        "get-sent-on-with-its-secret (CODE-15): A GET at the token endpoint is sent to a sign-in page, with "
+        "all that it brought in the address.",
+        around=meddling(on_to_the_sign_in),
+    ),
+    defect(
+        "credentials-from-the-url (CODE-15): Credentials may stand in the URL.",
+        token_fields=lambda form, query: (*form, *query),
+        token_request_checks=without(TOKEN_REQUEST_CHECKS, honest.nothing_is_in_the_url),
+    ),
+    defect(
+        "first-of-doubled-fields (CODE-15): Of a doubled field the first one counts.",
+        token_request_checks=without(TOKEN_REQUEST_CHECKS, honest.no_field_is_doubled),
+    ),
+    defect(
+        "last-of-doubled-fields (CODE-15): Of a doubled field the last one counts.",
+        token_fields=lambda form, _query: tuple(dict(form).items()),
+    ),
+)
+
+DEFECTS = (*CLIENTS, *PLACES)

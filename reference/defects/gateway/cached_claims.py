@@ -1,0 +1,87 @@
+"""Gateways whose tokens say what was true of another token, or say it in units of their own."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from gateproof.reference.defects.gateway.claims import claiming, extended, signature_alone
+from gateproof.reference.defects.gateway.row import defect
+from gateproof.reference.gateway.keys import SigningKey
+from gateproof.reference.gateway.policy.registration import domain_of
+from gateproof.reference.gateway.policy.token_claims import (
+    ACCESS_TOKEN_LIFETIME_S,
+    TokenFacts,
+    access_token_claims,
+    id_token_claims,
+)
+from gateproof.reference.outcomes import JsonObject
+
+
+def in_time_by_milliseconds(
+    token: str, keys: Iterable[SigningKey], issuer: str, now: float
+) -> Mapping[str, Any] | None:
+    claims = signature_alone(token, keys, issuer, now)
+    return claims if claims and claims["iss"] == issuer and now * 1000 < claims["exp"] else None
+
+
+def pairwise(by: Callable[[TokenFacts], str]) -> dict[str, Any]:
+    """The subject in both tokens is another one for each of these."""
+
+    def sub(facts: TokenFacts) -> JsonObject:
+        digest = hashlib.sha256(f"{facts.grant.sub} {by(facts)}".encode()).hexdigest()
+        return {"sub": f"sub_{digest[:24]}"}
+
+    return {
+        "access_token_claims": claiming(sub),
+        "id_token_claims": lambda facts: id_token_claims(facts) | sub(facts),
+    }
+
+
+def audience_of_the_agents_grant() -> Callable[[TokenFacts], JsonObject]:
+    """One record of what a user gave an agent, to which every authorization adds."""
+    granted: dict[tuple[str, str], list[str]] = {}
+
+    def wrong(facts: TokenFacts) -> JsonObject:
+        audience = granted.setdefault((facts.agent.id, facts.grant.person.login_id), [])
+        if facts.resource.indicator not in audience:
+            audience.append(facts.resource.indicator)
+        return access_token_claims(facts) | {"aud": list(audience)}
+
+    return wrong
+
+
+def project_of_the_agents_row() -> Callable[[TokenFacts], JsonObject]:
+    """An agent belongs to the Project that it met first."""
+    rows: dict[str, str] = {}
+    return extended(lambda facts: {"project_id": rows.setdefault(facts.agent.id, facts.resource.project_id)})
+
+
+DEFECTS = (
+    defect(
+        "exp-in-milliseconds (CLAIM-04): `exp` is a number of milliseconds.",
+        access_token_claims=claiming(
+            lambda facts: {"exp": (int(facts.now) + ACCESS_TOKEN_LIFETIME_S) * 1000}
+        ),
+        verified_claims=in_time_by_milliseconds,
+    ),
+    defect(
+        "sub-per-redirect-host (CLAIM-03): `sub` is another one for agents on another host.",
+        **pairwise(lambda facts: domain_of(facts.agent.redirect_uris)),
+    ),
+    defect(
+        "sub-per-resource (CLAIM-03): `sub` is another one at every Resource of a Project.",
+        **pairwise(lambda facts: facts.resource.id),
+    ),
+    defect(
+        "aud-of-the-agents-grant (CLAIM-02): `aud` holds every indicator for which this user ever "
+        "authorized this agent.",
+        access_token_claims=audience_of_the_agents_grant(),
+    ),
+    defect(
+        "project-id-of-the-agents-row (CLAIM-08 REDEEM-01): `ext.project_id` is the Project that the agent "
+        "met first.",
+        access_token_claims=project_of_the_agents_row(),
+    ),
+)

@@ -1,0 +1,134 @@
+"""Gateways that give tokens for a code that is used, old, or not whose it should be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+from gateproof.reference.defects.defect import instead, lacking, without
+from gateproof.reference.defects.gateway.row import defect
+from gateproof.reference.gateway.policies import SpendCode
+from gateproof.reference.gateway.policy import code_exchange as honest
+from gateproof.reference.gateway.policy.code_exchange import CODE_CHECKS, CodeFacts, CodeRefused
+from gateproof.reference.gateway.policy.redemption import grant_behind
+from gateproof.reference.gateway.policy.token_claims import token_answer
+from gateproof.reference.gateway.records import Code, Grant
+from gateproof.reference.gateway.store import Expiring, Store
+from gateproof.reference.outcomes import Refusal
+
+Codes = Expiring[Code]
+Checks = tuple[honest.CodeCheck, ...]
+
+
+def refusing(check: honest.CodeCheck, error: str, status: int = 400) -> dict[str, Checks]:
+    """The same check, refusing in another way."""
+
+    def other(facts: CodeFacts) -> Refusal | None:
+        refusal = check(facts)
+        return replace(refusal, error=error, status=status) if refusal else None
+
+    return {"code_checks": instead(CODE_CHECKS, check, other)}
+
+
+async def leave_unspent(codes: Codes, key: str, checks: Checks, facts: CodeFacts) -> Code | CodeRefused:
+    code = codes.get(key)
+    outcome = await honest.spend_code(codes, key, checks, facts)
+    if code is not None:
+        codes.change(key, code)
+    return outcome
+
+
+def remember_the_last() -> SpendCode:
+    """Only the last code that was used is known to be used."""
+    last: list[str] = []
+
+    async def spend(codes: Codes, key: str, checks: Checks, facts: CodeFacts) -> Code | CodeRefused:
+        code = codes.get(key)
+        if code is not None and key not in last:
+            codes.change(key, replace(code, spent=False))
+        outcome = await honest.spend_code(codes, key, checks, facts)
+        last[:] = [key] if isinstance(outcome, Code) else last
+        return outcome
+
+    return spend
+
+
+async def revoke_nothing(codes: Codes, key: str, checks: Checks, facts: CodeFacts) -> Code | CodeRefused:
+    outcome = await honest.spend_code(codes, key, checks, facts)
+    return replace(outcome, revokes=None) if isinstance(outcome, CodeRefused) else outcome
+
+
+def living(claims: Mapping[str, Any], store: Store) -> Grant | None:
+    found = grant_behind(claims, store)
+    return replace(found, revoked=False) if found else None
+
+
+USES = (
+    defect(
+        "codes-never-spent (CODE-02 CODE-10 ROBUST-04): A code works as often as it is used.",
+        spend_code=leave_unspent,
+    ),
+    defect(
+        "used-codes-not-refused (CODE-02 CODE-10 ROBUST-04): A code is marked as used, and nobody looks at "
+        "the mark.",
+        code_checks=without(CODE_CHECKS, honest.code_is_unspent),
+    ),
+    defect(
+        "only-the-last-code-is-spent (CODE-02 ROBUST-04): A used code works again once another one was used.",
+        spend_code=remember_the_last(),
+    ),
+    defect(
+        "used-code-is-an-invalid-request (CODE-02 ROBUST-04): A used code gets invalid_request.",
+        **refusing(honest.code_is_unspent, "invalid_request"),
+    ),
+    defect(
+        "used-code-is-refused-with-200 (CODE-02 CODE-14 ROBUST-04): A used code gets invalid_grant with "
+        "status 200.",
+        **refusing(honest.code_is_unspent, "invalid_grant", 200),
+    ),
+    defect(
+        "codes-never-expire (CODE-03): The age of a code is not looked at.",
+        code_checks=without(CODE_CHECKS, honest.code_is_in_time),
+    ),
+    defect("codes-for-a-month (CODE-03): A code lives for a month.", code_lifetime_s=30 * 86400),
+    defect(
+        "expired-code-is-an-expired-token (CODE-03 ROBUST-04): An expired code gets the error expired_token.",
+        **refusing(honest.code_is_in_time, "expired_token"),
+    ),
+    defect(
+        "second-use-revokes-nothing (CODE-12): A second use of a code leaves the tokens of the first alone.",
+        spend_code=revoke_nothing,
+    ),
+    defect(
+        "revoked-grant-still-redeems (CODE-12): Access tokens of a grant that was revoked still redeem.",
+        grant_behind=living,
+    ),
+)
+
+SHAPES = (
+    defect(
+        "tokens-may-be-cached (CODE-11 PROXY-10): Token answers say nothing about caches.",
+        token_headers=MappingProxyType({}),
+    ),
+    defect(
+        "tokens-are-revalidated (CODE-11 PROXY-10): Token answers carry no-cache, which stores them all the "
+        "same.",
+        token_headers=MappingProxyType({"cache-control": "no-cache"}),
+    ),
+    defect(
+        "no-token-type (CODE-11): Token answers do not name the type.",
+        token_answer=lambda facts, tokens: lacking(token_answer(facts, tokens), "token_type"),
+    ),
+    defect(
+        "token-type-of-its-own (CODE-11): Token answers name a type of the gateway's own.",
+        token_answer=lambda facts, tokens: token_answer(facts, tokens) | {"token_type": "JWT"},
+    ),
+    defect(
+        "refusal-without-an-error (CODE-11): The refusal of an unknown code names no error.",
+        **refusing(honest.code_is_known, ""),
+    ),
+)
+
+DEFECTS = (*USES, *SHAPES)

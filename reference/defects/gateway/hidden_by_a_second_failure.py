@@ -1,0 +1,202 @@
+"""Gateways that break, along with a rule, what somebody would go by to see that it is broken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from gateproof.reference.defects.gateway.row import defect
+from gateproof.reference.deviations import held_locks, http_readers
+from gateproof.reference.deviations.reissued_token import TokenHandedOutAgain
+from gateproof.reference.gateway.keys import KeyRing, SigningKey, new_key
+from gateproof.reference.gateway.pages import ApprovePageFacts, approve_page
+from gateproof.reference.gateway.policy import authorization, proxy, vault
+from gateproof.reference.gateway.policy.authorization import PAGE_CHECKS, AuthorizationFacts, ConsentFacts
+from gateproof.reference.gateway.policy.vault import MerchantAnswer, Verdict
+from gateproof.reference.gateway.records import (
+    Agent,
+    Grant,
+    ProxyClient,
+    Resource,
+    Standing,
+    VaultEntry,
+    VaultKey,
+)
+from gateproof.reference.gateway.store import Store
+from gateproof.reference.gateway.vault import Vault
+from gateproof.reference.ids import Ids
+from gateproof.reference.outcomes import Refusal
+
+CLIENTS = 2
+_DOWNFALL = held_locks.Downfall()
+
+
+def closing_rejected_resources(**more: Any) -> dict[str, Any]:
+    """A Resource whose merchant has said no lets nobody in any more."""
+    closed: set[str] = set()
+
+    class Closing(Vault):
+        async def _provision(self, grant: Grant, agent: Agent, resource: Resource) -> Verdict:
+            verdict = await super()._provision(grant, agent, resource)
+            if verdict == "rejected":
+                closed.add(resource.id)
+            return verdict
+
+    def is_open(facts: AuthorizationFacts) -> Refusal | None:
+        if facts.resource.id not in closed:
+            return None
+        return Refusal(status=403, error="access_denied", description="the Resource is disabled")
+
+    return {"vault_at_work": Closing, "page_checks": (is_open, *PAGE_CHECKS), **more}
+
+
+def marked_by_a_rejection(
+    old: VaultEntry | None, verdict: Verdict, answer: MerchantAnswer, now: float
+) -> VaultEntry | None:
+    """A rejection leaves an empty row that says to authorize again, and no sign-in writes over it."""
+    if verdict != "rejected":
+        marked = old is not None and not old.access_token
+        return old if marked else vault.entry_after_provisioning(old, verdict, answer, now)
+    return VaultEntry(
+        access_token="",
+        refresh_token=None,
+        issued_at=now,
+        expires_at=now,
+        scopes=None,
+        needs_reauthentication=True,
+    )
+
+
+def resource_keys_of_before_gone() -> dict[str, Any]:
+    """A rotation begins a new key store, and what Resources had in the old one is shown no more."""
+    rotations = 0
+    made: dict[str, int] = {}
+
+    def core_key(ids: Ids) -> SigningKey:
+        nonlocal rotations
+        rotations += 1
+        return new_key(ids)
+
+    def resource_key(ids: Ids) -> SigningKey:
+        key = new_key(ids)
+        made[key.kid] = rotations
+        return key
+
+    def shown(_core: KeyRing, own: SigningKey) -> tuple[SigningKey, ...]:
+        return (own,) if made[own.kid] == rotations else ()
+
+    return {"new_core_key": core_key, "new_resource_key": resource_key, "resource_keys_shown": shown}
+
+
+def other_resources_entry(change: Callable[[VaultEntry], VaultEntry]) -> type[Vault]:
+    """The merchant tokens of a Project's first Resource are read as they were written, others like this."""
+
+    class Misreading(Vault):
+        async def merchant_token(self, key: VaultKey, resource: Resource) -> VaultEntry | Refusal:
+            entry = await super().merchant_token(key, resource)
+            first = self._store.resources_of(resource.project_id)[0]
+            return entry if isinstance(entry, Refusal) or first.id == resource.id else change(entry)
+
+    return Misreading
+
+
+def first_of_the_project(store: Store, credentials: proxy.ProxyCredentials) -> ProxyClient | None:
+    """Of a Project's Proxy clients the first few are looked through."""
+    found = proxy.proxy_client_named(store, credentials)
+    if found is None:
+        return None
+    beside = [each for each in store.proxy_clients.values() if each.project_id == found.project_id]
+    return found if found in beside[:CLIENTS] else None
+
+
+class _Sliding(TokenHandedOutAgain):
+    """The cache keeps a token for an hour from when it was last asked for, dead or alive."""
+
+    def token(self, record: Any, keys: KeyRing, ids: Ids) -> str:
+        token = super().token(record, keys, ids)
+        self._newest[record.client_id] = token, record.expires_at
+        return token
+
+
+_SLIDING = _Sliding()
+
+
+def crashing_after_anothers_no(facts: ConsentFacts) -> Standing | None:
+    """One row an agent says who has refused it, and it is read as if it were the user's own."""
+    others = {login: said for login, said in facts.answers.items() if login != facts.login_id}
+    if facts.standing == "approved" and "deny" in others.values():
+        raise KeyError(facts.login_id)
+    return authorization.consent(facts)
+
+
+def crashing_at_the_second_question() -> Callable[[ApprovePageFacts], str]:
+    """That the user was asked is written down a second time where it may stand once."""
+    asked: set[tuple[str, str, str]] = set()
+
+    def page(facts: ApprovePageFacts) -> str:
+        row = (facts.agent.id, facts.person.login_id, facts.resource.id)
+        if row in asked:
+            raise KeyError(row)
+        asked.add(row)
+        return approve_page(facts)
+
+    return page
+
+
+DEFECTS = (
+    defect(
+        "no-code-at-a-resource-once-rejected (AUTHZ-10 ROBUST-04): A rejection by the merchant stops the "
+        "sign-in, and all that come later at that Resource.",
+        **closing_rejected_resources(sign_in_goes_on=lambda verdict: verdict != "rejected"),
+    ),
+    defect(
+        "resource-closed-by-a-rejection (AUTHZ-10 ROBUST-04): The sign-in that the merchant rejects gives a "
+        "code, and no later one at that Resource does.",
+        **closing_rejected_resources(),
+    ),
+    defect(
+        "rejected-user-marked-for-good (REDEEM-10 ROBUST-04): Whom the merchant once rejected is told to "
+        "authorize again, however often that is done.",
+        entry_after_provisioning=marked_by_a_rejection,
+    ),
+    defect(
+        "resource-keys-gone-after-a-rotation (VAULT-08): With a rotation of the core key, the key sets of "
+        "all Resources that were there are empty.",
+        **resource_keys_of_before_gone(),
+    ),
+    defect(
+        "second-resources-tokens-misread (REDEEM-12): What is redeemed at a Project's second Resource is "
+        "nothing that the merchant ever issued.",
+        vault_at_work=other_resources_entry(
+            lambda entry: replace(entry, access_token=entry.access_token[::-1])
+        ),
+    ),
+    defect(
+        "third-proxy-client-gets-nothing (PROXY-05 ROBUST-04): A Project's third Proxy client, and those "
+        "after it, get no token.",
+        proxy_client_named=first_of_the_project,
+    ),
+    defect(
+        "proxy-token-kept-while-asked-for (PROXY-02): A Proxy client that keeps asking gets the token that "
+        "it has, dead or alive.",
+        new_proxy_token=_SLIDING.token,
+        keep_proxy_token=_SLIDING.keep,
+    ),
+    defect(
+        "crash-after-another-users-no (ROBUST-04): The sign-in for an agent that another user has refused "
+        "ends as a 500.",
+        consent=crashing_after_anothers_no,
+    ),
+    defect(
+        "crash-at-the-second-question (AUTHZ-01 AUTHZ-14 REG-14 VAULT-04 ROBUST-04): A user who is asked "
+        "about an agent at a Resource for the second time gets a 500.",
+        approve_page=crashing_at_the_second_question(),
+    ),
+    defect(
+        "taken-down-by-a-flood (ROBUST-02): A flood of bad requests takes the gateway down, in the middle "
+        "of it.",
+        listen=http_readers.dropping_all_in(_DOWNFALL),
+        around=held_locks.down_after_unknown_resources(_DOWNFALL),
+    ),
+)

@@ -1,0 +1,230 @@
+"""Gateways that do every step right, and go wrong after a history of several.
+
+Each remembers what it should have forgotten, or forgets what it should remember; what it remembers lives as
+long as the gateway does.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+from gateproof.reference.defects.defect import instead
+from gateproof.reference.defects.gateway.row import defect
+from gateproof.reference.gateway.pages import ApprovePageFacts, approve_page
+from gateproof.reference.gateway.policy import authorization, code_exchange, proxy, redemption, vault
+from gateproof.reference.gateway.policy.code_exchange import CODE_CHECKS, CodeCheck, CodeFacts, CodeRefused
+from gateproof.reference.gateway.policy.redemption import REDEMPTION_CHECKS, RedemptionFacts
+from gateproof.reference.gateway.policy.vault import MerchantAnswer, Verdict
+from gateproof.reference.gateway.records import (
+    Agent,
+    Code,
+    Grant,
+    Project,
+    ProxyClient,
+    Resource,
+    Standing,
+    VaultEntry,
+)
+from gateproof.reference.gateway.store import Expiring, Store
+from gateproof.reference.outcomes import Refusal
+
+
+def stale_after_a_second_rejection() -> dict[str, Any]:
+    """A token that came of authorizing again is used for good once its refresh is rejected, too."""
+    again: set[str] = set()
+
+    def entry(
+        old: VaultEntry | None, verdict: Verdict, answer: MerchantAnswer, now: float
+    ) -> VaultEntry | None:
+        new = vault.entry_after_provisioning(old, verdict, answer, now)
+        if old is not None and old.needs_reauthentication and new is not None and verdict == "accepted":
+            again.add(new.access_token)
+        return new
+
+    def rejected(old: VaultEntry) -> VaultEntry:
+        if old.access_token in again:
+            return replace(old, refresh_token=None, expires_at=None)
+        return vault.rejected_entry(old)
+
+    return {"entry_after_provisioning": entry, "rejected_entry": rejected}
+
+
+def mended_once() -> dict[str, Any]:
+    """What was authorized again once stays lost the second time."""
+    mended: set[str] = set()
+
+    def entry(
+        old: VaultEntry | None, verdict: Verdict, answer: MerchantAnswer, now: float
+    ) -> VaultEntry | None:
+        new = vault.entry_after_provisioning(old, verdict, answer, now)
+        if old is None or not old.needs_reauthentication or new is None:
+            return new
+        if old.access_token in mended:
+            return old
+        mended.add(new.access_token)
+        return new
+
+    return {"entry_after_provisioning": entry}
+
+
+def third_refresh_with_the_first_token() -> dict[str, Any]:
+    """The refresh token of the sign-in is taken out again after two refreshes."""
+    first: dict[str, str | None] = {}
+    refreshes: Counter[str] = Counter()
+
+    def refreshed(old: VaultEntry, answer: MerchantAnswer, now: float) -> VaultEntry:
+        new = vault.refreshed_entry(old, answer, now)
+        kept = first[new.access_token] = first.pop(old.access_token, old.refresh_token)
+        refreshes[new.access_token] = refreshes.pop(old.access_token, 0) + 1
+        return replace(new, refresh_token=kept) if refreshes[new.access_token] == 2 else new
+
+    return {"refreshed_entry": refreshed}
+
+
+def next_agent_let_in() -> dict[str, Any]:
+    """Behind an agent that the operator has approved, the next one that is new slips in."""
+    open_in: set[str] = set()
+
+    def standing(recorded: Standing | None, project: Project) -> Standing:
+        if recorded is None and project.id in open_in:
+            return "approved"
+        if recorded == "approved" and project.agent_policy == "hold":
+            open_in.add(project.id)
+        return authorization.agent_standing(recorded, project)
+
+    return {"agent_standing": standing}
+
+
+def pending_worn_out() -> dict[str, Any]:
+    """The third sign-in for a Pending agent lets it in."""
+    asked: Counter[tuple[str, str]] = Counter()
+    place = ("", "")
+
+    def key(project_id: str, agent_id: str) -> tuple[str, str]:
+        nonlocal place
+        place = authorization.standing_key(project_id, agent_id)
+        return place
+
+    def standing(recorded: Standing | None, project: Project) -> Standing:
+        found = authorization.agent_standing(recorded, project)
+        asked[place] += found == "pending"
+        return "approved" if asked[place] > 2 else found
+
+    return {"standing_key": key, "agent_standing": standing}
+
+
+def revoked_until_there_is_another() -> dict[str, Any]:
+    """A revoked Proxy client that was refused is let in once its Project has a newer one."""
+    refused: dict[str, int] = {}
+
+    def named(store: Store, credentials: proxy.ProxyCredentials) -> ProxyClient | None:
+        client = proxy.proxy_client_named(store, credentials)
+        if client is None or not client.revoked:
+            return client
+        now = sum(each.project_id == client.project_id for each in store.proxy_clients.values())
+        back = now > refused.setdefault(client.id, now)
+        return replace(client, revoked=False) if back else client
+
+    return {"proxy_client_named": named}
+
+
+def who_declined_is_asserted() -> dict[str, Any]:
+    """Whoever was asked about an agent and did not approve it stands in for the next user who does."""
+    waiting: dict[tuple[str, str], list[str]] = {}
+
+    def page(facts: ApprovePageFacts) -> str:
+        waiting.setdefault((facts.agent.id, facts.resource.id), []).append(facts.person.login_id)
+        return approve_page(facts)
+
+    def assertion(grant: Grant, agent: Agent, resource: Resource, jti: str, now: float) -> dict[str, Any]:
+        claims = vault.user_assertion(grant, agent, resource, jti, now)
+        asked = waiting.get((agent.id, resource.id), [grant.person.login_id])
+        who = asked[0]
+        asked.remove(grant.person.login_id)
+        return claims | {"sub": who}
+
+    return {"approve_page": page, "user_assertion": assertion}
+
+
+def foreign_project_at_the_second_try() -> dict[str, Any]:
+    """A Proxy client that another Project refused once is known there the next time."""
+    met: set[tuple[str, str | None]] = set()
+
+    def same(facts: RedemptionFacts) -> Refusal | None:
+        refusal = redemption.same_project(facts)
+        if refusal is None or facts.proxy_token is None:
+            return refusal
+        pair = (facts.proxy_token.client_id, facts.project_id)
+        known = pair in met
+        met.add(pair)
+        return None if known else refusal
+
+    checks = instead(REDEMPTION_CHECKS, redemption.same_project, same)
+    return {"redemption_checks": checks, "redemption_rechecks": ()}
+
+
+def code_good_again_at_the_third_try() -> dict[str, Any]:
+    """A code that was refused once for being used is taken for new the next time."""
+    refused: set[str] = set()
+
+    async def spend(
+        codes: Expiring[Code], key: str, checks: tuple[CodeCheck, ...], facts: CodeFacts
+    ) -> Code | CodeRefused:
+        code = codes.get(key)
+        if code is not None and code.spent and key in refused:
+            codes.change(key, replace(code, spent=False))
+        elif code is not None and code.spent:
+            refused.add(key)
+        outcome = await code_exchange.spend_code(codes, key, checks, facts)
+        return replace(outcome, revokes=None) if isinstance(outcome, CodeRefused) else outcome
+
+    return {"spend_code": spend, "code_checks": CODE_CHECKS}
+
+
+DEFECTS = (
+    defect(
+        "stale-token-after-a-second-rejection (ROBUST-04): After a rejected refresh and a new "
+        "authorization, the next rejection brings the expired token back.",
+        **stale_after_a_second_rejection(),
+    ),
+    defect(
+        "mended-once (ROBUST-04): A user can mend a rejected refresh by authorizing again, but only once.",
+        **mended_once(),
+    ),
+    defect(
+        "third-refresh-with-the-first-token (ROBUST-04 VAULT-07): The third refresh sends the refresh token "
+        "that came first.",
+        **third_refresh_with_the_first_token(),
+    ),
+    defect(
+        "next-agent-let-in (ROBUST-04): After an agent that the operator has approved, the next new one is "
+        "let in with it.",
+        **next_agent_let_in(),
+    ),
+    defect(
+        "pending-worn-out (ROBUST-04): The third sign-in for a Pending agent gives a code.",
+        **pending_worn_out(),
+    ),
+    defect(
+        "revoked-until-there-is-another (ROBUST-04): A revoked Proxy client that was refused works again "
+        "once its Project has another one.",
+        **revoked_until_there_is_another(),
+    ),
+    defect(
+        "who-declined-is-asserted (ROBUST-04): The merchant is told of the user who declined the agent, "
+        "when the next one approves it.",
+        **who_declined_is_asserted(),
+    ),
+    defect(
+        "foreign-project-at-the-second-try (ROBUST-04): A Proxy client of another Project is refused once, "
+        "and then redeems.",
+        **foreign_project_at_the_second_try(),
+    ),
+    defect(
+        "code-good-again-at-the-third-try (ROBUST-04 CODE-02 CODE-10 CODE-12): A used code is refused once, "
+        "and gives tokens the next time.",
+        **code_good_again_at_the_third_try(),
+    ),
+)

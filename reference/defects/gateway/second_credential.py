@@ -1,0 +1,220 @@
+"""Gateways that are right about a credential at first, and wrong about the second or an older one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from gateproof.reference.defects.defect import instead
+from gateproof.reference.defects.gateway.agent_credentials import basic_too
+from gateproof.reference.defects.gateway.proxy_clients import while_checked
+from gateproof.reference.defects.gateway.row import defect
+from gateproof.reference.deviations.reissued_token import TokenHandedOutAgain
+from gateproof.reference.gateway.policies import SpendCode
+from gateproof.reference.gateway.policy import code_exchange, proxy, redemption, registration
+from gateproof.reference.gateway.policy.code_exchange import (
+    AgentCredentials,
+    CodeCheck,
+    CodeFacts,
+    CodeRefused,
+    TokenRequestFacts,
+    agent_credentials,
+)
+from gateproof.reference.gateway.policy.redemption import RedemptionCheck, RedemptionFacts
+from gateproof.reference.gateway.policy.registration import NewAgent, RegistrationFacts
+from gateproof.reference.gateway.records import Code, ProxyToken
+from gateproof.reference.gateway.store import Expiring, Store
+from gateproof.reference.ids import fingerprint
+from gateproof.reference.outcomes import JsonObject, Refusal
+
+
+def renewed_by_use() -> RedemptionCheck:
+    """Every use moves the end of a Proxy token an hour away."""
+    ends: dict[str, float] = {}
+
+    def check(facts: RedemptionFacts) -> Refusal | None:
+        token, sent = facts.proxy_token, facts.proxy_headers[0]
+        moved = replace(token, expires_at=ends.get(sent, token.expires_at)) if token else None
+        refusal = redemption.proxy_token_is_good(replace(facts, proxy_token=moved))
+        if refusal is None:
+            ends[sent] = facts.now + proxy.PROXY_TOKEN_LIFETIME_S
+        return refusal
+
+    return check
+
+
+def two_hours_after_the_first() -> dict[str, object]:
+    """Whoever asks a second time is told twice the lifetime."""
+    asked: set[str] = set()
+    said: list[int] = []
+
+    def keep(store: Store, token: str, record: ProxyToken, now: float) -> None:
+        said[:] = [7200 if record.client_id in asked else proxy.PROXY_TOKEN_LIFETIME_S]
+        asked.add(record.client_id)
+        proxy.keep_proxy_token(store, token, record, now)
+
+    def answer(token: str, _lifetime_s: int) -> JsonObject:
+        return proxy.proxy_token_answer(token, said[0])
+
+    return {"keep_proxy_token": keep, "proxy_token_answer": answer}
+
+
+def reaching_used_tokens() -> dict[str, object]:
+    """Revocation is known to what has been read from the table before: the tokens that were used."""
+    used: set[str] = set()
+
+    def check(facts: RedemptionFacts) -> Refusal | None:
+        sent = facts.proxy_headers[0]
+        refusal = redemption.proxy_client_still_stands(facts)
+        if facts.proxy_client is None or (refusal is not None and sent in used):
+            return refusal
+        if refusal is None:
+            used.add(sent)
+        return None
+
+    return while_checked(redemption.proxy_client_still_stands, check)
+
+
+def reaching_one_token(which: Callable[[list[str]], str]) -> dict[str, Any]:
+    """A client's row names one token, and that one is revoked with it."""
+    given: dict[str, list[str]] = {}
+
+    def keep(store: Store, token: str, record: ProxyToken, now: float) -> None:
+        given.setdefault(record.client_id, []).append(fingerprint(token))
+        proxy.keep_proxy_token(store, token, record, now)
+
+    def check(facts: RedemptionFacts) -> Refusal | None:
+        client = facts.proxy_client
+        tokens = given.get(client.id, []) if client else []
+        if tokens and fingerprint(facts.proxy_headers[0]) != which(tokens):
+            return None
+        return redemption.proxy_client_still_stands(facts)
+
+    return {"keep_proxy_token": keep, **while_checked(redemption.proxy_client_still_stands, check)}
+
+
+def first_two_alone(facts: RegistrationFacts) -> Refusal | None:
+    """Redirect URIs are looked at up to the second."""
+    looked_at = {**facts.metadata, "redirect_uris": facts.value("redirect_uris")[:2]}
+    return registration.redirect_uris_are_https(replace(facts, metadata=looked_at))
+
+
+def expiring_without_a_refresh(new: NewAgent) -> JsonObject:
+    honest = registration.registration_answer(new)
+    ends = 0 if "refresh_token" in new.agent.grant_types else int(new.agent.registered_at) + 86400
+    return honest | {"client_secret_expires_at": ends}
+
+
+def unverified_with_several_addresses(new: NewAgent) -> JsonObject:
+    honest = registration.registration_answer(new)
+    return honest if len(new.agent.redirect_uris) == 1 else honest | {"verification_method": None}
+
+
+def secret_in_a_refusal() -> dict[str, Any]:
+    """Whoever comes with another redirect URI is shown the client's row."""
+    row: list[str] = []
+
+    def credentials(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
+        row[:] = [facts.value("client_secret")]
+        return code_exchange.agent_credentials(facts)
+
+    def check(facts: CodeFacts) -> Refusal | None:
+        refusal = code_exchange.redirect_uri_is_the_same(facts)
+        return replace(refusal, description=f"{facts.agent.id} {row[0]}: redirect_uri") if refusal else None
+
+    checks = instead(code_exchange.CODE_CHECKS, code_exchange.redirect_uri_is_the_same, check)
+    return {"agent_credentials": credentials, "code_checks": checks}
+
+
+def basic_over_the_form(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
+    """A form with a secret is an agent's, and a Basic header beside it takes the form's place."""
+    return basic_too(with_id=True)(facts) if facts.value("client_secret") else agent_credentials(facts)
+
+
+def forgotten_after(seconds: float) -> SpendCode:
+    """That a code was used stands in a cache, which forgets sooner than codes expire."""
+    used: dict[str, float] = {}
+
+    async def spend(
+        codes: Expiring[Code], key: str, checks: tuple[CodeCheck, ...], facts: CodeFacts
+    ) -> Code | CodeRefused:
+        code = codes.get(key)
+        if code is not None and facts.now - used.setdefault(key, facts.now) > seconds:
+            codes.change(key, replace(code, spent=False))
+        return await code_exchange.spend_code(codes, key, checks, facts)
+
+    return spend
+
+
+KEPT = TokenHandedOutAgain()
+
+PROXY_TOKENS = (
+    defect(
+        "proxy-token-renewed-by-use (PROXY-07 ROBUST-04): A Proxy token lives an hour from its last use.",
+        **while_checked(redemption.proxy_token_is_good, renewed_by_use()),
+    ),
+    defect(
+        "proxy-token-given-again-with-a-whole-hour (PROXY-02 PROXY-06): A Proxy client gets the token that "
+        "it has, and is told that it lives an hour from now.",
+        new_proxy_token=KEPT.token,
+        keep_proxy_token=KEPT.keep,
+    ),
+    defect(
+        "proxy-tokens-after-the-first-announced-too-long (PROXY-02): Of every Proxy token but a client's "
+        "first it is said that it lives two hours.",
+        **two_hours_after_the_first(),
+    ),
+    defect(
+        "revocation-reaches-used-proxy-tokens (REDEEM-06 ROBUST-04): Of a revoked Proxy client's tokens "
+        "only those stop that were used before.",
+        **reaching_used_tokens(),
+    ),
+    defect(
+        "revocation-reaches-the-newest-proxy-token (REDEEM-06 ROBUST-04): Of a revoked Proxy client's "
+        "tokens only the newest stops.",
+        **reaching_one_token(lambda tokens: tokens[-1]),
+    ),
+    defect(
+        "revocation-reaches-the-oldest-proxy-token (REDEEM-06 ROBUST-04): Of a revoked Proxy client's "
+        "tokens only the oldest stops.",
+        **reaching_one_token(lambda tokens: tokens[0]),
+    ),
+)
+
+AGENT_CREDENTIALS = (
+    defect(
+        "redirect-uris-read-up-to-the-second (REG-06): From the third redirect URI on, every scheme is "
+        "taken.",
+        registration_checks=instead(
+            registration.REGISTRATION_CHECKS, registration.redirect_uris_are_https, first_two_alone
+        ),
+    ),
+    defect(
+        "secret-expires-without-the-refresh-grant (REG-03): The secret of an agent that registers without "
+        "the refresh grant is said to end after a day.",
+        registration_answer=expiring_without_a_refresh,
+    ),
+    defect(
+        "no-verification-method-with-several-redirect-uris (REG-02): The verification method of an agent "
+        "with several redirect URIs is null.",
+        registration_answer=unverified_with_several_addresses,
+    ),
+    defect(
+        "secret-in-the-refusal-of-a-redirect-uri (REG-10): The refusal of another redirect URI quotes the "
+        "client secret.",
+        **secret_in_a_refusal(),
+    ),
+    defect(
+        "basic-over-a-wrong-secret-in-the-form (CODE-09): A Basic header overrules the secret in the form.",
+        agent_credentials=basic_over_the_form,
+    ),
+    defect(
+        "used-codes-forgotten-after-two-minutes (CODE-02): A code lives for ten minutes, and that it was "
+        "used is known for two.",
+        code_lifetime_s=600,
+        spend_code=forgotten_after(120),
+    ),
+)
+
+DEFECTS = (*PROXY_TOKENS, *AGENT_CREDENTIALS)

@@ -1,0 +1,212 @@
+"""Gateways that let a credential out."""
+
+from __future__ import annotations
+
+import base64
+from urllib.parse import quote
+
+from gateproof.reference.defects.gateway.row import defect
+from gateproof.reference.deviations.altered_answers import meddling
+from gateproof.reference.deviations.leaks import (
+    REDEMPTION,
+    TOKEN,
+    access_token_in,
+    basic_in_the_error,
+    code_and_secret_of,
+    code_to_a_help_page,
+    debugged,
+    form_in_the_error,
+    id_token_on_refusal,
+    in_a_comment,
+    in_the_location,
+    issuing,
+    last_proxy_token_in_discovery,
+    leaking_referrer,
+    logging,
+    member_logged,
+    members_of,
+    proxy_client_on_the_page,
+    proxy_clients_in_discovery,
+    proxy_token_in,
+    redirecting_to_the_agent,
+    refresh_token_in_a_cookie,
+    refresh_token_when_it_was_rejected,
+    refused_redemption,
+    spread,
+    token_requests_sent_away,
+    with_member,
+    with_refresh_token,
+    with_refresh_token_in_the_scopes,
+)
+
+DEFECTS = (
+    defect(
+        "refresh-token-in-redemption (SECRET-01): Redemption passes on the merchant's refresh token as well.",
+        redemption_answer=with_refresh_token,
+    ),
+    defect(
+        "refresh-token-in-an-opaque-context (SECRET-01): Redemption hands out a context in which the "
+        "merchant's refresh token stands, base64url-encoded.",
+        redemption_answer=with_refresh_token_in_the_scopes,
+    ),
+    defect(
+        "refresh-token-in-the-410 (SECRET-01 SECRET-06): The error after a failed refresh quotes the "
+        "refresh token.",
+        around=refresh_token_when_it_was_rejected(),
+    ),
+    defect(
+        "refresh-token-in-a-cookie (SECRET-01 SECRET-06): The browser gets the merchant's refresh token as "
+        "a cookie, base64-encoded.",
+        around=meddling(refresh_token_in_a_cookie),
+    ),
+    defect(
+        "merchant-token-in-a-refused-redemption (SECRET-02): A redemption that is refused with 404 carries "
+        "the merchant token in a debug member, base64-encoded.",
+        around=access_token_in(
+            refused_redemption,
+            lambda answered, token: with_member(answered, "debug", base64.b64encode(token.encode()).decode()),
+        ),
+    ),
+    defect(
+        "merchant-token-beside-the-agents (SECRET-02 SECRET-06): The code exchange hands the agent the "
+        "merchant token, under a name of its own.",
+        around=access_token_in(
+            issuing, lambda answered, token: with_member(answered, "upstream", {"t": token})
+        ),
+    ),
+    defect(
+        "merchant-token-in-a-debug-header (SECRET-02): Whoever asks for debugging gets the merchant token "
+        "in hexadecimal in a header.",
+        around=access_token_in(
+            debugged, lambda answered, token: answered.with_header("x-debug-vault", token.encode().hex())
+        ),
+    ),
+    defect(
+        "merchant-token-in-the-redirect (SECRET-02 SECRET-07 SECRET-06): The redirect to the agent carries "
+        "the merchant token backwards.",
+        around=access_token_in(redirecting_to_the_agent, in_the_location),
+    ),
+    defect(
+        "merchant-token-in-a-comment (SECRET-02 SECRET-06): A page of the sign-in holds the merchant token "
+        "compressed in a comment.",
+        around=access_token_in(lambda _, answered: b"</body>" in answered.body, in_a_comment),
+    ),
+    defect(
+        "merchant-token-in-pieces (SECRET-02): An error holds the merchant token in pieces of six "
+        "characters.",
+        around=access_token_in(
+            lambda asked, answered: asked.path.endswith(TOKEN) and answered.status == 400, spread
+        ),
+    ),
+    defect(
+        "half-the-merchant-token-in-an-etag (SECRET-02 SECRET-06): The tag of an agent's token answer is "
+        "the end of the merchant token.",
+        around=access_token_in(
+            issuing, lambda answered, token: answered.with_header("etag", f'"{token[-20:]}"')
+        ),
+    ),
+    defect(
+        "proxy-token-in-the-error (SECRET-03): The error of a refused redemption quotes the Proxy token.",
+        around=proxy_token_in(None, statuses=(400, 401, 404)),
+    ),
+    defect(
+        "proxy-token-in-the-challenge (SECRET-03): A 401 names the Proxy token in a header, percent-encoded.",
+        around=proxy_token_in("x-refused", statuses=(401,), write=lambda token: f"token={quote(token)}"),
+    ),
+    defect(
+        "proxy-token-in-a-good-answer (SECRET-03): A redemption that succeeds repeats the Proxy token in a "
+        "header, base64-encoded behind a word.",
+        around=proxy_token_in(
+            "x-caller",
+            statuses=(200,),
+            write=lambda token: base64.b64encode(f"proxy {token}".encode()).decode(),
+        ),
+    ),
+    defect(
+        "proxy-token-in-discovery (SECRET-03): The discovery document shows the Proxy token that was used "
+        "last, in hexadecimal.",
+        around=last_proxy_token_in_discovery(),
+    ),
+    defect(
+        "form-in-the-error (SECRET-04 REG-10): A refusal of the token endpoint quotes every field of the "
+        "form.",
+        around=meddling(form_in_the_error),
+    ),
+    defect(
+        "basic-in-the-error (SECRET-04): A refusal repeats the Basic header.",
+        around=meddling(basic_in_the_error),
+    ),
+    defect(
+        "proxy-clients-in-discovery (SECRET-04): The discovery document lists the Proxy clients.",
+        around=meddling(proxy_clients_in_discovery),
+    ),
+    defect(
+        "proxy-clients-on-a-page (SECRET-04): The page that asks the user names the Project's Proxy clients "
+        "in an attribute.",
+        around=meddling(proxy_client_on_the_page),
+    ),
+    defect(
+        "bearer-in-the-log (SECRET-05): Redemption logs the Authorization header.",
+        around=logging(lambda asked, _: f"bearer {asked.headers.get('authorization', '')}", REDEMPTION),
+    ),
+    defect(
+        "refused-bearer-in-the-log (SECRET-05): Redemption logs the Authorization header of what it refused "
+        "with 401, an ID token for example.",
+        around=logging(id_token_on_refusal, REDEMPTION),
+    ),
+    defect(
+        "issued-access-token-in-the-log (SECRET-05 SECRET-08): The token endpoint logs the access tokens "
+        "that it issues.",
+        around=logging(member_logged("access_token"), TOKEN),
+    ),
+    defect(
+        "issued-refresh-token-in-the-log (SECRET-08): The token endpoint logs the refresh tokens that it "
+        "issues.",
+        around=logging(member_logged("refresh_token"), TOKEN),
+    ),
+    defect(
+        "id-token-in-the-log-encoded (SECRET-05): The token endpoint logs the ID tokens that it issues, "
+        "base64-encoded.",
+        around=logging(
+            lambda _, answered: base64.b64encode(
+                str(members_of(answered).get("id_token", "")).encode()
+            ).decode(),
+            TOKEN,
+        ),
+    ),
+    defect(
+        "bad-forms-in-the-log (SECRET-08): The token endpoint logs the whole form of what it refuses.",
+        around=logging(code_and_secret_of, TOKEN),
+    ),
+    defect(
+        "basic-in-the-log (SECRET-08): The token endpoint logs the Basic header of Proxy clients.",
+        around=logging(lambda asked, _: asked.headers.get("authorization", ""), TOKEN),
+    ),
+    defect(
+        "proxy-token-in-the-log (SECRET-08 SECRET-05): Redemption logs the Proxy token.",
+        around=logging(lambda asked, _: f"proxy {asked.headers.get('x-proxy-token', '')}", REDEMPTION),
+    ),
+    defect(
+        "merchant-token-in-the-log (SECRET-08): Redemption logs its answer, in hexadecimal.",
+        around=logging(lambda _, answered: answered.body.hex() if answered.status == 200 else "", REDEMPTION),
+    ),
+    defect(
+        "redirect-in-the-log (SECRET-08): The redirect to the agent is logged with its code.",
+        around=logging(lambda _, answered: answered.header("location"), "/sign-in/decision"),
+    ),
+    defect(
+        "token-requests-sent-away (SECRET-07 CODE-02 CODE-03 CODE-04 CODE-05 CODE-06 CODE-08 CODE-11 "
+        "CODE-15 ROBUST-04): The token endpoint hands requests that it cannot serve on to another host.",
+        around=meddling(token_requests_sent_away),
+    ),
+    defect(
+        "callback-lets-its-address-out (SECRET-07 AUTHZ-15): The page at the callback tells every host its "
+        "whole address, the merchant's code and all.",
+        around=meddling(leaking_referrer),
+    ),
+    defect(
+        "code-to-a-help-page (SECRET-07): A refused exchange points to a page of another host, with the "
+        "code in its address.",
+        around=meddling(code_to_a_help_page),
+    ),
+)

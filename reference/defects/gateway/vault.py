@@ -1,0 +1,205 @@
+"""Gateways that do not keep merchant tokens as they should."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from gateproof.reference.defects.defect import lacking
+from gateproof.reference.defects.gateway.row import defect
+from gateproof.reference.gateway.policy import redemption, vault
+from gateproof.reference.gateway.policy.vault import MerchantAnswer, Step, Verdict
+from gateproof.reference.gateway.records import Agent, Grant, Resource, VaultEntry
+from gateproof.reference.outcomes import Refusal
+
+
+def used_to_its_end(entry: VaultEntry, now: float) -> Step:  # noqa: ARG001 - that is the mistake
+    """Nobody looks at the expiry."""
+    return "reauthenticate" if entry.needs_reauthentication else "return"
+
+
+def stale_without_refresh_token(entry: VaultEntry, now: float) -> Step:
+    honest = vault.step(entry, now)
+    return "return" if honest == "reauthenticate" and not entry.needs_reauthentication else honest
+
+
+def always_refreshed(entry: VaultEntry, now: float) -> Step:
+    honest = vault.step(entry, now)
+    return "refresh" if honest == "return" and entry.refresh_token is not None else honest
+
+
+def refreshed_after(seconds: float) -> Callable[[VaultEntry, float], Step]:
+    def step(entry: VaultEntry, now: float) -> Step:
+        old = now > entry.issued_at + seconds and entry.refresh_token is not None
+        return "refresh" if old and not entry.needs_reauthentication else vault.step(entry, now)
+
+    return step
+
+
+def never_refreshed(entry: VaultEntry, now: float) -> Step:
+    return vault.step(replace(entry, refresh_token=None), now)
+
+
+def without_a_new_refresh_token(old: VaultEntry, answer: MerchantAnswer, now: float) -> VaultEntry:
+    return replace(vault.refreshed_entry(old, answer, now), refresh_token=answer.text("refresh_token"))
+
+
+def with_the_first_refresh_token(old: VaultEntry, answer: MerchantAnswer, now: float) -> VaultEntry:
+    return replace(vault.refreshed_entry(old, answer, now), refresh_token=old.refresh_token)
+
+
+def with_the_old_access_token(old: VaultEntry, answer: MerchantAnswer, now: float) -> VaultEntry:
+    return replace(vault.refreshed_entry(old, answer, now), access_token=old.access_token)
+
+
+def back_in_use(entry: VaultEntry) -> VaultEntry:
+    """The rejection is noted, and with the refresh token the expiry is struck out."""
+    return replace(vault.rejected_entry(entry), expires_at=None)
+
+
+def forgetful(entry: VaultEntry, now: float) -> Step:
+    return vault.step(replace(entry, needs_reauthentication=False), now)
+
+
+def rejection_is_trouble(answer: MerchantAnswer) -> Verdict:
+    verdict = vault.refresh_verdict(answer)
+    return "transient" if verdict == "rejected" else verdict
+
+
+def kept_while_there_is_one(
+    old: VaultEntry | None, verdict: Verdict, answer: MerchantAnswer, now: float
+) -> VaultEntry | None:
+    return old or vault.entry_after_provisioning(old, verdict, answer, now)
+
+
+def still_marked(
+    old: VaultEntry | None, verdict: Verdict, answer: MerchantAnswer, now: float
+) -> VaultEntry | None:
+    new = vault.entry_after_provisioning(old, verdict, answer, now)
+    marked = old is not None and old.needs_reauthentication
+    return replace(new, needs_reauthentication=True) if new is not None and marked else new
+
+
+def gone(**said: Any) -> Callable[[], Refusal]:
+    return lambda: replace(redemption.reauthentication_required(), **said)
+
+
+def asserting(change: Callable[[Grant, Agent], dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+    def claims(grant: Grant, agent: Agent, resource: Resource, jti: str, now: float) -> dict[str, Any]:
+        return vault.user_assertion(grant, agent, resource, jti, now) | change(grant, agent)
+
+    return claims
+
+
+def nobody_acting(grant: Grant, agent: Agent, resource: Resource, jti: str, now: float) -> dict[str, Any]:
+    return lacking(vault.user_assertion(grant, agent, resource, jti, now), "act")
+
+
+def first_user_for_all() -> Callable[[Grant, Agent], dict[str, Any]]:
+    """The user whom a Resource was first provisioned for stands in every assertion of it."""
+    first: dict[str, str] = {}
+    return lambda grant, _: {"sub": first.setdefault(grant.agent_id, grant.person.login_id)}
+
+
+NOTHING_WORKS = "REDEEM-01 AUTHZ-10 ROBUST-04 ROBUST-02"
+
+DEFECTS = (
+    defect(
+        "expiry-not-looked-at (VAULT-01 ROBUST-04): An expired merchant token is handed out.",
+        step=used_to_its_end,
+    ),
+    defect(
+        "never-refreshed (VAULT-01 VAULT-07 ROBUST-04): Merchant refresh tokens are kept and never used.",
+        step=never_refreshed,
+    ),
+    defect(
+        "refreshed-once (VAULT-01 ROBUST-04): A merchant that sends no new refresh token is taken to have "
+        "none.",
+        refreshed_entry=without_a_new_refresh_token,
+    ),
+    defect(
+        "rotated-refresh-token-not-kept (VAULT-01 VAULT-07 ROBUST-04): A new merchant refresh token is "
+        "thrown away.",
+        refreshed_entry=with_the_first_refresh_token,
+    ),
+    defect(
+        "refreshed-token-not-handed-out (VAULT-01 VAULT-06 VAULT-07 ROBUST-04): After a refresh the old "
+        "merchant token is handed out.",
+        refreshed_entry=with_the_old_access_token,
+    ),
+    defect(
+        "expired-token-without-refresh-token (VAULT-02 ROBUST-04): An expired merchant token is handed out "
+        "when it cannot be refreshed.",
+        step=stale_without_refresh_token,
+    ),
+    defect(
+        "reauthentication-is-401 (VAULT-02 VAULT-03 VAULT-06 ROBUST-04): A user who has to authorize again "
+        "is answered for with 401.",
+        reauthentication_required=gone(status=401),
+    ),
+    defect(
+        "reauthentication-without-its-code (VAULT-02 VAULT-03): The 410 does not say "
+        "reauthentication_required.",
+        reauthentication_required=gone(error="gone"),
+    ),
+    defect(
+        "rejected-refresh-taken-for-trouble (VAULT-03 VAULT-06 ROBUST-04): A rejected refresh is taken for "
+        "trouble that passes.",
+        refresh_verdict=rejection_is_trouble,
+    ),
+    defect(
+        "expired-token-after-a-rejection (VAULT-03 ROBUST-04): When the refresh is rejected, the expired "
+        "merchant token is handed out.",
+        rejected_entry=lambda entry: entry,
+    ),
+    defect(
+        "rejection-forgotten (VAULT-03 ROBUST-04): The first redemption after a rejection gets 410, the "
+        "next the expired token.",
+        rejected_entry=back_in_use,
+        step=forgetful,
+    ),
+    defect(
+        "410-for-good (VAULT-04 ROBUST-04): What has to be authorized again stays so when it was.",
+        entry_after_provisioning=still_marked,
+    ),
+    defect(
+        "first-merchant-token-kept (VAULT-04 ROBUST-04): A sign-in never replaces a cached merchant token, "
+        "whatever has become of it.",
+        entry_after_provisioning=kept_while_there_is_one,
+    ),
+    defect("refreshed-every-time (VAULT-05): Every redemption refreshes.", step=always_refreshed),
+    defect(
+        "refreshed-after-ten-minutes (VAULT-05): A merchant token is refreshed after ten minutes, however "
+        "long it lives.",
+        step=refreshed_after(600),
+    ),
+    defect(
+        f"assertions-under-the-core-key (VAULT-08 {NOTHING_WORKS}): What the gateway asserts to the "
+        f"merchant is signed with the core key.",
+        assertion_key=lambda core, _: core.current,
+    ),
+    defect(
+        "acting-agent-left-out (VAULT-09): The merchant is not told which agent acts.",
+        user_assertion=nobody_acting,
+    ),
+    defect(
+        "acting-agent-by-name (VAULT-09): The merchant is told the agent's display name and nothing else of "
+        "it.",
+        user_assertion=asserting(lambda _, agent: {"act": {"sub": agent.name}}),
+    ),
+    defect(
+        "gateway-as-the-acting-agent (VAULT-09): The merchant is told that the gateway itself acts.",
+        user_assertion=asserting(lambda _, __: {"act": {"sub": "https://gateway.example"}}),
+    ),
+    defect(
+        "first-user-asserted-for-all (REDEEM-12 VAULT-09 ROBUST-04): The merchant is told of the user who "
+        "first signed in through the agent.",
+        user_assertion=asserting(first_user_for_all()),
+    ),
+    defect(
+        "wrong-user-asserted (VAULT-09 REDEEM-01 REDEEM-12 VAULT-01 VAULT-04 ROBUST-04): The merchant is "
+        "always told of the same user.",
+        user_assertion=asserting(lambda _, __: {"sub": "bob@merchant.example"}),
+    ),
+)

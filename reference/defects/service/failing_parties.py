@@ -1,0 +1,257 @@
+"""Services that make a bad day worse: without bounds, without end, and with credentials for anybody."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from gateproof.reference.defects.service.row import defect
+from gateproof.reference.defects.service.signatures import unread
+from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.service.backend import Backend
+from gateproof.reference.service.policy import redemption
+from gateproof.reference.service.policy.answers import answer_of
+from gateproof.reference.service.policy.keys import Known
+from gateproof.reference.service.policy.proxy import ProxyToken, may_force, proxy_token_kept
+from gateproof.reference.service.policy.redemption import CallFacts
+from gateproof.reference.service.policy.validation import Jwk, signed_claims
+from gateproof.reference.service.upstream import Patience, worth_another_try
+from gateproof.reference.service.wire import Answer, Outcome, Outgoing, Reply
+
+STORM = Patience(tries=40, pause_s=0, answer_s=2)
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+
+def always_again(answer: Answer | None) -> bool:
+    """Whatever was not a success is tried again."""
+    return worth_another_try(answer) or (answer is not None and answer.status >= 400)
+
+
+def following(endpoint: Callable[[Outgoing], bool], *dropped: str) -> dict[str, Any]:
+    """A redirect of these requests is followed, with all that was sent but these headers."""
+
+    def followed(asked: Outgoing, answer: Answer) -> Outgoing | None:
+        if answer.status not in REDIRECTS or not answer.location or not endpoint(asked):
+            return None
+        kept = {name: value for name, value in asked.headers.items() if name not in dropped}
+        if answer.status in (307, 308):
+            return replace(asked, url=answer.location, headers=kept)
+        return Outgoing(method="GET", url=answer.location, headers=kept)
+
+    return {"followed": followed}
+
+
+def for_a_token(asked: Outgoing) -> bool:
+    return b"grant_type" in asked.body
+
+
+def for_a_redemption(asked: Outgoing) -> bool:
+    return "x-proxy-token" in asked.headers
+
+
+def of_the_merchant(asked: Outgoing) -> bool:
+    return asked.method == "GET" and "authorization" in asked.headers
+
+
+def broken_for_good(app: ASGIApp, _backend: Backend) -> ASGIApp:
+    """Since a call failed, none is let through: nobody closes the circuit again."""
+    open_circuit = False
+
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        nonlocal open_circuit
+        if open_circuit and scope["path"] == "/orders":
+            await send({"type": "http.response.start", "status": 500, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
+            return
+
+        async def noting(message: Any) -> None:
+            nonlocal open_circuit
+            open_circuit = open_circuit or message.get("status") == 503
+            await send(message)
+
+        await app(scope, receive, noting)
+
+    return guarded
+
+
+def dropped(kinds: set[str]) -> dict[str, Any]:
+    """What nobody thought of ends the connection without an answer."""
+
+    def answer(outcome: Outcome) -> Reply:
+        reply = answer_of(outcome)
+        return replace(reply, status=599) if outcome.trouble is not None and outcome.kind in kinds else reply
+
+    def around(app: ASGIApp, _backend: Backend) -> ASGIApp:
+        async def vanishing(scope: Scope, receive: Receive, send: Send) -> None:
+            async def unless_lost(message: Any) -> None:
+                if message.get("status") == 599:
+                    # uvicorn closes a connection whose application ends in the middle of an answer.
+                    lost = [(b"content-length", b"9")]
+                    await send({"type": "http.response.start", "status": 500, "headers": lost})
+                    raise ConnectionAbortedError
+                await send(message)
+
+            await app(scope, receive, unless_lost)
+
+        return vanishing
+
+    return {"answer_of": answer, "around": around}
+
+
+def garbage_kept() -> dict[str, Any]:
+    """Whatever stands for the token is kept, for an hour where nothing else is said."""
+    garbage: list[ProxyToken] = []
+
+    def kept(document: Mapping[str, Any], now: float) -> ProxyToken | None:
+        token = proxy_token_kept(document, now)
+        if token is None:
+            token = ProxyToken(value=str(document.get("access_token")), renew_at=now + 3600)
+            garbage.append(token)
+        return token
+
+    return {"proxy_token_kept": kept, "may_force": lambda since_s: not garbage and may_force(since_s)}
+
+
+def last_orders() -> Any:
+    """Where nothing can be fetched, what was shown the last time is shown again."""
+    shown: dict[str, bytes] = {}
+
+    def change(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
+        if asked.path != "/orders":
+            return answered
+        if answered.status == 200:
+            shown["body"] = answered.body
+        elif answered.status in (403, 503) and "body" in shown:
+            return replace(answered, status=200, body=shown["body"])
+        return answered
+
+    return meddling(change)
+
+
+def last_merchant_token() -> dict[str, Any]:
+    """A merchant token that was given for somebody else stands in for one that is refused."""
+    seen: list[str] = []
+
+    def found(facts: CallFacts, answer: Answer) -> str | None:
+        token = redemption.merchant_token_in(facts, answer)
+        seen[:] = [token] if token else seen
+        return token
+
+    return {"merchant_token_in": found, "stand_in": lambda _facts, _answer: seen[0] if seen else None}
+
+
+def empty_token_tried(_facts: CallFacts, answer: Answer) -> str | None:
+    """`document["access_token"]`, whatever the status and whatever stands there."""
+    return json.dumps(answer.document.get("access_token"))
+
+
+def kept_for_ever(before: Known | None) -> Known | None:
+    return replace(before, fetched_at=math.inf) if before is not None else None
+
+
+def none_known(before: Known | None) -> Known | None:
+    return replace(before, keys=(), fetched_at=-math.inf) if before is not None else None
+
+
+def taken_without_keys(token: str, keys: Sequence[Jwk]) -> dict[str, Any] | None:
+    """`if keys and not verified(token)`: without keys there is nothing to object to."""
+    return signed_claims(token, keys) if keys else unread(token, keys)
+
+
+DEFECTS = (
+    defect(
+        "tries-without-bound (BACK-06): A party that fails is asked forty times for one call.",
+        patience=STORM,
+    ),
+    defect(
+        "waits-without-bound (BACK-06): A party that does not answer is waited for as long as it likes.",
+        patience=Patience(tries=1, answer_s=600),
+        deadline_s=600,
+    ),
+    defect(
+        "waits-for-more-than-a-minute (BACK-06): A party that does not answer is given seven times ten "
+        "seconds.",
+        patience=Patience(tries=7, pause_s=0, answer_s=10),
+        deadline_s=600,
+    ),
+    defect(
+        "keys-tried-without-bound (BACK-06): A key set that fails is asked for forty times for one call.",
+        patience_for_keys=STORM,
+    ),
+    defect(
+        "keys-waited-for-without-bound (BACK-06): A key set that does not come is waited for as long as it "
+        "likes.",
+        patience_for_keys=Patience(tries=1, answer_s=600),
+        deadline_s=600,
+    ),
+    defect(
+        "keys-never-asked-for-again (BACK-06 SERVE-02): After a key set that did not come, the keys of "
+        "before are for ever.",
+        keys_while_out_of_reach=kept_for_ever,
+    ),
+    defect(
+        "token-taken-without-the-keys (BACK-06): While the keys cannot be had, a token is taken at its word.",
+        keys_while_out_of_reach=none_known,
+        signed_claims=taken_without_keys,
+    ),
+    defect(
+        "circuit-stays-open (BACK-06 ROBUST-02 SERVE-01 SERVE-02 CHAL-02): After one failure of gateway or "
+        "merchant, nothing is served any more.",
+        around=broken_for_good,
+    ),
+    defect(
+        "garbage-kept-as-a-proxy-token (BACK-06 BACK-03 BACK-04 BACK-09 SERVE-01): What comes in place of a "
+        "Proxy token is kept for an hour, and a refusal changes nothing.",
+        **garbage_kept(),
+    ),
+    defect(
+        "connection-dropped-in-trouble (BACK-06 BACK-07 ROBUST-02): When gateway or merchant fail, the "
+        "agent's connection is dropped.",
+        **dropped({"unavailable"}),
+    ),
+    defect(
+        "refusals-tried-again (BACK-07 BACK-08 BACK-06 BACK-03): A redemption that is refused is asked for "
+        "forty times.",
+        patience=STORM,
+        worth_another_try=always_again,
+    ),
+    defect(
+        "connection-dropped-on-a-refusal (BACK-07 BACK-08): When redemption refuses, the agent's connection "
+        "is dropped.",
+        **dropped({"not accepted", "nothing there", "reauthorize"}),
+    ),
+    defect(
+        "last-orders-shown-again (BACK-07 BACK-06 BACK-08 BACK-10 SECRET-06): When nothing can be fetched, "
+        "the last orders are shown, whosever they are.",
+        around=last_orders(),
+    ),
+    defect(
+        "last-merchant-token-stands-in (BACK-08 BACK-07 BACK-06 BACK-10): When redemption refuses, the last "
+        "merchant token is used, whosever it is.",
+        **last_merchant_token(),
+    ),
+    defect(
+        "token-endpoints-redirect-followed (BACK-09): A redirect of the token endpoint is followed with the "
+        "Proxy client's secret.",
+        **following(for_a_token),
+    ),
+    defect(
+        "redemptions-redirect-followed (BACK-09): A redirect of the redemption is followed with both tokens.",
+        **following(for_a_redemption),
+    ),
+    defect(
+        "redemptions-redirect-followed-by-a-library (BACK-09): A redirect of the redemption is followed "
+        "without Authorization, but with X-Proxy-Token.",
+        **following(for_a_redemption, "authorization"),
+    ),
+    defect(
+        "merchants-redirect-followed (BACK-09): A redirect of the merchant's API is followed with the "
+        "merchant token.",
+        **following(of_the_merchant),
+    ),
+)

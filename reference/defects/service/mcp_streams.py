@@ -1,0 +1,78 @@
+"""MCP services whose listeners hear what is meant for others."""
+
+from __future__ import annotations
+
+import asyncio
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from gateproof.reference.defects.service.mcp import event_of
+from gateproof.reference.defects.service.row import mcp_defect
+from gateproof.reference.service.backend import Backend
+
+_A_RESULT = b'"isError": false'
+
+
+def told_to_all(app: ASGIApp, _backend: Backend) -> ASGIApp:
+    """Whoever has a token may listen, and hears of every call, whosever it is."""
+    listeners: set[asyncio.Queue[bytes]] = set()
+
+    async def telling(scope: Scope, receive: Receive, send: Send) -> None:
+        async def noting(message: Message) -> None:
+            if _A_RESULT in message.get("body", b""):
+                params = {"level": "info", "data": message["body"].decode()}
+                said = event_of({"jsonrpc": "2.0", "method": "notifications/message", "params": params})
+                for each in listeners:
+                    each.put_nowait(said)
+            await send(message)
+
+        if scope["path"] != "/mcp" or scope["method"] != "GET":
+            await app(scope, receive, noting)
+            return
+        guarded: list[Message] = []
+
+        async def kept(message: Message) -> None:
+            guarded.append(message)
+
+        await app(scope, receive, kept)
+        if guarded[0]["status"] == 401:
+            for message in guarded:
+                await send(message)
+            return
+        heard = asyncio.Queue[bytes]()
+        listeners.add(heard)
+        try:
+            await _streamed(heard, receive, send)
+        finally:
+            listeners.discard(heard)
+
+    return telling
+
+
+async def _streamed(heard: asyncio.Queue[bytes], receive: Receive, send: Send) -> None:
+    """All that is heard, until the listener is gone."""
+    headers = [(b"content-type", b"text/event-stream")]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": b": welcome\n\n", "more_body": True})
+    gone = asyncio.ensure_future(_disconnected(receive))
+    while not gone.done():
+        said = asyncio.ensure_future(heard.get())
+        await asyncio.wait({gone, said}, return_when=asyncio.FIRST_COMPLETED)
+        if said.done():
+            await send({"type": "http.response.body", "body": said.result(), "more_body": True})
+        else:
+            said.cancel()
+
+
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+DEFECTS = (
+    mcp_defect(
+        "results-told-to-all-who-listen (BACK-10): The result of every call is a notification in all open "
+        "sessions, whosever they are.",
+        around=told_to_all,
+    ),
+)

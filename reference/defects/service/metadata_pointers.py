@@ -1,0 +1,95 @@
+"""Services whose challenge leads elsewhere than to their metadata."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+from gateproof.reference.defects.service.row import defect
+from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.service.backend import Backend
+from gateproof.reference.service.policy import introduction
+from gateproof.reference.service.policy.introduction import ChallengeFacts
+
+
+def pointing(where: Callable[[ChallengeFacts], str]) -> Callable[[ChallengeFacts], tuple[str, ...]]:
+    """The challenge leads elsewhere."""
+    return lambda facts: introduction.challenges(replace(facts, metadata_url=where(facts)))
+
+
+def on_another_host(url: str, host: str) -> str:
+    """The same address with this host in it."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=f"{host}:{parts.port}").geturl()
+
+
+def to_a_stale_copy(asked: Asked, answered: Answered, backend: Backend) -> Answered:
+    """A second copy of the document was made before the Resource was, and the challenge points there."""
+    if asked.path != "/metadata.json":
+        return answered
+    document = introduction.metadata_document(backend.settings) | {
+        "authorization_servers": [backend.settings.base_url]
+    }
+    return Answered(
+        status=200, headers=(("content-type", "application/json"),), body=json.dumps(document).encode()
+    )
+
+
+DEFECTS = (
+    defect(
+        "pointer-to-nothing (CHAL-02): The challenge points to an address below the operation, where there "
+        "is nothing.",
+        challenges=pointing(
+            lambda facts: facts.metadata_url.replace("/.well-known/", "/orders/.well-known/")
+        ),
+    ),
+    defect(
+        "pointer-to-the-discovery-document (CHAL-02 META-02 META-03 META-04 META-05): The challenge points "
+        "to the authorization server's discovery document.",
+        challenges=pointing(lambda facts: f"{facts.authorization_server}/.well-known/openid-configuration"),
+    ),
+    defect(
+        "pointer-in-the-clear (CHAL-02): The challenge points to the metadata by plain HTTP, as the server "
+        "behind the proxy sees itself.",
+        challenges=pointing(lambda facts: facts.metadata_url.replace("https://", "http://")),
+    ),
+    defect(
+        "pointer-to-the-port-inside (CHAL-02): The challenge points to the port of a server behind the "
+        "proxy, where nobody answers.",
+        challenges=pointing(lambda facts: re.sub(r":\d+/", ":9/", facts.metadata_url)),
+    ),
+    defect(
+        "pointer-to-where-it-listens (CHAL-02): The challenge points to the address to which the server is "
+        "bound, and that is all addresses.",
+        challenges=pointing(lambda facts: on_another_host(facts.metadata_url, "0.0.0.0")),  # noqa: S104
+    ),
+    defect(
+        "pointer-to-the-host-inside-for-bad-tokens (CHAL-02): The challenge for a bad token points to the "
+        "name that the server has behind the proxy.",
+        challenges=pointing(
+            lambda facts: (
+                on_another_host(facts.metadata_url, "orders-svc") if facts.given else facts.metadata_url
+            )
+        ),
+    ),
+    defect(
+        "pointer-lost-for-bad-tokens (CHAL-02): The challenge for a bad token is put together elsewhere, "
+        "where the address is not known.",
+        challenges=pointing(lambda facts: "undefined" if facts.given else facts.metadata_url),
+    ),
+    defect(
+        "pointer-is-a-path (CHAL-02): The challenge has the path of the metadata, without scheme and host.",
+        challenges=pointing(lambda facts: urlsplit(facts.metadata_url).path),
+    ),
+    defect(
+        "pointer-to-a-stale-copy (CHAL-02 META-03 META-05): The challenge points to a copy of the metadata "
+        "that names another authorization server.",
+        challenges=pointing(
+            lambda facts: facts.metadata_url.partition("/.well-known/")[0] + "/metadata.json"
+        ),
+        around=meddling(to_a_stale_copy),
+    ),
+)

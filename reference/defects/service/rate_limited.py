@@ -1,0 +1,43 @@
+"""Services that are wrong behind a limiter, which has callers come twice."""
+
+from __future__ import annotations
+
+from itertools import count
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from gateproof.reference.defects.service.row import defect
+from gateproof.reference.defects.service.users import kept_for_trouble, until_it_expires
+from gateproof.reference.service.backend import Backend
+
+
+def by_turns(app: ASGIApp, _backend: Backend) -> ASGIApp:
+    """Every second call of the operation is to come again at once."""
+    turns = count()
+
+    async def limited(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"] != "/orders" or next(turns) % 2 == 0:
+            await app(scope, receive, send)
+            return
+        headers = [(b"retry-after", b"0"), (b"content-length", b"0")]
+        await send({"type": "http.response.start", "status": 503, "headers": headers})
+        await send({"type": "http.response.body", "body": b""})
+
+    return limited
+
+
+DEFECTS = (
+    defect(
+        "merchant-token-kept-by-subject-behind-a-limiter (BACK-08): Merchant tokens are kept by user, "
+        "whatever the Project, and every second call is to come again.",
+        kept_under=lambda facts: str(facts.claims.get("sub")),
+        kept_until=until_it_expires,
+        around=by_turns,
+    ),
+    defect(
+        "merchant-token-kept-for-a-refusal-behind-a-limiter (BACK-11): For a user who has to authorize "
+        "again, the merchant token of before is used, and every second call is to come again.",
+        around=by_turns,
+        **kept_for_trouble(410),
+    ),
+)

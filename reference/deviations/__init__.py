@@ -1,0 +1,1 @@
+"""What defects and variants are built from: wrappers around an honest party, for all roles."""

@@ -1,0 +1,45 @@
+"""Legal ways for an agent to go by its own clock where a token is concerned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gateproof.reference.agent.policy import operation
+from gateproof.reference.agent.policy.operation import Tokens
+from gateproof.reference.agent.policy.renewal import refreshed
+from gateproof.reference.defects.agent.clock import AHEAD_S, is_over, with_its_end
+from gateproof.reference.variants.variant import variant
+
+
+def _unless(is_of_no_use: Callable[[Tokens], bool]) -> Callable[[Tokens | None], dict[str, str]]:
+    """A token that is of no use is left at home; the service answers with its challenge."""
+    return lambda tokens: operation.bearer(None if tokens and is_of_no_use(tokens) else tokens)
+
+
+def _all_and_its_end(tokens: Tokens) -> dict[str, Any]:
+    return {**tokens, **with_its_end(tokens)}
+
+
+def _hardly_good(tokens: Tokens) -> bool:
+    return is_over(tokens) or tokens.get("expires_in", AHEAD_S) < AHEAD_S
+
+
+VARIANTS = (
+    variant(
+        "authorizes-ahead-of-time: a kept token that has expired is replaced before anybody refuses it",
+        bearer=_unless(is_over),
+        worth_keeping=with_its_end,
+    ),
+    variant(
+        "refreshes-ahead-of-time: the same, with the refresh token first",
+        bearer=_unless(is_over),
+        worth_keeping=_all_and_its_end,
+        renewed=refreshed,
+    ),
+    variant(
+        "takes-no-short-lived-token: a token that is good for less than a minute is of no use to it",
+        bearer=_unless(_hardly_good),
+        worth_keeping=with_its_end,
+    ),
+)

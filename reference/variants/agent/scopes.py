@@ -1,0 +1,62 @@
+"""Legal ways for an agent to go by the scopes that it asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from gateproof.reference.agent.policy import authorization, exchange
+from gateproof.reference.agent.policy.authorization import Attempt
+from gateproof.reference.agent.policy.discovery import Endpoints
+from gateproof.reference.agent.policy.operation import Ask, Tokens
+from gateproof.reference.agent.policy.registration import Client
+from gateproof.reference.agent.policy.renewal import refreshed
+from gateproof.reference.agent.settings import Settings
+from gateproof.reference.agent.wire import Answer, Failed
+from gateproof.reference.variants.variant import variant
+
+
+def _as_granted(tokens: Mapping[str, Any], asked: str) -> None:
+    """An answer that is silent grants what was asked for (RFC 6749 section 5.1)."""
+    if not set(tokens.get("scope", asked).split()) <= set(asked.split()):
+        raise Failed("the gateway grants scopes that nobody asked for")
+
+
+def _no_more_than(scopes: Callable[[Settings], Sequence[str]]) -> dict[str, Any]:
+    """Whoever asked for these takes no tokens that can do more, as strict libraries have it."""
+    asked: list[str] = []
+
+    def parameters(settings: Settings, client: Client, attempt: Attempt) -> dict[str, str]:
+        asked[:] = [" ".join(("openid", *scopes(settings)))]
+        return authorization.authorization_parameters(settings, client, attempt) | {"scope": asked[0]}
+
+    def tokens_in(answer: Answer) -> dict[str, Any] | None:
+        tokens = exchange.tokens_in(answer)
+        if tokens is not None:
+            _as_granted(tokens, asked[0])
+        return tokens
+
+    def renewed(ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens) -> dict[str, Any] | None:
+        tokens = refreshed(ask, endpoints, client, kept)
+        if tokens is not None:
+            _as_granted(tokens, kept.get("scope", ""))
+        return tokens
+
+    return {
+        "authorization_parameters": parameters,
+        "tokens_in": tokens_in,
+        "renewed": renewed,
+        "worth_keeping": dict,
+    }
+
+
+VARIANTS = (
+    variant(
+        "refuses-scopes-unasked: an answer that grants a scope which it did not ask for is none",
+        **_no_more_than(lambda settings: settings.scopes),
+    ),
+    variant(
+        "asks-for-one-scope: of the Resource's scopes it asks for the first, and takes no others",
+        **_no_more_than(lambda settings: settings.scopes[:1]),
+    ),
+)

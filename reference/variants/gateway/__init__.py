@@ -1,0 +1,8 @@
+"""All legal variants of the gateway, by name: each module here holds some as VARIANTS."""
+
+from __future__ import annotations
+
+from gateproof.reference.deviations.deviation import collected
+from gateproof.reference.variants.variant import Variant
+
+VARIANTS: dict[str, Variant] = collected(__name__, __path__, "VARIANTS", Variant)

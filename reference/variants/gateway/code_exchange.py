@@ -1,0 +1,221 @@
+"""Other legal answers to an exchange of a code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from types import MappingProxyType
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from gateproof.reference.defects.gateway.respelled_codes import by_its_octets
+from gateproof.reference.gateway.gateway import Gateway
+from gateproof.reference.gateway.keys import KeyRing, SigningKey
+from gateproof.reference.gateway.policies import Pairs
+from gateproof.reference.gateway.policy import code_exchange, token_claims
+from gateproof.reference.gateway.policy.authorization import REDIRECT_CHECKS, AuthorizationFacts
+from gateproof.reference.gateway.policy.code_exchange import (
+    AGENT_CHECKS,
+    TOKEN_REQUEST_CHECKS,
+    AgentCredentials,
+    AgentFacts,
+    CodeCheck,
+    CodeFacts,
+    CodeRefused,
+    RefreshFacts,
+    TokenRequestFacts,
+)
+from gateproof.reference.gateway.records import Code
+from gateproof.reference.gateway.store import Expiring
+from gateproof.reference.outcomes import JsonObject, Refusal, first_refusal
+from gateproof.reference.variants.variant import variant
+
+DAY_S = 86_400
+INVALID_TARGET = Refusal(
+    status=400, error="invalid_target", description="the token is for one Resource, and for what was granted"
+)
+VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
+
+
+def _with_status(refusal: Refusal | None, status: int) -> Refusal | None:
+    return None if refusal is None else replace(refusal, status=status, challenge=None)
+
+
+def _credentials_400(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
+    found = code_exchange.agent_credentials(facts)
+    return replace(found, status=400, challenge=None) if isinstance(found, Refusal) else found
+
+
+def _agent_400(facts: AgentFacts) -> Refusal | None:
+    return _with_status(first_refusal(AGENT_CHECKS, facts), 400)
+
+
+def _agent_403(facts: AgentFacts) -> Refusal | None:
+    refusal = _with_status(first_refusal(AGENT_CHECKS, facts), 403)
+    return None if refusal is None else replace(refusal, error="unauthorized_client")
+
+
+def _shaped_verifier(facts: TokenRequestFacts) -> Refusal | None:
+    """A verifier that RFC 7636 does not allow is a malformed request."""
+    refusal = code_exchange.exchange_fields_are_given(facts)
+    if refusal is not None or VERIFIER.fullmatch(facts.value("code_verifier")):
+        return refusal
+    return Refusal(status=400, error="invalid_request", description="code_verifier has the wrong shape")
+
+
+async def _failed_try_spends_nothing(
+    codes: Expiring[Code], key: str, checks: tuple[CodeCheck, ...], facts: CodeFacts
+) -> Code | CodeRefused:
+    before = codes.get(key)
+    outcome = await code_exchange.spend_code(codes, key, checks, facts)
+    if before is not None and isinstance(outcome, CodeRefused):
+        codes.change(key, before)
+    return outcome
+
+
+async def _used_code_is_gone(
+    codes: Expiring[Code], key: str, checks: tuple[CodeCheck, ...], facts: CodeFacts
+) -> Code | CodeRefused:
+    """A used code is forgotten with all that it gave: a second use is one of an unknown code."""
+    outcome = await code_exchange.spend_code(codes, key, checks, facts)
+    codes.take(key)
+    return replace(outcome, revokes=None) if isinstance(outcome, CodeRefused) else outcome
+
+
+def _no_refresh(_facts: RefreshFacts) -> Refusal | None:
+    return Refusal(status=400, error="unsupported_grant_type", description="sign in again")
+
+
+def _reusable_refresh(facts: RefreshFacts) -> Refusal | None:
+    token = replace(facts.token, spent=False) if facts.token else None
+    return code_exchange.refresh_token_is_good(replace(facts, token=token))
+
+
+def _talkative(facts: token_claims.TokenFacts, tokens: token_claims.Tokens) -> JsonObject:
+    answer = token_claims.token_answer(facts, tokens)
+    extra = {
+        "issued_at": "now",
+        "": None,
+        "refresh_token_expires_in": 86400,
+        "resource": facts.resource.indicator,
+    }
+    return dict(reversed([*answer.items(), *extra.items()]))
+
+
+def _living(seconds: int) -> Callable[[token_claims.TokenFacts], JsonObject]:
+    """Access tokens that live this long."""
+
+    def claims(facts: token_claims.TokenFacts) -> JsonObject:
+        return {**token_claims.access_token_claims(facts), "exp": int(facts.now) + seconds}
+
+    return claims
+
+
+def _error_under_another_name(app: ASGIApp, _gateway: Gateway) -> ASGIApp:
+    """The error of a token answer is its member `cause`: a word as long as `error`, so no length changes."""
+
+    async def renamed(scope: Scope, receive: Receive, send: Send) -> None:
+        async def passed_on(message: Message) -> None:
+            if message["type"] == "http.response.body":
+                message = {**message, "body": message.get("body", b"").replace(b'"error":', b'"cause":')}
+            await send(message)
+
+        at_the_token_endpoint = str(scope.get("path", "")).endswith("/oauth2/token")
+        await app(scope, receive, passed_on if at_the_token_endpoint else send)
+
+    return renamed
+
+
+def _keys_of_a_day(core: KeyRing, now: float) -> tuple[SigningKey, ...]:
+    return core.current, *(old.key for old in core.retired if now < old.retired_at + DAY_S)
+
+
+def _no_other_audience(facts: AuthorizationFacts) -> Refusal | None:
+    """Whoever names what a token is to be for (RFC 8707) has to name what it will be for."""
+    named = {*facts.values("resource"), *facts.values("audience")}
+    return None if named <= {facts.resource.indicator} else INVALID_TARGET
+
+
+def _nothing_to_choose(facts: TokenRequestFacts) -> Refusal | None:
+    """What a token is for and may do was settled when the user approved."""
+    chosen = {"resource", "audience"} if facts.value("refresh_token") else {"resource", "audience", "scope"}
+    return INVALID_TARGET if chosen & {name for name, _ in facts.form} else None
+
+
+def _code_by_its_octets(form: Pairs, _query: Pairs) -> Pairs:
+    return tuple((name, by_its_octets(value) if name == "code" else value) for name, value in form)
+
+
+VARIANTS = (
+    variant("access-tokens-of-a-minute: an access token lives a minute", access_token_claims=_living(60)),
+    variant(
+        "access-tokens-of-a-day: an access token lives a day, and so long the key that signed it stays",
+        access_token_claims=_living(DAY_S),
+        live_core_keys=_keys_of_a_day,
+        core_keys_shown=lambda core, now, _own: _keys_of_a_day(core, now),
+    ),
+    variant("codes-for-ten-minutes: a code lives for ten minutes", code_lifetime_s=600),
+    variant(
+        "token-errors-under-another-name (CODE-11 PROXY-10): the token endpoint names its errors in a "
+        "member of its own",
+        around=_error_under_another_name,
+    ),
+    variant(
+        "wrong-clients-get-400: an agent that is not believed gets status 400",
+        agent_credentials=_credentials_400,
+        agent_checks=(_agent_400,),
+    ),
+    variant(
+        "wrong-clients-get-403: an agent that is not believed gets status 403 and unauthorized_client",
+        agent_checks=(_agent_403,),
+    ),
+    variant(
+        "misshapen-verifiers-are-invalid-requests: a verifier of a shape that is not allowed gets "
+        "invalid_request",
+        exchange_fields=_shaped_verifier,
+    ),
+    variant(
+        "codes-survive-a-failed-try: a try with a wrong verifier leaves the code to the right one",
+        spend_code=_failed_try_spends_nothing,
+    ),
+    variant(
+        "used-codes-are-forgotten (CODE-12): a code that was used is unknown from then on, so its second "
+        "use revokes nothing",
+        spend_code=_used_code_is_gone,
+    ),
+    variant(
+        "no-refresh-grant: the refresh grant in OAuth's form is not supported",
+        refresh_checks=(_no_refresh,),
+    ),
+    variant(
+        "refresh-tokens-for-good: a refresh token may be used again",
+        refresh_checks=(_reusable_refresh, code_exchange.refresh_asks_for_no_more),
+    ),
+    variant(
+        "token-headers-in-other-words: token answers carry more directives than they need",
+        token_headers=MappingProxyType(
+            {"Cache-Control": "private, NO-STORE, max-age=0", "Pragma": "no-cache"}
+        ),
+    ),
+    variant(
+        "talkative-token-answers: token answers have members that nobody knows, in another order",
+        token_answer=_talkative,
+    ),
+    variant(
+        "other-audiences-refused: a request that names another audience, or an exchange that names scopes, "
+        "is refused",
+        redirect_checks=(*REDIRECT_CHECKS, _no_other_audience),
+        token_request_checks=(*TOKEN_REQUEST_CHECKS, _nothing_to_choose),
+    ),
+    variant(
+        "codes-read-by-their-octets: a code is the same in every spelling of its octets, used or not",
+        token_fields=_code_by_its_octets,
+    ),
+    variant(
+        "url-parameters-ignored: what stands in the URL of a token request is not looked at",
+        token_request_checks=tuple(
+            check for check in TOKEN_REQUEST_CHECKS if check is not code_exchange.nothing_is_in_the_url
+        ),
+    ),
+)

@@ -1,0 +1,66 @@
+"""Other legal algorithms to sign with, and other names for the core."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
+
+from gateproof.reference.gateway.keys import PrivateKey, SigningKey
+from gateproof.reference.gateway.policy.discovery import DiscoveryFacts, discovery_document
+from gateproof.reference.ids import Ids
+from gateproof.reference.outcomes import JsonObject
+from gateproof.reference.variants.variant import variant
+
+RSA_BITS = 2048
+
+
+def _rsa() -> PrivateKey:
+    return rsa.generate_private_key(65537, RSA_BITS)
+
+
+def _edwards() -> PrivateKey:
+    return ed25519.Ed25519PrivateKey.generate()
+
+
+def _made(algorithm: str, private: Callable[[], PrivateKey]) -> Callable[[Ids], SigningKey]:
+    def new(ids: Ids) -> SigningKey:
+        return SigningKey(kid=ids.identifier("key_"), private=private(), algorithm=algorithm)
+
+    return new
+
+
+def _announcing(**members: Any) -> Callable[[DiscoveryFacts], JsonObject]:
+    return lambda facts: discovery_document(facts) | members
+
+
+def _core_with(algorithm: str, private: Callable[[], PrivateKey]) -> dict[str, Any]:
+    return {
+        "new_core_key": _made(algorithm, private),
+        "discovery_document": _announcing(id_token_signing_alg_values_supported=[algorithm]),
+    }
+
+
+def _calling_itself(issuer: str) -> dict[str, Any]:
+    return {"issuer": lambda _core_url: issuer, "discovery_document": _announcing(issuer=issuer)}
+
+
+VARIANTS = (
+    variant("tokens-under-rs256: the core signs with RS256", **_core_with("RS256", _rsa)),
+    variant("tokens-under-ps256: the core signs with PS256", **_core_with("PS256", _rsa)),
+    variant("tokens-under-eddsa: the core signs with EdDSA", **_core_with("EdDSA", _edwards)),
+    variant(
+        "assertions-under-rs256: Resources sign what they assert with RS256",
+        new_resource_key=_made("RS256", _rsa),
+    ),
+    variant(
+        "assertions-under-eddsa: Resources sign what they assert with EdDSA",
+        new_resource_key=_made("EdDSA", _edwards),
+    ),
+    variant(
+        "issuer-with-a-path: the core's name is a path on another host",
+        **_calling_itself("https://login.example/tenants/7/"),
+    ),
+    variant("issuer-without-a-host: the core's name is a URN", **_calling_itself("urn:example:core")),
+)

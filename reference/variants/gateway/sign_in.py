@@ -1,0 +1,216 @@
+"""Other legal ways through authorization: what a request may ask, what users see, how they are sent on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from secrets import token_bytes, token_hex, token_urlsafe
+from types import MappingProxyType
+from typing import Any
+from urllib.parse import quote_plus
+
+from gateproof.reference.gateway.pages import ApprovePageFacts
+from gateproof.reference.gateway.policies import PAGE_HEADERS
+from gateproof.reference.gateway.policy import authorization, sign_in
+from gateproof.reference.gateway.policy.authorization import (
+    REDIRECT_CHECKS,
+    AuthorizationCheck,
+    AuthorizationFacts,
+    ConsentFacts,
+)
+from gateproof.reference.gateway.records import AuthorizationRequest, Person, SignIn, Standing
+from gateproof.reference.outcomes import Refusal
+from gateproof.reference.variants.variant import variant
+
+MESSY_PAGE = """<HTML><head><title>Really?
+</title><!-- <form action="/trap"><input name=ticket value=trap><button>Approve</button></form> -->
+<body bgcolor=white><p>Hello {user}<p><b>{name}</b> of {domain} wants {scopes}
+<table><form METHOD=POST action='{action}'><tr><td><input type=hidden name=ticket value='{ticket}'>
+<tr><td><input type=checkbox name=news value=1> Send me news
+<tr><td><input type=submit name=decision value=deny id=no><td>
+<button name=decision value=approve>Yes, <i>allow</i> it</button></form></table>
+<template><form><button>Approve</button></form></template>
+"""
+
+TWO_FORMS_PAGE = """<!doctype html><title>Allow {name}?</title>
+<form action="{action}" method="post"><input type="hidden" name="ticket" value="{ticket}">
+<input type="hidden" name="decision" value="deny"><input type="submit" value="Cancel"></form>
+<form action="{action}" method="post"><input type="hidden" name="ticket" value="{ticket}">
+<input type="hidden" name="user" value="you"><input type="hidden" name="agent" value="{name}">
+<input type="hidden" name="decision" value="approve"><label><input type="checkbox" name="sure" required>
+I know what I do</label><input type="submit" value="Allow"></form>
+"""
+
+
+def _without(*left_out: AuthorizationCheck) -> tuple[AuthorizationCheck, ...]:
+    return tuple(check for check in REDIRECT_CHECKS if check not in left_out)
+
+
+def _known_scopes_only(facts: AuthorizationFacts) -> AuthorizationRequest:
+    known = {"openid", "ext_token:read", *facts.resource.scopes}
+    request = authorization.authorization_request(facts)
+    return replace(request, scopes=tuple(scope for scope in request.scopes if scope in known))
+
+
+def _state_is_there(facts: AuthorizationFacts) -> Refusal | None:
+    return None if facts.values("state") == [""] else authorization.state_is_given(facts)
+
+
+def _either_case(facts: AuthorizationFacts) -> Refusal | None:
+    given = facts.value("code_challenge_method")
+    return None if given == "s256" else authorization.challenge_method_is_s256(facts)
+
+
+def _asked_once(facts: ConsentFacts) -> Standing | None:
+    approved = facts.standing == "approved" and facts.answers.get(facts.login_id) == "approve"
+    return "approved" if approved else authorization.consent(facts)
+
+
+def _state_first(request: AuthorizationRequest, code: str, _issuer: str) -> str:
+    """Other order, other parameters, a plus for a space."""
+    joint = "&" if "?" in request.redirect_uri else "?"
+    scope = quote_plus(" ".join(request.scopes))
+    state = quote_plus(request.state)
+    return (
+        f"{request.redirect_uri}{joint}state={state}&session_state={token_hex(4)}&scope={scope}&code={code}"
+    )
+
+
+def _with_an_empty_fragment(request: AuthorizationRequest, code: str, issuer: str) -> str:
+    return authorization.code_redirect(request, code, issuer) + "#_=_"
+
+
+def _bare_error(uri: str, error: str, _description: str, state: str, _issuer: str) -> str:
+    joint = "&" if "?" in uri else "?"
+    return f"{uri}{joint}error={error}" + (f"&state={quote_plus(state)}" if state else "")
+
+
+def _headers(*dropped: str, **changed: str) -> Mapping[str, str]:
+    kept = {name: value for name, value in PAGE_HEADERS.items() if name not in dropped}
+    return MappingProxyType(kept | {name.replace("_", "-"): value for name, value in changed.items()})
+
+
+def _page_of(source: str, facts: ApprovePageFacts) -> str:
+    return source.format(**facts.escaped())
+
+
+def _nobody(_person: Person | None, _now: float) -> Person | None:
+    return None
+
+
+def _one_session() -> dict[str, Any]:
+    """Whoever signs in is signed out everywhere else, in the midst of an approval, too."""
+    latest: dict[tuple[str, str], Person] = {}
+
+    def person_named(facts: sign_in.IdTokenFacts) -> Person | None:
+        person = sign_in.person_named(facts)
+        if person is not None:
+            latest[facts.merchant.client_id, person.login_id] = person
+        return person
+
+    def stands(person: Person) -> bool:
+        return any(person is each for each in latest.values())
+
+    def remembered(person: Person | None, now: float) -> Person | None:
+        return sign_in.remembered(person, now) if person is not None and stands(person) else None
+
+    def same_browser(begun: SignIn, browser: str | None) -> bool:
+        return sign_in.same_browser(begun, browser) and (begun.person is None or stands(begun.person))
+
+    return {"person_named": person_named, "remembered": remembered, "same_browser": same_browser}
+
+
+VARIANTS = (
+    variant(
+        "errors-on-a-page: what is wrong with a request, or was declined, is told to the user and not to "
+        "the agent",
+        is_told_to_the_agent=lambda _refusal: False,
+    ),
+    variant(
+        "pending-agents-are-told: a Pending agent hears by redirect that it is not approved",
+        pending_is_told_to_the_agent=True,
+    ),
+    variant("redirects-by-303: every redirect has the status 303", redirect_status=303),
+    variant("redirects-by-307: every redirect has the status 307", redirect_status=307),
+    variant("redirects-by-301: every redirect has the status 301", redirect_status=301),
+    variant(
+        "unknown-scopes-left-out: a scope that the Resource does not have is left out of what is granted",
+        redirect_checks=_without(authorization.scopes_are_known),
+        authorization_request=_known_scopes_only,
+    ),
+    variant(
+        "scopes-as-they-come: neither openid nor a scope of the Resource is insisted on",
+        redirect_checks=_without(
+            authorization.scopes_include_openid, authorization.scopes_include_one_of_the_resource
+        ),
+    ),
+    variant(
+        "empty-state-comes-back-empty: a state may be empty, and comes back so",
+        redirect_checks=(*_without(authorization.state_is_given), _state_is_there),
+    ),
+    variant(
+        "s256-in-either-case: the challenge method may be written s256",
+        redirect_checks=(*_without(authorization.challenge_method_is_s256), _either_case),
+    ),
+    variant(
+        "approval-remembered: a user who has approved an agent is not asked about it again",
+        consent=_asked_once,
+    ),
+    variant(
+        "nobody-stays-signed-in: every authorization begins with a sign-in",
+        remembered=_nobody,
+    ),
+    variant(
+        "one-session-a-user: a user who signs in is signed out in every other browser",
+        **_one_session(),
+    ),
+    variant(
+        "state-before-code: the redirect has state first, and parameters that nobody asked for",
+        code_redirect=_state_first,
+    ),
+    variant(
+        "fragment-behind-the-code: the redirect ends in a fragment without meaning",
+        code_redirect=_with_an_empty_fragment,
+    ),
+    variant(
+        "errors-without-description: an error redirect is as short as can be", error_redirect=_bare_error
+    ),
+    variant(
+        "codes-with-a-prefix: a code is a prefix and 128 bits in hexadecimal",
+        new_code=lambda _ids: "code_v1_" + token_hex(16),
+    ),
+    variant(
+        "codes-of-128-bits: a code is 128 bits in base64url, the last letter of which has two",
+        new_code=lambda _ids: token_urlsafe(16),
+    ),
+    variant(
+        "codes-in-capitals: a code is 160 bits in capital hexadecimal, in groups",
+        new_code=lambda _ids: "-".join(token_bytes(5).hex().upper() for _ in range(4)),
+    ),
+    variant(
+        "pages-framed-at-home: pages may be framed by the gateway itself, and tell it their address",
+        page_headers=_headers(
+            "x-frame-options",
+            content_security_policy="default-src 'self'; frame-ancestors 'self'",
+            referrer_policy="same-origin",
+        ),
+    ),
+    variant(
+        "pages-with-the-older-header: framing is forbidden by X-Frame-Options alone, and the referrer "
+        "policy is the common one",
+        page_headers=_headers(
+            "content-security-policy",
+            x_frame_options="sameorigin",
+            referrer_policy="no-referrer, strict-origin-when-cross-origin",
+        ),
+    ),
+    variant(
+        "messy-approve-page: the approve page is not well-formed, and has forms in comments and templates",
+        approve_page=lambda facts: _page_of(MESSY_PAGE, facts),
+    ),
+    variant(
+        "two-forms-to-answer-with: approve and deny are forms of their own, deny first, and a box has to be "
+        "ticked",
+        approve_page=lambda facts: _page_of(TWO_FORMS_PAGE, facts),
+    ),
+)

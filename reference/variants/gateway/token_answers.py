@@ -1,0 +1,55 @@
+"""Other legal answers of the token endpoint and of redemption."""
+
+from __future__ import annotations
+
+from gateproof.reference.deviations.reissued_token import TokenHandedOutAgain
+from gateproof.reference.gateway.policy import proxy, redemption, token_claims
+from gateproof.reference.gateway.records import VaultEntry
+from gateproof.reference.outcomes import JsonObject
+from gateproof.reference.variants.variant import variant
+
+
+def _bare_redemption(entry: VaultEntry) -> JsonObject:
+    return {"access_token": redemption.redemption_answer(entry)["access_token"]}
+
+
+def _lower_case_bearer(facts: token_claims.TokenFacts, tokens: token_claims.Tokens) -> JsonObject:
+    return {
+        **token_claims.token_answer(facts, tokens),
+        "token_type": "bearer",
+        "session": {"hint": [1, None]},
+    }
+
+
+def _shouted_bearer(facts: token_claims.TokenFacts, tokens: token_claims.Tokens) -> JsonObject:
+    return {**token_claims.token_answer(facts, tokens), "token_type": "BEARER"}
+
+
+def _whole_hour(token: str, _lifetime_s: int) -> JsonObject:
+    return {**proxy.proxy_token_answer(token, 3600), "token_type": "bearer"}
+
+
+_KEPT = TokenHandedOutAgain()
+
+VARIANTS = (
+    variant(
+        "proxy-token-handed-out-again: a Proxy client that asks again gets the token that it has, and is "
+        "told what is left of its hour",
+        new_proxy_token=_KEPT.token,
+        keep_proxy_token=_KEPT.keep,
+        proxy_token_answer=_KEPT.answer,
+    ),
+    variant(
+        "redemption-without-extras: redemption answers with the merchant token and nothing else",
+        redemption_answer=_bare_redemption,
+    ),
+    variant(
+        "token-type-in-lower-case: token_type is bearer, and there is a member that nobody knows",
+        token_answer=_lower_case_bearer,
+    ),
+    variant("token-type-in-capitals: token_type is BEARER", token_answer=_shouted_bearer),
+    variant(
+        "proxy-token-of-3600-seconds: the Proxy token says that it lives a whole hour",
+        proxy_token_answer=_whole_hour,
+    ),
+)

@@ -1,0 +1,190 @@
+"""Other legal ways to be an MCP server."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.service.backend import Backend
+from gateproof.reference.service.mcp import SESSION
+from gateproof.reference.variants.variant import mcp_variant
+
+_SESSION = SESSION.encode()
+_JSON = (("content-type", "application/json"),)
+MOST_SESSIONS = 40
+OLDER = "2025-03-26"
+
+
+def _method(asked: Asked) -> Any:
+    """What the one message of a request asks for."""
+    try:
+        message = json.loads(asked.body)
+    except (ValueError, RecursionError):
+        return None
+    return message.get("method") if isinstance(message, dict) else None
+
+
+def _changing(change: Callable[[Asked, Answered], Answered]) -> Callable[[ASGIApp, Backend], ASGIApp]:
+    """Answers of the MCP endpoint are changed, and no others."""
+
+    def told(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
+        return change(asked, answered) if asked.path == "/mcp" else answered
+
+    return meddling(told)
+
+
+def _room_for_some() -> Callable[[Asked, Answered], Answered]:
+    sessions: set[str] = set()
+
+    def change(asked: Asked, answered: Answered) -> Answered:
+        if asked.method == "DELETE" and answered.status == 204:
+            sessions.discard(asked.headers.get(SESSION, ""))
+        begun = answered.header(SESSION)
+        if not begun:
+            return answered
+        if len(sessions) >= MOST_SESSIONS:
+            return Answered(status=503, headers=_JSON, body=b'{"error": "too many open sessions"}')
+        sessions.add(begun)
+        return answered
+
+    return change
+
+
+def _in_json(_asked: Asked, answered: Answered) -> Answered:
+    if not answered.header("content-type").startswith("text/event-stream"):
+        return answered
+    data = next(line for line in answered.body.split(b"\n") if line.startswith(b"data: "))
+    return replace(answered, headers=_JSON, body=data.removeprefix(b"data: "))
+
+
+def _after_notices(_asked: Asked, answered: Answered) -> Answered:
+    """A comment, an event without data, a log message, and the answer in several lines."""
+    if not answered.header("content-type").startswith("text/event-stream"):
+        return answered
+    data = next(line for line in answered.body.split(b"\n") if line.startswith(b"data: "))
+    message = json.loads(data.removeprefix(b"data: "))
+    note = {
+        "jsonrpc": "2.0",
+        "method": "notifications/message",
+        "params": {"level": "info", "data": "listing"},
+    }
+    lines = "\r\n".join(f"data: {line}" for line in json.dumps(message, indent=1).splitlines())
+    events = (": welcome", "id: 0\r\nretry: 500\r\ndata:", f"data: {json.dumps(note)}", f"id: 2\r\n{lines}")
+    text = "".join(f"{event}\r\n\r\n" for event in events)
+    return replace(answered, body=text.encode())
+
+
+def _errors_of_the_tool(asked: Asked, answered: Answered) -> Answered:
+    """What failed behind the tool is the tool's result; who has no good token is told so all the same."""
+    if answered.status in {200, 401} or _method(asked) != "tools/call":
+        return answered
+    result = {"content": [{"type": "text", "text": "the orders cannot be had"}], "isError": True}
+    said = {"jsonrpc": "2.0", "id": json.loads(asked.body).get("id"), "result": result}
+    return Answered(status=200, headers=_JSON, body=json.dumps(said).encode())
+
+
+def _older(asked: Asked, answered: Answered) -> Answered:
+    if _method(asked) != "initialize" or answered.status != 200:
+        return answered
+    said = json.loads(answered.body)
+    said["result"]["protocolVersion"] = OLDER
+    return replace(answered, body=json.dumps(said).encode())
+
+
+def _not_to_be_ended(asked: Asked, answered: Answered) -> Answered:
+    return replace(answered, status=405) if asked.method == "DELETE" and answered.status == 204 else answered
+
+
+def _without_sessions(app: ASGIApp, _backend: Backend) -> ASGIApp:
+    """Nobody is given a session's name, and all are served in the one that the server keeps to itself."""
+    own: list[bytes] = []
+
+    async def nameless(scope: Scope, receive: Receive, send: Send) -> None:
+        headers = [pair for pair in scope["headers"] if pair[0] != _SESSION]
+        headers += [(_SESSION, own[-1])] if own else []
+
+        async def unnamed(message: Message) -> None:
+            given = message.get("headers", ())
+            own[:] = [value for name, value in given if name.lower() == _SESSION][-1:] or own
+            kept = [pair for pair in given if pair[0].lower() != _SESSION]
+            await send({**message, "headers": kept} if "headers" in message else message)
+
+        ended = scope["path"] == "/mcp" and scope["method"] == "DELETE"
+        await app({**scope, "headers": headers, **({"method": "PUT"} if ended else {})}, receive, unnamed)
+
+    return nameless
+
+
+def _of_one_user(app: ASGIApp, _backend: Backend) -> ASGIApp:
+    """A session is there for the user who began it; to anybody else there is no such session."""
+    users: dict[bytes, str] = {}
+
+    async def kept_apart(scope: Scope, receive: Receive, send: Send) -> None:
+        headers = dict(scope["headers"])
+        user, session = _subject(headers.get(b"authorization", b"")), headers.get(_SESSION, b"")
+        if users.get(session, user) != user:
+            rest = [pair for pair in scope["headers"] if pair[0] != _SESSION]
+            scope = {**scope, "headers": [*rest, (_SESSION, b"of-somebody-else")]}
+
+        async def noting(message: Message) -> None:
+            users.update(
+                {value: user for name, value in message.get("headers", ()) if name.lower() == _SESSION}
+            )
+            await send(message)
+
+        await app(scope, receive, noting)
+
+    return kept_apart
+
+
+def _subject(authorization: bytes) -> str:
+    """Of a token that is going to be verified behind this."""
+    try:
+        part = authorization.rpartition(b" ")[2].split(b".")[1]
+        return str(json.loads(base64.urlsafe_b64decode(part + b"=" * (-len(part) % 4))).get("sub"))
+    except (IndexError, ValueError, AttributeError, RecursionError):
+        return ""
+
+
+VARIANTS = (
+    mcp_variant(
+        "room-for-forty-sessions: Who wants to begin a session while forty are open is answered 503",
+        around=_changing(_room_for_some()),
+    ),
+    mcp_variant(
+        "sessions-without-a-name: There are no sessions: nobody is given the name of one, and none can be "
+        "ended",
+        around=_without_sessions,
+    ),
+    mcp_variant(
+        "sessions-of-one-user: Another user's session is answered like one that there is not",
+        around=_of_one_user,
+    ),
+    mcp_variant(
+        "sessions-not-to-be-ended: Sessions end by themselves: who asks for it gets 405",
+        around=_changing(_not_to_be_ended),
+    ),
+    mcp_variant(
+        "answers-in-json: The answer to a call is JSON and no stream",
+        around=_changing(_in_json),
+    ),
+    mcp_variant(
+        "answers-after-notices: The stream of an answer begins with a comment, an empty event and a log "
+        "message",
+        around=_changing(_after_notices),
+    ),
+    mcp_variant(
+        "errors-of-the-tool: What fails behind the tool is its result, with isError",
+        around=_changing(_errors_of_the_tool),
+    ),
+    mcp_variant(
+        "older-protocol: The version of the protocol is that of March 2025",
+        around=_changing(_older),
+    ),
+)

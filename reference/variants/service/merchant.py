@@ -1,0 +1,67 @@
+"""Other legal ways for a service to deal with merchant tokens, and with the merchant's API."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Hashable
+from dataclasses import replace
+from typing import Any
+
+from gateproof.reference.defects.service.users import until_it_expires
+from gateproof.reference.service.policy import redemption
+from gateproof.reference.service.policy.redemption import CallFacts
+from gateproof.reference.service.wire import Answer, Outgoing
+from gateproof.reference.variants.variant import variant
+
+
+def _with_claims(facts: CallFacts) -> Outgoing:
+    """The claims of the agent's token as they are, without what would make a token of them."""
+    asked = redemption.merchant_request(facts)
+    return replace(asked, headers={**asked.headers, "x-claims": facts.token.split(".")[1]})
+
+
+def _of_before() -> dict[str, Any]:
+    """Every call redeems; where that is refused, the merchant token of before does until it expires."""
+    kept: dict[Hashable, tuple[str, float]] = {}
+
+    def found(facts: CallFacts, answer: Answer) -> str | None:
+        token = redemption.merchant_token_in(facts, answer)
+        if token is not None:
+            kept[_whose(facts)] = token, until_it_expires(answer.document, time.time())
+        return token
+
+    def stand_in(facts: CallFacts, _answer: Answer) -> str | None:
+        token, until = kept.get(_whose(facts), ("", 0.0))
+        return token if time.time() < until else None
+
+    return {"merchant_token_in": found, "stand_in": stand_in}
+
+
+def _whose(facts: CallFacts) -> Hashable:
+    return str(facts.claims.get("sub")), str(facts.claims.get("ext"))
+
+
+def _as_a_record(facts: CallFacts, answer: Answer) -> str | None:
+    """A redemption as typed languages read it: one member of another type, and nothing of it is read."""
+    scopes = answer.document.get("scopes", [])
+    fits = isinstance(scopes, list) and all(isinstance(each, str) for each in scopes)
+    return redemption.merchant_token_in(facts, answer) if fits else None
+
+
+VARIANTS = (
+    variant(
+        "merchant-token-of-before-stands-in: where redemption is refused, the user's merchant token of "
+        "before is used until its expires_at",
+        **_of_before(),
+    ),
+    variant(
+        "claims-passed-to-the-merchant: the merchant's API is shown the claims of the agent's token, and "
+        "not its signature",
+        merchant_request=_with_claims,
+    ),
+    variant(
+        "scopes-in-an-array-alone: a redemption whose scopes are there and no array of strings is taken for "
+        "none",
+        merchant_token_in=_as_a_record,
+    ),
+)
