@@ -239,13 +239,12 @@ def _is_known(role: str, subject: Subject) -> bool:
 
 
 def _ship(proof: Proof, *, add: bool) -> None:
-    from gateproof.conformance.suite.proven import place  # noqa: PLC0415
+    from gateproof.conformance.suite.proven import place, ship  # noqa: PLC0415
 
     path = place(proof.role)
-    path.parent.mkdir(exist_ok=True)
     before = json.loads(path.read_bytes()) if path.is_file() else None
     shipped = proof.added_to(before) if add and before is not None else proof.to_ship(before)
-    path.write_text(json.dumps(shipped, indent=1) + "\n", encoding="utf-8")
+    ship(proof.role, shipped)
 
 
 def _print(shown: Screen, proof: Proof, *, whole: bool) -> None:

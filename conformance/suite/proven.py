@@ -13,6 +13,7 @@ from typing import Any
 from gateproof.package import ROOT
 
 SCHEMA = "gateproof/proven/1"
+_LINE = 110
 _FOLDER = ROOT / "conformance" / "catalogue" / "proven"
 
 
@@ -89,6 +90,26 @@ def proven(role: str) -> Proven:
         },
         variants=frozenset(said["variants"]),
     )
+
+
+def ship(role: str, shipped: Mapping[str, Any]) -> None:
+    """Writes what ships for a role."""
+    path = place(role)
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(_on_lines(shipped, "", "") + "\n", encoding="utf-8")
+
+
+def _on_lines(value: Any, indent: str, key: str) -> str:
+    """JSON in which everything that fits stands on one line: a changed defect is a few lines of a diff."""
+    flat = json.dumps(value)
+    if not isinstance(value, dict | list) or not value or len(indent) + len(key) + len(flat) < _LINE:
+        return flat
+    further, within = [], f"{indent} "
+    for each in value:
+        name = f"{json.dumps(each)}: " if isinstance(value, dict) else ""
+        further.append(within + name + _on_lines(value[each] if name else each, within, name))
+    opened, closed = ("{", "}") if isinstance(value, dict) else ("[", "]")
+    return f"{opened}\n" + ",\n".join(further) + f"\n{indent}{closed}"
 
 
 def place(role: str) -> Path:

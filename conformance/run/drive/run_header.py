@@ -60,7 +60,7 @@ def header_of(
             digest=specification.DIGEST,
         ),
         catalogue_digest=rules.load().digest(),
-        harness=_harness(),
+        harness=harness(),
         dependencies=_dependencies(),
         python=platform.python_version(),
         os=f"{platform.system()} {platform.machine()}",
@@ -109,7 +109,7 @@ def _planned(rule: rules.Rule, options: RunOptions) -> Planned:
 
 
 @cache
-def _harness() -> header.Harness:
+def harness() -> header.Harness:
     """The harness's version, and the commit where it runs from a checkout of its own."""
     commit, changes = "", ""
     if (CHECKOUT / ".git").exists() and shutil.which("git"):

@@ -20,6 +20,7 @@ from typing import Any
 from gateproof import __version__
 from gateproof.conformance.checks import index
 from gateproof.conformance.run.drive.gc_tuning import collect_seldom
+from gateproof.conformance.run.drive.run_header import harness
 from gateproof.conformance.run.proof import digests
 from gateproof.conformance.run.proof.implementations import Subject
 from gateproof.conformance.run.proof.runs import NO_OVERLAP, Trial, attempt
@@ -100,6 +101,7 @@ class Proof:
             "schema": SCHEMA,
             "role": self.role,
             "harness": __version__,
+            "commit": harness().commit,
             "catalogue_digest": rules.load().digest(),
             "sources": digests.of_the_suite(),
             "effort": self.effort.value,
