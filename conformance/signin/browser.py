@@ -95,6 +95,10 @@ class Browser:
         """Sends a form of this page, by this button if any."""
         return self._navigate(submit(form, pressed), page)
 
+    def copy_cookies(self, other: Browser, hosts: frozenset[str], /) -> None:
+        """Puts the cookies that another browser has now for these hosts into this one."""
+        self.cookies.copy(other.cookies, hosts)
+
     def take_over(self, one: Browser, /) -> None:
         """A page is a value here: whoever has it goes on with it."""
 

@@ -53,6 +53,13 @@ class Jar:
                 # A cookie that is set again keeps its place in the order.
                 self._cookies[key] = cookie
 
+    def copy(self, other: Jar, hosts: frozenset[str]) -> None:
+        """Takes in the cookies that another jar has now for these hosts."""
+        cookies = other._cookies.items()
+        self._cookies |= {
+            key: each for key, each in cookies if any(_within(host, each.host) for host in hosts)
+        }
+
     def header(self, url: str) -> str | None:
         """The Cookie header for a request to this address, longest paths first."""
         host, path, secure = _where(url)

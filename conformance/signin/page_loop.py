@@ -44,6 +44,7 @@ class _Acts:
     declined: bool = False
     unticked: tuple[str, ...] = ()
     sent_last: tuple[tuple[str, str], ...] = ()
+    passwords: int = 0
     pages: list[str] = field(default_factory=list)
     answered: Counter[tuple[str, ...]] = field(default_factory=Counter)
 
@@ -60,6 +61,9 @@ class Browsing(Protocol):
 
     def submit(self, page: Page, form: Form, pressed: Button | None = None, /) -> View:
         """Sends a form of this page as it is filled in here, by this button if any."""
+
+    def copy_cookies(self, other: Self, hosts: frozenset[str], /) -> None:
+        """Puts the cookies that another browser has now for these hosts into this one."""
 
     def take_over(self, one: Self, /) -> None:
         """Goes on with the page that another browser shows, with the cookies it has itself."""
@@ -171,6 +175,7 @@ class PageSignIn:
             return f"no button on the page reads like {'approval' if request.approve else 'refusal'}"
         form, button = chosen
         if asks_password(form):
+            acts.passwords += 1
             question = (
                 without_query(form.action),
                 *(item.name for item in form.fields if item.kind != "hidden"),
@@ -216,6 +221,7 @@ def _landing(
         acted_on=tuple(acts.pages),
         unticked=acts.unticked,
         sent_last=acts.sent_last,
+        passwords=acts.passwords,
     )
     match view:
         case Away(url=url) if lands_on(request.redirect_uri, url):

@@ -49,6 +49,8 @@ class SignInResult:
     picture: str = ""
     unticked: tuple[str, ...] = ()
     sent_last: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    # How many forms asked for a password; None where the way to sign in cannot see it.
+    passwords: int | None = None
 
     @property
     def sent_to(self) -> str | None:

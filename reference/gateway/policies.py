@@ -110,6 +110,7 @@ class Policies:
     )
     remembered: Callable[[Person | None, float], Person | None] = sign_in.remembered
     session_of: Callable[[Resource], str] = sign_in.session_of
+    session_keys: Callable[[str, str, bool], tuple[str, ...]] = sign_in.session_keys
     same_browser: Callable[[SignIn, str | None], bool] = sign_in.same_browser
     person_named: Callable[[sign_in.IdTokenFacts], Person | None] = sign_in.person_named
     standing_key: Callable[[str, str], tuple[str, str]] = authorization.standing_key

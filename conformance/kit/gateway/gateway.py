@@ -41,6 +41,8 @@ class Visit:
     answers: bool = True
     unticked: tuple[str, ...] = ()
     sent_last: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    # How many forms asked for a password, where that was seen.
+    passwords: int | None = None
 
     def parameter(self, name: str) -> str | None:
         """A query parameter of the answer; None when it is missing or doubled."""
@@ -120,6 +122,9 @@ class Browsing(Protocol):
     def look(self, url: str, user: User) -> Visit:
         """Opens an address; redirects are followed, and the user does nothing at all."""
 
+    def copy_cookies(self, other: Self, hosts: frozenset[str], /) -> None:
+        """Puts the cookies that another browser has now for these hosts into this one."""
+
     def hand_over(self, act: int, url: str, user: User, *, to: Self | None = None) -> Visit | None:
         """Opens an address; the user's act of this number is sent by another browser instead of this one.
 
@@ -149,6 +154,10 @@ class Gateway:
     def in_one_browser(self) -> Gateway:
         """The same gateway, visited from now on in one browser that stays signed in, where that can be."""
         return self if self.new_browser is None else replace(self, sign_in=self.new_browser().visit)
+
+    def hosts(self) -> frozenset[str]:
+        """The hosts of the gateway, to which its cookies belong."""
+        return frozenset(parts_of(url).hostname or "" for url in (self.base_url, self.core_url))
 
     def fetch(self, url: str, step: str) -> Exchange:
         return self.wire.send(step, agent_wire.get(url))

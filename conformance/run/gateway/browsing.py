@@ -35,6 +35,10 @@ class KeptBrowser:
         request = _opening(url, user)
         return self._seen(self._pages.look(self._browser, request), request)
 
+    def copy_cookies(self, other: Self, hosts: frozenset[str], /) -> None:
+        """Puts the cookies that another browser has now for these hosts into this one."""
+        self._browser.copy_cookies(other._browser, hosts)
+
     def hand_over(self, act: int, url: str, user: User, *, to: Self | None = None) -> Visit | None:
         """The user's act of this number is sent by a browser without this one's cookies."""
         other = self._pages.browser(CALLBACK) if to is None else to._browser  # noqa: SLF001 - of the same kind
@@ -64,6 +68,7 @@ def visit_of(landing: SignInResult, request: SignInRequest) -> Visit:
         acted_on=landing.acted_on,
         unticked=landing.unticked,
         sent_last=landing.sent_last,
+        passwords=landing.passwords,
         answers=_answers(landing.left_to, request),
     )
     if landing.left_to and host is not None and host not in meant and not _ANSWERS & _names(landing.left_to):

@@ -57,10 +57,9 @@ class RealBrowser:
         inside.traffic.begin()
 
         async def act(browser: Any) -> View:
-            if inside.window is None:
-                inside.window = Window(await new_context(browser, inside.proxy.address), inside.traffic)
-            inside.window.approves = approves
-            return await inside.window.open(url)
+            window = await inside.shown_in(browser)
+            window.approves = approves
+            return await window.open(url)
 
         return self._chromium.carry_out(act, timeout_s=_ACT_S)
 
@@ -73,6 +72,18 @@ class RealBrowser:
             raise LeftOut("the page sends what the user did in a way that only a page of its own site can")
         traffic.watched = False
         return view
+
+    def copy_cookies(self, other: RealBrowser, hosts: frozenset[str], /) -> None:
+        """Puts the cookies that another browser has now for these hosts into this one."""
+        source, inside = other._inside.window, self._inside
+
+        async def act(browser: Any) -> None:
+            cookies = await source.context.cookies() if source is not None else []
+            window = await inside.shown_in(browser)
+            there = [each for each in cookies if each["domain"].removeprefix(".") in hosts]
+            await window.context.add_cookies(there)
+
+        self._chromium.carry_out(act, timeout_s=_SOON_S)
 
     def take_over(self, one: RealBrowser, /) -> None:
         """Goes on with the page that another browser shows, and with nothing else of that one's."""
@@ -113,6 +124,12 @@ class _Inside:
     @classmethod
     def new(cls, chromium: Chromium, traffic: Traffic) -> _Inside:
         return cls(chromium=chromium, traffic=traffic, proxy=Proxy(traffic, chromium.seal))
+
+    async def shown_in(self, browser: Any) -> Window:
+        """The window, which is made in the browser when it is first needed."""
+        if self.window is None:
+            self.window = Window(await new_context(browser, self.proxy.address), self.traffic)
+        return self.window
 
     def swap(self, other: _Inside) -> None:
         """Each goes on with what the other was made of."""

@@ -40,6 +40,11 @@ def callback(gateway: Gateway) -> Endpoint:
         session = gateway.policies.session_of(resource)
         people = gateway.store.browsers.get(sign_in.browser) or {}
         browser = fresh_browser(gateway, people | {session: person})
+        keys = gateway.policies.session_keys(sign_in.browser, browser.key, bool(people))
+        for key in keys:
+            gateway.store.browsers.add(key, browser.people, gateway.clock.now())
+        if browser.key not in keys:
+            browser = replace(browser, key=sign_in.browser, cookie={})
         sign_in = replace(sign_in, browser=browser.key, person=person)
         note(gateway, "signed in", resource, sign_in)
         return await ask(gateway, resource, sign_in, was_signed_in=False, cookie=browser.cookie)

@@ -27,6 +27,14 @@ def same_browser(sign_in: SignIn, browser: str | None) -> bool:
     return browser is not None and hmac.compare_digest(sign_in.browser.encode(), browser.encode())
 
 
+def session_keys(before: str, new: str, signed_in: bool) -> tuple[str, ...]:  # noqa: ARG001 - wrong ones ask
+    """Under which browser keys the user is signed in: the new one alone, so that no planted cookie is.
+
+    `signed_in` says whether somebody was signed in under the key `before`.
+    """
+    return (new,)
+
+
 def remembered(person: Person | None, now: float) -> Person | None:
     """A browser stays signed in for a quarter of an hour."""
     return person if person is not None and now < person.signed_in_at + SIGNED_IN_FOR_S else None

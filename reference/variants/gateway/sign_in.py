@@ -131,7 +131,7 @@ VARIANTS = (
         pending_is_told_to_the_agent=True,
     ),
     variant("redirects-by-303: every redirect has the status 303", redirect_status=303),
-    variant("redirects-by-307: every redirect has the status 307", redirect_status=307),
+    variant("redirects-by-307 (AUTHZ-26): every redirect has the status 307", redirect_status=307),
     variant("redirects-by-301: every redirect has the status 301", redirect_status=301),
     variant(
         "unknown-scopes-left-out: a scope that the Resource does not have is left out of what is granted",

@@ -1,0 +1,107 @@
+"""What strangers send is text on the gateway's pages, and never a part of their markup."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+
+from selectolax.lexbor import LexborHTMLParser
+
+from gateproof.conformance.checks.gateway._visits import good, visit_with
+from gateproof.conformance.kit.gateway.gateway import CALLBACK, Gateway
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.route import origin
+
+# From a name that stands nowhere else to text that becomes markup where it is not escaped.
+PAYLOADS: Mapping[str, Callable[[str], str]] = {
+    "element": lambda mark: f"gateproof <{mark}>agent</{mark}>",
+    "behind-double-quotes": lambda mark: f'gateproof" {mark}="1',
+    "behind-single-quotes": lambda mark: f"gateproof' {mark}='1",
+    "behind-a-title": lambda mark: f"gateproof</title><{mark}>",
+    "behind-a-script": lambda mark: f"gateproof</script><{mark}>",
+    "behind-a-text-area": lambda mark: f"gateproof</textarea><{mark}>",
+}
+
+# What a request says with markup in it. White space and quotes have no place in a scope or a URI.
+REQUESTS: Mapping[str, Callable[[str], tuple[str, str]]] = {
+    "state": lambda mark: ("state", f'gateproof"><{mark}>'),
+    "scope": lambda mark: ("scope", f"openid <{mark}>"),
+    "client_id": lambda mark: ("client_id", f"gateproof'\"><{mark}>"),
+    "redirect_uri": lambda mark: ("redirect_uri", f"{CALLBACK}?x='\"><{mark}>"),
+    "response_type": lambda mark: ("response_type", f"code'\"><{mark}>"),
+    "code_challenge_method": lambda mark: ("code_challenge_method", f"S256'\"><{mark}>"),
+}
+
+
+@check("AUTHZ-23", needs=["sign-in:browser"], cases=PAYLOADS)
+def name_of_an_agent_is_no_markup(gateway: Gateway, world: World, case: Callable[[str], str]) -> None:
+    """A client_name with markup in it stands on the pages as text; it makes no element and no attribute."""
+    mark = _mark()
+    name = case(mark)
+    registered = gateway.register(world.metadata() | {"client_name": name})
+    if registered.status in range(400, 500):
+        raise LeftOut("the gateway does not accept an agent of such a name")
+    agent, here = world.agent_of(registered), world.in_one_browser()
+    for _ in range(2):
+        # The second time the user is signed in, and the pages may be others.
+        here.gateway.visit(here.attempt(agent), wherever=True)
+
+    _is_no_markup(gateway, world, mark, "an agent's name")
+
+
+@check("AUTHZ-23", needs=["sign-in:browser"], cases=REQUESTS)
+def what_a_request_says_is_no_markup(
+    gateway: Gateway, world: World, case: Callable[[str], tuple[str, str]]
+) -> None:
+    """A parameter with markup in it makes no element and no attribute of a page, error pages included."""
+    mark = _mark()
+    here, attempt = good(world)
+    name, value = case(mark)
+    visit_with(here, attempt, **{name: value})
+
+    _is_no_markup(gateway, world, mark, f"the parameter {name}")
+
+
+def _mark() -> str:
+    """A name for an element or an attribute that no page has by chance."""
+    return f"gp{secrets.token_hex(6)}"
+
+
+def _is_no_markup(gateway: Gateway, world: World, mark: str, what: str) -> None:
+    pages = list(_pages(gateway, world))
+    if not pages:
+        raise LeftOut("the gateway showed no HTML page of its own")
+    for exchange in pages:
+        found = _markup_named(exchange, mark)
+        expect.that(
+            not found,
+            f"page at {exchange.request.url.partition('?')[0]} after markup in {what}",
+            expected="text, with no element and no attribute made of it",
+            got=found,
+            exchange=exchange,
+        )
+
+
+def _pages(gateway: Gateway, world: World) -> Iterator[Exchange]:
+    """What a browser would show as HTML and came from the gateway."""
+    homes = {origin(gateway.base_url), origin(gateway.core_url)}
+    for exchange in world.seen():
+        if exchange.answer is not None and origin(exchange.request.url) in homes:
+            media_type = (exchange.answer.header("Content-Type") or "").partition(";")[0].strip().lower()
+            if media_type in {"text/html", "application/xhtml+xml"} and exchange.answer.body:
+                yield exchange
+
+
+def _markup_named(exchange: Exchange, mark: str) -> str:
+    """What of a page's markup goes by this name, as a browser reads HTML; empty for none."""
+    text = exchange.answer.text() if exchange.answer is not None else ""
+    root = LexborHTMLParser(text).root if mark in text else None
+    for node in root.traverse() if root is not None else ():
+        if node.tag == mark:
+            return "an element"
+        if mark in (node.attributes or {}):
+            return f"an attribute of <{node.tag}>"
+    return ""

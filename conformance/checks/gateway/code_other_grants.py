@@ -1,0 +1,64 @@
+"""Grants that nobody announced give no tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from gateproof.conformance.checks.gateway._exchanges import TOKENS, proven
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect
+from gateproof.conformance.suite.parties import Grant
+
+_JWT = "urn:ietf:params:oauth:token-type:jwt"
+_ACCESS = "urn:ietf:params:oauth:token-type:access_token"
+# From tokens that an agent has to what it asks for with them, beside the grant type.
+GRANTS: Mapping[str, tuple[str, Callable[[Grant], dict[str, str]]]] = {
+    "password": (
+        "password",
+        lambda grant: {"username": grant.user.login, "password": grant.user.password.reveal()},
+    ),
+    "password-that-is-wrong": (
+        "password",
+        lambda grant: {"username": grant.user.login, "password": "gateproof-wrong-password"},
+    ),
+    "implicit": ("implicit", lambda _: {}),
+    "jwt-bearer": (
+        "urn:ietf:params:oauth:grant-type:jwt-bearer",
+        lambda grant: {"assertion": grant.id_token.reveal()},
+    ),
+    "token-exchange": (
+        "urn:ietf:params:oauth:grant-type:token-exchange",
+        lambda grant: {"subject_token": grant.access_token.reveal(), "subject_token_type": _ACCESS},
+    ),
+    "token-exchange-of-an-id-token": (
+        "urn:ietf:params:oauth:grant-type:token-exchange",
+        lambda grant: {"subject_token": grant.id_token.reveal(), "subject_token_type": _JWT},
+    ),
+    "invented": ("gateproof", lambda _: {}),
+}
+
+
+@check("CODE-17", cases=GRANTS)
+def grant_that_nobody_announced_gives_no_tokens(
+    gateway: Gateway, world: World, case: tuple[str, Callable[[Grant], dict[str, str]]]
+) -> None:
+    """A good agent with good credentials gets no tokens by a grant that is not announced.
+
+    A grant type in the discovery document's grant_types_supported is announced; `password` never counts so.
+    """
+    grant_type, fields = case
+    announced = world.discovery(world.home().resource).get("grant_types_supported")
+    if grant_type != "password" and isinstance(announced, list) and grant_type in announced:
+        raise LeftOut(f"the gateway announces the grant {grant_type}")
+    proven(world)
+    grant = world.grant()
+    credentials = {"client_id": grant.agent.client_id, "client_secret": grant.agent.client_secret.reveal()}
+    scope = {"scope": " ".join(("openid", *grant.resource.scopes))}
+    form = {"grant_type": grant_type, **credentials, **scope, **fields(grant)}
+
+    answer = gateway.token_request(list(form.items()))
+
+    expect(replace(answer, step=f"token request with grant_type={grant_type}")).not_granted("tokens", *TOKENS)

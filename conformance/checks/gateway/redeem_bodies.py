@@ -1,0 +1,96 @@
+"""What redemption and registration answer with has a JSON body, if it has one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from gateproof.conformance.kit.gateway.gateway import CALLBACK, Gateway
+from gateproof.conformance.kit.gateway.isolated_user import isolated_user, lost
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, require
+from gateproof.conformance.wire.exchange import NOT_JSON, Exchange
+
+# With these statuses an answer is the gateway's own word on a request that it could read.
+JUDGED = frozenset({200, 201, 400, 401, 403, 404, 409, 410, 422})
+
+REGISTRATIONS: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "good": lambda metadata: metadata,
+    "http-redirect": lambda metadata: metadata | {"redirect_uris": ["http://agent.example/callback"]},
+    "custom-scheme": lambda metadata: metadata | {"redirect_uris": ["agent:callback"]},
+    "no-redirect-uris": lambda metadata: {
+        name: value for name, value in metadata.items() if name != "redirect_uris"
+    },
+    "redirect-uris-no-list": lambda metadata: metadata | {"redirect_uris": CALLBACK},
+    "basic": lambda metadata: metadata | {"token_endpoint_auth_method": "client_secret_basic"},
+}
+
+
+@check("REDEEM-17", cases=REGISTRATIONS)
+def registration_is_answered_in_json(
+    gateway: Gateway, world: World, case: Callable[[dict[str, Any]], dict[str, Any]]
+) -> None:
+    """A registration, good or not, is answered with a JSON body or with none."""
+    _is_json(gateway.register(case(world.metadata())))
+
+
+@check("REDEEM-17")
+def redemption_is_answered_in_json(world: World) -> None:
+    """So is a good redemption."""
+    grant = world.grant()
+
+    _is_json(world.redeemed(grant, world.proxy_token()))
+
+
+REFUSED = (
+    "no-authorization",
+    "no-proxy-token",
+    "neither",
+    "garbage-for-a-token",
+    "garbage-for-a-proxy-token",
+    "id-token",
+    "unknown-resource",
+    "resource-no-string",
+)
+
+
+@check("REDEEM-17", cases=REFUSED)
+def refused_redemption_is_answered_in_json(gateway: Gateway, world: World, case: str) -> None:
+    """So is a redemption that is refused, whatever for."""
+    grant, proxy_token = world.grant(), world.proxy_token()
+    require(world.settled(grant, proxy_token)).status(200)
+    garbage = world.gateway.keyring.secret("garbage", "gateproof-garbage")
+    token = {"no-authorization": None, "neither": None, "garbage-for-a-token": garbage}.get(
+        case, grant.id_token if case == "id-token" else grant.access_token
+    )
+    proxy = {"no-proxy-token": None, "neither": None, "garbage-for-a-proxy-token": garbage}.get(
+        case, proxy_token
+    )
+    resources: dict[str, Any] = {
+        "unknown-resource": "https://gateproof.example/nobody",
+        "resource-no-string": 7,
+    }
+
+    _is_json(gateway.redeem(token, proxy, resources.get(case, grant.resource.indicator)))
+
+
+@check("REDEEM-17", needs=["merchant"])
+def lost_merchant_token_is_answered_in_json(world: World) -> None:
+    """So is a redemption for which the user has to authorize again."""
+    _, _, answer = lost(isolated_user(world), issue_refresh_token=False)
+
+    _is_json(answer)
+
+
+def _is_json(answer: Exchange) -> None:
+    if answer.status not in JUDGED:
+        raise LeftOut(f"what is answered with {answer.outcome()} is not judged")
+    body = answer.answer.body if answer.answer is not None else b""
+    expect.that(
+        not body or answer.json() is not NOT_JSON,
+        f"body of {answer.step}, {answer.outcome()}",
+        expected="JSON, or nothing",
+        got="a body that is not JSON",
+        exchange=answer,
+    )

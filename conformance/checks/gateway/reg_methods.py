@@ -1,0 +1,77 @@
+"""An agent proves who it is, whatever way to do so it has registered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from gateproof.conformance.checks.gateway._exchanges import TOKENS
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, require
+from gateproof.conformance.suite.parties import Agent
+
+Change = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+def _method(name: str) -> Change:
+    return lambda metadata: metadata | {"token_endpoint_auth_method": name}
+
+
+# How a registration differs from a good one. Methods that prove the agent in another way are left alone.
+METHODS: Mapping[str, Change] = {
+    "none": _method("none"),
+    "none-in-upper-case": _method("NONE"),
+    "unknown": _method("gateproof_unknown"),
+    "empty": _method(""),
+    "left-out": lambda metadata: {
+        name: value for name, value in metadata.items() if name != "token_endpoint_auth_method"
+    },
+    "none-for-a-native-application": lambda metadata: (
+        metadata | {"token_endpoint_auth_method": "none", "application_type": "native"}
+    ),
+}
+# What stands in the form in place of the secret; None leaves it out.
+WITHOUT: Mapping[str, str | None] = {
+    "no-secret": None,
+    "empty-secret": "",
+    "client-id-as-secret": "client_id",
+}
+
+
+@check("REG-15", cases=METHODS)
+def exchange_without_a_secret_gives_no_tokens(gateway: Gateway, world: World, case: Change) -> None:
+    """Whatever method an agent registers, its code gives no tokens without a secret in the body.
+
+    A refused registration is as good. An agent that is registered as usual gets its tokens before.
+    """
+    world.grant()
+    world = world.in_one_browser()
+    registered = gateway.register(case(world.metadata()))
+    if registered.status in range(400, 500):
+        expect(registered).not_granted("a client", "client_id", "client_secret")
+        return
+    agent = _agent(world, registered)
+    for name, instead in WITHOUT.items():
+        attempt = world.attempt(agent)
+        code = world.gateway.visit(attempt, wherever=True).parameter("code")
+        if not code:
+            raise LeftOut("an agent that is registered so gets no code")
+        secret = agent.client_id if instead == "client_id" else instead
+        answer = gateway.exchange(world.authorized(attempt, code), client_secret=secret)
+
+        expect(replace(answer, step=f"exchange with {name}")).not_granted("tokens", *TOKENS)
+
+
+def _agent(world: World, registered: Any) -> Agent:
+    """The agent, be it with a secret or without one."""
+    record = require(require(registered).status(200, 201)).json_object()
+    if not isinstance(record.get("client_secret"), str):
+        client_id = require.text(record.get("client_id"), "client_id of the registration")
+        secret = world.gateway.keyring.secret("client_secret", "gateproof-none-was-given")
+        return Agent(
+            client_id=client_id, client_secret=secret, redirect_uris=tuple(world.metadata()["redirect_uris"])
+        )
+    return world.agent_of(registered)

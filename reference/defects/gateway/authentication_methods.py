@@ -1,0 +1,83 @@
+"""Gateways that take an agent at its word when it registers a way to authenticate without a secret."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from gateproof.reference.defects.defect import instead, without
+from gateproof.reference.defects.gateway.row import defect
+from gateproof.reference.gateway.policy import code_exchange as honest
+from gateproof.reference.gateway.policy.code_exchange import (
+    AGENT_CHECKS,
+    AgentCredentials,
+    AgentFacts,
+    TokenRequestFacts,
+)
+from gateproof.reference.gateway.policy.registration import (
+    REGISTRATION_CHECKS,
+    NewAgent,
+    RegistrationFacts,
+    auth_method_is_supported,
+    new_agent,
+)
+from gateproof.reference.ids import Ids
+from gateproof.reference.outcomes import Refusal
+
+_ANY_METHOD = without(REGISTRATION_CHECKS, auth_method_is_supported)
+
+
+def with_or_without_a_secret(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
+    if not facts.value("client_id"):
+        return honest.agent_credentials(facts)
+    return AgentCredentials(client_id=facts.value("client_id"), secret=facts.value("client_secret"))
+
+
+def public(is_public: Callable[[AgentFacts], bool]) -> dict[str, Any]:
+    """The secret of such an agent is not asked for."""
+
+    def check(facts: AgentFacts) -> Refusal | None:
+        open_to_all = facts.agent is not None and is_public(facts)
+        return None if open_to_all else honest.agent_secret_is_right(facts)
+
+    return {
+        "registration_checks": _ANY_METHOD,
+        "agent_credentials": with_or_without_a_secret,
+        "agent_checks": instead(AGENT_CHECKS, honest.agent_secret_is_right, check),
+    }
+
+
+def none_unless_named(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent:
+    new = new_agent(facts, ids, now)
+    named = facts.value("token_endpoint_auth_method")
+    return new if named else replace(new, agent=replace(new.agent, auth_method="none"))
+
+
+DEFECTS = (
+    defect(
+        "public-agents-accepted (REG-15): An agent that registers the method none needs no secret.",
+        **public(lambda facts: facts.agent is not None and facts.agent.auth_method == "none"),
+    ),
+    defect(
+        "secret-asked-for-known-methods-only (REG-15): Only an agent that registers client_secret_post "
+        "needs its secret.",
+        **public(lambda facts: facts.agent is not None and facts.agent.auth_method != "client_secret_post"),
+    ),
+    defect(
+        "public-unless-a-method-is-named (REG-15): An agent that names no method needs no secret.",
+        **public(lambda facts: facts.agent is not None and facts.agent.auth_method == "none"),
+        new_agent=none_unless_named,
+    ),
+    defect(
+        "public-agents-name-themselves (REG-15): The client_id is secret enough for an agent with the "
+        "method none.",
+        **public(
+            lambda facts: (
+                facts.agent is not None
+                and facts.agent.auth_method == "none"
+                and facts.credentials.secret == facts.agent.id
+            )
+        ),
+    ),
+)

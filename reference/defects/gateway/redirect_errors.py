@@ -1,0 +1,81 @@
+"""Gateways that tell agents wrongly what became of an authorization, or send the browser on with its form."""
+
+from __future__ import annotations
+
+from gateproof.reference.defects.gateway.row import defect
+from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.gateway.gateway import Gateway
+from gateproof.reference.gateway.policy.authorization import code_redirect, error_redirect
+from gateproof.reference.gateway.records import AuthorizationRequest
+
+
+def without_state(uri: str, error: str, description: str, _state: str, issuer: str) -> str:
+    return error_redirect(uri, error, description, "", issuer)
+
+
+def state_of_the_decliner_lost(uri: str, error: str, description: str, state: str, issuer: str) -> str:
+    return error_redirect(uri, error, description, "" if error == "access_denied" else state, issuer)
+
+
+def state_cut_short(uri: str, error: str, description: str, state: str, issuer: str) -> str:
+    return error_redirect(uri, error, description, state.split("&", maxsplit=1)[0], issuer)
+
+
+def without_error(uri: str, error: str, description: str, state: str, issuer: str) -> str:
+    return error_redirect(uri, error, description, state, issuer).replace("error=", "reason=", 1)
+
+
+def another_issuer(uri: str, error: str, description: str, state: str, issuer: str) -> str:
+    return error_redirect(uri, error, description, state, f"{issuer}/errors")
+
+
+def code_of_another_issuer(request: AuthorizationRequest, code: str, issuer: str) -> str:
+    return code_redirect(request, code, f"{issuer}/{request.client_id}")
+
+
+def form_sent_on(status: int, path: str) -> object:
+    """The answer to this form is a redirect that takes the form along."""
+
+    def change(asked: Asked, answered: Answered, _gateway: Gateway) -> Answered:
+        if asked.method == "POST" and asked.path.endswith(path) and answered.status == 302:
+            return Answered(status=status, headers=answered.headers, body=answered.body)
+        return answered
+
+    return meddling(change)
+
+
+DEFECTS = (
+    defect(
+        "state-lost-in-error-redirects (AUTHZ-24): An error redirect has no state.",
+        error_redirect=without_state,
+    ),
+    defect(
+        "state-lost-when-declined (AUTHZ-24): The redirect of a user who declines has no state.",
+        error_redirect=state_of_the_decliner_lost,
+    ),
+    defect(
+        "state-cut-in-error-redirects (AUTHZ-24): The state of an error redirect ends at its first "
+        "ampersand.",
+        error_redirect=state_cut_short,
+    ),
+    defect(
+        "error-redirect-without-error (AUTHZ-24): An error redirect has no error.",
+        error_redirect=without_error,
+    ),
+    defect(
+        "foreign-iss-in-error-redirects (AUTHZ-25): An error redirect names another issuer.",
+        error_redirect=another_issuer,
+    ),
+    defect(
+        "foreign-iss-with-the-code (AUTHZ-25): A redirect with a code names another issuer.",
+        code_redirect=code_of_another_issuer,
+    ),
+    defect(
+        "approval-sent-on-by-307 (AUTHZ-26): The approve form is answered with 307.",
+        around=form_sent_on(307, "/sign-in/decision"),
+    ),
+    defect(
+        "approval-sent-on-by-308 (AUTHZ-26): The approve form is answered with 308.",
+        around=form_sent_on(308, "/sign-in/decision"),
+    ),
+)
