@@ -29,6 +29,7 @@ from gateproof.fakes.gateway.site import Site
 _VISIBLE = "".join(map(chr, range(33, 127)))
 _BESIDE_ACCESS = {"refresh_token", "id_token"}
 INVALID_GRANT = Replied(status=400, document={"error": "invalid_grant"})
+REGISTRATION_PATH = "/api/register"
 
 
 @dataclass(kw_only=True, slots=True)
@@ -121,6 +122,8 @@ class Desk:
         return {
             ("GET", discovery): (Endpoint.DISCOVERY, lambda _: self.discovery()),
             ("POST", _path(where.base_url) + where.registration_path): (Endpoint.REGISTRATION, self.register),
+            # The specification gives this path, and not the name of the field that announces it.
+            ("POST", _path(where.base_url) + REGISTRATION_PATH): (Endpoint.REGISTRATION, self.register),
             ("GET", _path(where.base_url) + where.authorization_path): (
                 Endpoint.AUTHORIZATION,
                 self.authorize,

@@ -19,13 +19,15 @@ from gateproof.conformance.kit.agent.output import (
 from gateproof.conformance.kit.agent.world import METADATA, SERVICE, Heard
 from gateproof.conformance.kit.gateway.received import Leak, Survey, brought_up
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, require
+from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
 from gateproof.conformance.wire import leaks
 from gateproof.fakes.gateway.script import Endpoint
 
 TOKENS = ("access_token", "id_token")
 OTHER_TOKENS = ("id_token", "refresh_token")
-OF_THE_EXCHANGE = ("client_secret", "refresh_token", "code", "code_verifier")
+# Good for a long time; and good once, for a moment: whether those are printed is recorded.
+LASTING, PASSING = ("client_secret", "refresh_token"), ("code", "code_verifier")
+OF_THE_EXCHANGE = (*LASTING, *PASSING)
 # A code comes by the browser anyway.
 KEPT_FROM_BROWSERS = tuple(kind for kind in OF_THE_EXCHANGE if kind != "code")
 _MOST_PLACES = 4
@@ -129,8 +131,14 @@ def token_that_does_not_help_is_not_printed(agents: Agents, case: str) -> None:
 
 @check("AGENT-14")
 def normal_run_prints_no_credential(agents: Agents) -> None:
-    """What the agent prints when nothing goes wrong holds nothing that gets tokens."""
-    _unprinted(agents, OF_THE_EXCHANGE, parts=("output",))
+    """What the agent prints when nothing goes wrong holds neither its client secret nor a refresh token.
+
+    Whether a code or a verifier is printed is recorded.
+    """
+    _unprinted(agents, LASTING, parts=("output",))
+    known = {kind: values for kind, values in agents.shared().world.secrets().items() if kind in PASSING}
+    kinds = sorted({each.kind for each in printed_in([agents.normal().output()], known)})
+    observe(printed=", ".join(kinds) or "neither code nor verifier")
 
 
 @check("AGENT-12", whole_run=True)
@@ -141,8 +149,8 @@ def no_run_prints_a_token(survey: Survey) -> None:
 
 @check("AGENT-14", whole_run=True)
 def no_run_prints_a_credential(survey: Survey) -> None:
-    """Whatever goes wrong in it, no run of the agent prints what gets tokens."""
-    _clean(survey, OF_THE_EXCHANGE, parts=("output",))
+    """Whatever goes wrong in it, no run of the agent prints its client secret or a refresh token."""
+    _clean(survey, LASTING, parts=("output",))
 
 
 @check("AGENT-14", whole_run=True)

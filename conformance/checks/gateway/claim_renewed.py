@@ -56,7 +56,7 @@ def renewed_token_holds_no_other_resource(world: World) -> None:
 def renewed_token_has_the_sub_of_before(world: World) -> None:
     """`sub` is the user's own after a refresh, too."""
     grant = renewed(world)
-    usual = require.text(claims_of(world, world.grant(user=grant.user)).get("sub"), "sub")
+    usual = require.text(claims_of(world, world.grant(agent=grant.agent, user=grant.user)).get("sub"), "sub")
 
     expect.equal(claims_of(world, grant).get("sub"), usual, "sub after a refresh")
 

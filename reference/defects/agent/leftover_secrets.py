@@ -30,25 +30,6 @@ def one_table_for_both() -> dict[str, Any]:
     return {"token_request": request, "authorization_parameters": parameters}
 
 
-def what_came_to_nothing() -> dict[str, Any]:
-    """Whoever wonders at the end why nothing came is told what it was waited for with."""
-    waiting: list[str] = []
-
-    def told(step: str, facts: Mapping[str, Any]) -> None:
-        if step == "authorization":
-            waiting[:] = [facts["attempt"].verifier]
-        elif step == "exchange":
-            waiting.clear()
-
-    def around(run: Callable[[], int]) -> int:
-        code = run()
-        if waiting:
-            print(f"no code came for {waiting[0]}.")
-        return code
-
-    return {"told": told, "around": around}
-
-
 def welcomed() -> dict[str, Any]:
     """The service's page for those who have signed in is opened, and told how to go on without them."""
     got: list[str] = []
@@ -73,11 +54,6 @@ DEFECTS = (
         "secret-and-verifier-in-a-later-address (AGENT-14 AGENT-10): The second authorization of a run has "
         "the secret and the verifier of the first exchange in it.",
         **one_table_for_both(),
-    ),
-    defect(
-        "verifier-printed-where-no-code-comes (AGENT-14 AGENT-08): The verifier is printed where no code "
-        "comes for it.",
-        **what_came_to_nothing(),
     ),
     defect(
         "refresh-token-in-a-page-of-the-service (AGENT-14): After a sign-in the browser is sent to a page "

@@ -116,19 +116,15 @@ def in_base64(text: str) -> str:
     return base64.b64encode(text.encode()).decode()
 
 
-def refused_exchange(facts: Facts) -> str | None:
+def secret_of_a_refused_exchange(facts: Facts) -> str | None:
     made = facts["facts"]
-    return (
-        None
-        if facts["answer"].status == 200
-        else f"code {made.code} with {made.attempt.verifier} was refused"
-    )
+    refused = facts["answer"].status != 200
+    return f"{made.client.client_id}:{made.client.client_secret} was refused" if refused else None
 
 
-def failed_exchange(facts: Facts) -> str | None:
-    """A server that is down has never seen the verifier, and it is as good as before."""
+def secret_of_a_failed_exchange(facts: Facts) -> str | None:
     failed = facts["answer"].status >= 500
-    return f"will prove it later with {facts['facts'].attempt.verifier}" if failed else None
+    return f"debug: {in_base64(facts['facts'].client.client_secret)}" if failed else None
 
 
 def page_with_everything() -> dict[str, Any]:
@@ -213,28 +209,18 @@ DEFECTS = (
         operate=last_words,
     ),
     defect(
-        "redirect-printed (AGENT-14): The redirect is printed as a web server prints what it is asked.",
-        **at("redirect", lambda facts: f'127.0.0.1 - - "GET {facts["path"]} HTTP/1.1" 200'),
-    ),
-    defect(
         "client-secret-printed (AGENT-14): The client secret is printed after the registration.",
         **at("registration", lambda facts: f"registered: {facts['client'].client_secret}"),
     ),
     defect(
-        "verifier-printed-in-base64 (AGENT-14): Debug output has the verifier in base64.",
-        **at(
-            "authorization",
-            lambda facts: f"debug: {base64.b64encode(facts['attempt'].verifier.encode()).decode()}",
-        ),
+        "refused-exchange-printed-whole (AGENT-14 AGENT-10 ROBUST-02): An exchange that was refused is "
+        "printed with the client secret.",
+        **at("exchange", secret_of_a_refused_exchange),
     ),
     defect(
-        "refused-exchange-printed (AGENT-14 AGENT-10 ROBUST-02): An exchange that was refused is printed.",
-        **at("exchange", refused_exchange),
-    ),
-    defect(
-        "verifier-printed-when-the-gateway-fails (AGENT-14 ROBUST-02): The verifier is printed where the "
-        "token endpoint fails.",
-        **at("exchange", failed_exchange),
+        "client-secret-printed-when-the-gateway-fails (AGENT-14 ROBUST-02): The client secret is printed in "
+        "base64 where the token endpoint fails.",
+        **at("exchange", secret_of_a_failed_exchange),
     ),
     defect(
         "verifier-on-the-page (AGENT-14): The page that ends the sign-in shows the verifier.",

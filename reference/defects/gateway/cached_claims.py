@@ -9,7 +9,6 @@ from typing import Any
 from gateproof.reference.defects.gateway.claims import claiming, extended, signature_alone
 from gateproof.reference.defects.gateway.row import defect
 from gateproof.reference.gateway.keys import SigningKey
-from gateproof.reference.gateway.policy.registration import domain_of
 from gateproof.reference.gateway.policy.token_claims import (
     ACCESS_TOKEN_LIFETIME_S,
     TokenFacts,
@@ -65,14 +64,6 @@ DEFECTS = (
             lambda facts: {"exp": (int(facts.now) + ACCESS_TOKEN_LIFETIME_S) * 1000}
         ),
         verified_claims=in_time_by_milliseconds,
-    ),
-    defect(
-        "sub-per-redirect-host (CLAIM-03): `sub` is another one for agents on another host.",
-        **pairwise(lambda facts: domain_of(facts.agent.redirect_uris)),
-    ),
-    defect(
-        "sub-per-resource (CLAIM-03): `sub` is another one at every Resource of a Project.",
-        **pairwise(lambda facts: facts.resource.id),
     ),
     defect(
         "aud-of-the-agents-grant (CLAIM-02): `aud` holds every indicator for which this user ever "

@@ -30,7 +30,8 @@ Codes = Expiring[Code]
 Checks = tuple[honest.CodeCheck, ...]
 Around = Callable[[ASGIApp, Gateway], ASGIApp]
 # What a query takes, what a write takes, how long a cache holds, and how far a replica is behind.
-QUERY_S, WRITTEN_S, CACHED_S, BEHIND_S = 0.005, 0.03, 0.1, 2.0
+# A cache holds for longer than a slow machine takes to ask again.
+QUERY_S, WRITTEN_S, CACHED_S, BEHIND_S = 0.005, 0.03, 2.0, 2.0
 
 
 def looked_at_then_marked(seconds: float) -> SpendCode:

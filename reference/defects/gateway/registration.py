@@ -199,8 +199,10 @@ DEFECTS = (
         registration_checks=(demands_software_statement, *REGISTRATION_CHECKS),
     ),
     defect(
-        "redirect-uris-sorted (REG-05): Redirect URIs come back in another order.",
-        registration_answer=answering(lambda new: {"redirect_uris": sorted(new.agent.redirect_uris)}),
+        "second-redirect-uri-left-out (REG-05): Of several redirect URIs the second does not come back.",
+        registration_answer=answering(
+            lambda new: {"redirect_uris": [*new.agent.redirect_uris[:1], *new.agent.redirect_uris[2:]]}
+        ),
     ),
     defect(
         "redirect-uris-in-normal-form (REG-05): Redirect URIs come back in lower case.",

@@ -54,7 +54,7 @@ def verdicts(result: RunResult) -> dict[str, Any]:
         ("id-token-sent-along", "AGENT-07", "no id token in them"),
         ("registers-every-time", "AGENT-11", "registrations of a run after the tokens have expired"),
         ("access-token-printed", "AGENT-12", "access token in the output"),
-        ("redirect-printed", "AGENT-14", "code in the output"),
+        ("client-secret-printed", "AGENT-14", "client secret in the output"),
         ("authorizes-without-end", "AGENT-15", "stopped after too many requests"),
         ("basic-where-the-token-endpoint-fails", "AGENT-06", "client_id in the body"),
         ("client-forgotten-when-asked-to-end", "AGENT-11", "the run after one that was asked to end"),

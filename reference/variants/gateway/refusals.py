@@ -1,0 +1,49 @@
+"""Other legal answers to agents that register without a secret, and refusals without a body."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gateproof.reference.defects.defect import instead
+from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.gateway.gateway import Gateway
+from gateproof.reference.gateway.policy.registration import (
+    AUTH_METHOD,
+    REGISTRATION_CHECKS,
+    NewAgent,
+    RegistrationFacts,
+    auth_method_is_supported,
+    new_agent,
+)
+from gateproof.reference.ids import Ids
+from gateproof.reference.outcomes import Refusal
+from gateproof.reference.variants.variant import variant
+
+
+def _no_basic(facts: RegistrationFacts) -> Refusal | None:
+    if facts.value("token_endpoint_auth_method") != "client_secret_basic":
+        return None
+    return auth_method_is_supported(facts)
+
+
+def _always_with_a_secret(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent:
+    """Whatever method is asked for, the agent is registered for the one that there is."""
+    new = new_agent(facts, ids, now)
+    return replace(new, agent=replace(new.agent, auth_method=AUTH_METHOD))
+
+
+def _empty_refusals(asked: Asked, answered: Answered, _gateway: Gateway) -> Answered:
+    if not asked.path.endswith("/api/credentials/token") or answered.status not in {400, 401, 404}:
+        return answered
+    headers = tuple(pair for pair in answered.headers if pair[0] != "content-type")
+    return Answered(status=answered.status, headers=headers, body=b"")
+
+
+VARIANTS = (
+    variant(
+        "any-method-answered-with-post: Whatever method an agent registers, it gets a secret that it needs.",
+        registration_checks=instead(REGISTRATION_CHECKS, auth_method_is_supported, _no_basic),
+        new_agent=_always_with_a_secret,
+    ),
+    variant("refusals-without-a-body: A refused redemption has no body.", around=meddling(_empty_refusals)),
+)

@@ -1,0 +1,24 @@
+"""Other legal subjects and orders: of what a user is called where, and in which order URIs come back."""
+
+from __future__ import annotations
+
+from gateproof.reference.defects.gateway.cached_claims import pairwise
+from gateproof.reference.defects.gateway.registration import answering
+from gateproof.reference.gateway.policy.registration import domain_of
+from gateproof.reference.variants.variant import variant
+
+VARIANTS = (
+    variant(
+        "sub-per-redirect-host: `sub` is another one for agents on another host.",
+        **pairwise(lambda facts: domain_of(facts.agent.redirect_uris)),
+    ),
+    variant(
+        "sub-per-resource: `sub` is another one at every Resource of a Project.",
+        **pairwise(lambda facts: facts.resource.id),
+    ),
+    variant("sub-per-agent: `sub` is another one for every agent.", **pairwise(lambda facts: facts.agent.id)),
+    variant(
+        "redirect-uris-sorted: Redirect URIs come back in another order.",
+        registration_answer=answering(lambda new: {"redirect_uris": sorted(new.agent.redirect_uris)}),
+    ),
+)
