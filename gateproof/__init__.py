@@ -3,4 +3,4 @@
 In a checkout its four packages are links to the folders at the top; an installed gateproof has them here.
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

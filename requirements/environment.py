@@ -69,9 +69,11 @@ def digest(path: Path) -> str:
 
 
 def digest_of_the_project() -> str:
-    """How the project is packed; a changed setting of a linter is no reason to install anew."""
+    """How the project is packed, and its version; a linter's changed setting is no reason to install anew."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    packing = [settings["project"], settings["build-system"], settings.get("tool", {}).get("hatch")]
+    hatch = settings["tool"]["hatch"]
+    version = (ROOT / hatch["version"]["path"]).read_text(encoding="utf-8")
+    packing = [settings["project"], settings["build-system"], hatch, version]
     return hashlib.sha256(json.dumps(packing, sort_keys=True).encode()).hexdigest()
 
 

@@ -114,6 +114,26 @@ def test_a_changed_lock_means_a_new_environment(
     assert machine.take() == ["venv", "run.txt", "project"]
 
 
+def test_another_version_means_a_new_environment(
+    machine: Machine, venv: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What is installed states the version of its installation."""
+    project = tmp_path / "project"
+    (project / "gateproof").mkdir(parents=True)
+    (project / "requirements").symlink_to(ROOT / "requirements")
+    (project / "pyproject.toml").symlink_to(ROOT / "pyproject.toml")
+    version = project / "gateproof" / "__init__.py"
+    monkeypatch.setattr(environment, "ROOT", project)
+    version.write_text('__version__ = "1"\n', encoding="utf-8")
+    environment.ensure(venv, "run", None)
+    machine.take()
+    version.write_text('__version__ = "2"\n', encoding="utf-8")
+
+    environment.ensure(venv, "run", None)
+
+    assert machine.take() == ["venv", "run.txt", "project"]
+
+
 def test_an_environment_that_was_moved_is_made_again(machine: Machine, venv: Path) -> None:
     environment.ensure(venv, "run", None)
     moved = venv.parent.rename(venv.parent.with_name("elsewhere")) / venv.name
