@@ -1,6 +1,6 @@
 """Generates the parts of pages that come from data: the output of a run, proof results, race rates.
 
-`make docs` makes a run and writes the pages. `--check` compares instead of writing, and exits with 1 on a difference.
+`make docs` makes a run and writes the pages. `--check` compares instead, and exits with 1 on a difference.
 `--run FILE` takes the output of a run from a file.
 """
 
