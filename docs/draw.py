@@ -1,7 +1,7 @@
-"""Writes what pages draw from data: what a run prints, what the proofs came to, how often races are caught.
+"""Generates the parts of pages that come from data: the output of a run, proof results, race rates.
 
-`make docs` writes, from a run that it makes. `--check` compares, and says what to do where something differs;
-with `--run FILE` what a run prints is what stands in that file.
+`make docs` makes a run and writes the pages. `--check` compares instead, and exits with 1 on a difference.
+`--run FILE` takes the output of a run from a file.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ NOUNS = {"gateway": "gateways", "service": "services", "agent": "agents"}
 
 
 def run_block(printed: str) -> str:
-    """What a run prints, without its progress and what was installed before it."""
+    """The output of a run, without progress lines and without the output of an installation before it."""
     _, begins, rest = printed.partition("gateproof puts ")
     lines = [line for line in (begins + rest).splitlines() if not PROGRESS.match(line)]
     if not lines:
-        raise ValueError("this is not what a run prints: it has no line that begins with 'gateproof puts'")
+        raise ValueError("this is not the output of a run: no line begins with 'gateproof puts'")
     return "\n".join(["```text", *lines, "```"])
 
 
 def proofs_block() -> str:
     """The figures of the full proof of each role."""
     rows = [
-        "| | wrong ones caught by their right rule | right ones left alone | checks seen failing |",
+        "| | defects caught by their own rule | variants that passed | checks seen failing |",
         "|---|---|---|---|",
     ]
     row = (
@@ -45,27 +45,27 @@ def proofs_block() -> str:
 
 
 def races_block() -> str:
-    """How often one round of a race catches who loses it."""
+    """How often one round of a race catches each defect."""
     return output_of(sys.executable, "benchmarks/races.py", "--table").rstrip()
 
 
 def with_block(text: str, name: str, block: str) -> str:
-    """The page with what stands between two marks replaced."""
+    """The page with the text between two markers replaced."""
     pattern = re.compile(rf"(<!-- drawn: {name} -->\n).*?(\n<!-- end -->)", re.DOTALL)
     if not pattern.search(text):
-        raise ValueError(f"there is no place for {name!r}")
+        raise ValueError(f"the page has no markers for {name!r}")
     return pattern.sub(lambda found: found[1] + block + found[2], text)
 
 
 def printed_by_a_run() -> str:
     command = str(Path(sys.executable).with_name("gateproof"))
     with TemporaryDirectory() as folder:
-        # Where a run leaves its report is a part of what it prints, and nobody's report is to be replaced.
+        # The output names the report folder, and an existing report must not be replaced.
         return output_of(command, "run", cwd=Path(folder), limit_s=1200)
 
 
 def output_of(*command: str, cwd: Path = ROOT, limit_s: float = 120) -> str:
-    """What a command prints; one that fails says why, and stops this."""
+    """The output of a command; if it fails, this program exits."""
     done = subprocess.run(command, cwd=cwd, stdout=subprocess.PIPE, text=True, timeout=limit_s, check=False)
     if done.returncode:
         sys.exit(f"{' '.join(command)} ended with exit code {done.returncode}")
@@ -74,8 +74,8 @@ def output_of(*command: str, cwd: Path = ROOT, limit_s: float = 120) -> str:
 
 def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--check", action="store_true", help="exit 1 where the page is another one")
-    parser.add_argument("--run", type=Path, metavar="FILE", help="what `gateproof run` printed")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a page differs")
+    parser.add_argument("--run", type=Path, metavar="FILE", help="the output of `gateproof run`")
     arguments = parser.parse_args(argv)
     before = {page: page.read_text(encoding="utf-8") for page in (README, BENCHMARKS)}
     pages = {
@@ -88,7 +88,7 @@ def main(argv: Sequence[str]) -> int:
     changed = [page for page, text in pages.items() if text != before[page]]
     for page in changed:
         if arguments.check:
-            print(f"{page.relative_to(ROOT)} says something else than the data: make docs", file=sys.stderr)
+            print(f"{page.relative_to(ROOT)} is out of date: run make docs", file=sys.stderr)
         else:
             page.write_text(pages[page], encoding="utf-8")
     return int(arguments.check and bool(changed))
