@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gateproof.conformance.checks.gateway._exchanges import no_tokens, proven
-from gateproof.conformance.checks.gateway._further_fields import GRANTS, with_field
+from gateproof.conformance.checks.gateway._extra_fields import GRANTS, with_field
 from gateproof.conformance.checks.gateway._visits import good, no_code, visit_with
 from gateproof.conformance.kit.gateway.gateway import Gateway, Visit
 from gateproof.conformance.kit.gateway.world import World

@@ -6,7 +6,6 @@ import json
 import time
 from collections.abc import Callable, Mapping
 
-from gateproof.conformance.checks.gateway._elsewhere import of_one_merchant
 from gateproof.conformance.checks.gateway._exchanges import (
     TOKENS,
     invalid_grant,
@@ -15,6 +14,7 @@ from gateproof.conformance.checks.gateway._exchanges import (
     refreshed,
     works,
 )
+from gateproof.conformance.checks.gateway._second_resource import of_one_merchant
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from gateproof.conformance.checks.gateway._renewed import renewed
+from gateproof.conformance.checks.gateway._refreshed_tokens import renewed
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.isolated_user import still_good
 from gateproof.conformance.kit.gateway.valid_tokens import redeemable

@@ -6,8 +6,8 @@ import time
 from collections.abc import Mapping
 from datetime import datetime
 
-from gateproof.conformance.checks.gateway._belonging import belongs
 from gateproof.conformance.checks.gateway._timestamps import is_timestamp_or_absent
+from gateproof.conformance.checks.gateway._token_owner import belongs
 from gateproof.conformance.kit.gateway import console
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.isolated_user import isolated_user, let_expire, new_user, redeem_past

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
-from gateproof.conformance.checks.gateway._belonging import belongs
+from gateproof.conformance.checks.gateway._token_owner import belongs
 from gateproof.conformance.checks.gateway._visits import side_by_side
 from gateproof.conformance.kit.gateway import concurrent, console
 from gateproof.conformance.kit.gateway.gateway import Gateway

@@ -9,7 +9,7 @@ from typing import Any
 from unicodedata import normalize
 from urllib.parse import urlencode
 
-from gateproof.conformance.checks.gateway._belonging import belongs
+from gateproof.conformance.checks.gateway._token_owner import belongs
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.valid_tokens import redeemable
 from gateproof.conformance.kit.gateway.worker_state import ValidTokens

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gateproof.conformance.checks.gateway import _provocations as provoke
+from gateproof.conformance.checks.gateway import _secret_probes as probes
 from gateproof.conformance.checks.gateway._secrecy import hidden
 from gateproof.conformance.kit.gateway import failure_oracle
 from gateproof.conformance.kit.gateway.gateway import Gateway
@@ -60,8 +60,8 @@ def refresh_token_is_not_in_what_its_use_brings(
 def refresh_token_is_in_no_refusal(gateway: Gateway, world: World, received: Received) -> None:
     """Redemptions that are refused, and requests that ask for details, do not bring it."""
     good = redeemable(world)
-    provoke.send(gateway, provoke.refused_redemptions(gateway, good))
-    provoke.send(gateway, provoke.agents_side(gateway, world, good))
+    probes.send(gateway, probes.refused_redemptions(gateway, good))
+    probes.send(gateway, probes.agents_side(gateway, world, good))
 
     hidden(world, received, REFRESH_TOKEN)
 
@@ -70,7 +70,7 @@ def refresh_token_is_in_no_refusal(gateway: Gateway, world: World, received: Rec
 def access_token_is_not_on_the_agents_side(gateway: Gateway, world: World, received: Received) -> None:
     """An agent whose user's merchant token is in the gateway's keeping gets no sight of it."""
     good = redeemable(world)
-    provoke.send(gateway, provoke.agents_side(gateway, world, good))
+    probes.send(gateway, probes.agents_side(gateway, world, good))
 
     hidden(world, received, ACCESS_TOKEN)
 
@@ -93,7 +93,7 @@ def access_token_is_in_no_refused_redemption(gateway: Gateway, world: World, rec
     """A redemption that is refused does not bring the token all the same, not in a header and not encoded."""
     good = redeemable(world)
     foreign = _foreign(world)
-    provoke.send(gateway, provoke.refused_redemptions(gateway, good, foreign))
+    probes.send(gateway, probes.refused_redemptions(gateway, good, foreign))
 
     hidden(world, received, ACCESS_TOKEN)
 
@@ -102,7 +102,7 @@ def access_token_is_in_no_refused_redemption(gateway: Gateway, world: World, rec
 def proxy_token_is_in_no_redemption(gateway: Gateway, world: World, received: Received) -> None:
     """Neither a redemption that succeeds nor one that is refused repeats the Proxy token."""
     good = redeemable(world)
-    provoke.send(gateway, provoke.refused_redemptions(gateway, good, _foreign(world)))
+    probes.send(gateway, probes.refused_redemptions(gateway, good, _foreign(world)))
 
     hidden(world, received, PROXY_TOKEN)
 
@@ -112,7 +112,7 @@ def proxy_token_is_in_no_other_answer(gateway: Gateway, world: World, received: 
     """A Proxy token that is sent where it does not belong does not come back."""
     good = redeemable(world)
     client = world.home().proxy_client
-    provoke.send(gateway, provoke.backends_side(gateway, client, good.proxy_token))
+    probes.send(gateway, probes.backends_side(gateway, client, good.proxy_token))
 
     hidden(world, received, PROXY_TOKEN)
 
@@ -122,7 +122,7 @@ def proxy_token_is_not_on_the_agents_side(gateway: Gateway, world: World, receiv
     """An agent whose user's token was redeemed a moment ago gets no sight of the Proxy token."""
     good = redeemable(world)
     world.redeemed(world.grant(), good.proxy_token)
-    provoke.send(gateway, provoke.agents_side(gateway, world, good))
+    probes.send(gateway, probes.agents_side(gateway, world, good))
 
     hidden(world, received, PROXY_TOKEN)
 
@@ -131,7 +131,7 @@ def proxy_token_is_not_on_the_agents_side(gateway: Gateway, world: World, receiv
 def proxy_secret_is_in_no_answer_to_the_backend(gateway: Gateway, world: World, received: Received) -> None:
     """The token endpoint never repeats the credentials it was sent, and no other endpoint does."""
     client, proxy_token = world.home().proxy_client, world.proxy_token()
-    provoke.send(gateway, provoke.backends_side(gateway, client, proxy_token))
+    probes.send(gateway, probes.backends_side(gateway, client, proxy_token))
 
     hidden(world, received, *PROXY_CLIENT)
 
@@ -141,7 +141,7 @@ def proxy_client_is_not_on_the_agents_side(gateway: Gateway, world: World, recei
     """Pages, redirects, documents, tokens and errors name no Proxy client, also just after it was used."""
     good = redeemable(world)
     world.redeemed(world.grant(), good.proxy_token)
-    provoke.send(gateway, provoke.agents_side(gateway, world, good))
+    probes.send(gateway, probes.agents_side(gateway, world, good))
 
     hidden(world, received, *PROXY_CLIENT)
 

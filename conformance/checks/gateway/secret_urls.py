@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from urllib.parse import urlsplit
 
-from gateproof.conformance.checks.gateway import _provocations as provoke
+from gateproof.conformance.checks.gateway import _secret_probes as probes
 from gateproof.conformance.kit.gateway.gateway import CALLBACK, Gateway
 from gateproof.conformance.kit.gateway.received import MERCHANT_KINDS, Received
 from gateproof.conformance.kit.gateway.valid_tokens import redeemable
@@ -71,8 +71,8 @@ def credentials_are_not_redirected_to_another_host(gateway: Gateway, world: Worl
     """No endpoint that is sent credentials hands the same request on to another host."""
     good = redeemable(world)
     client = world.home().proxy_client
-    provoke.send(gateway, provoke.refused_redemptions(gateway, good))
-    provoke.send(gateway, provoke.backends_side(gateway, client, good.proxy_token))
+    probes.send(gateway, probes.refused_redemptions(gateway, good))
+    probes.send(gateway, probes.backends_side(gateway, client, good.proxy_token))
     away = [
         f"{exchange.step}: status {exchange.status} to {_named(target)}"
         for exchange in _own(gateway, world.seen())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.checks.gateway._renewed import renewed, renewed_from
+from gateproof.conformance.checks.gateway._refreshed_tokens import renewed, renewed_from
 from gateproof.conformance.checks.gateway._tokens import (
     agent_in,
     bound_to,

@@ -11,7 +11,7 @@ from gateproof.conformance.suite.claims import LeftOut, Unmet
 STATUSES: Mapping[str, int] = {"invalid-client": 401, "access-denied": 403}
 
 
-def met(alone: IsolatedUser) -> None:
+def merchant_rejected_the_gateway(alone: IsolatedUser) -> None:
     """The gateway asked for a token of this user's, and was turned away."""
     try:
         alone.require_outcome("turn_away")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gateproof.conformance.checks.gateway._elsewhere import of_one_merchant
+from gateproof.conformance.checks.gateway._second_resource import of_one_merchant
 from gateproof.conformance.checks.gateway._visits import code_came
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gateproof.conformance.checks.gateway._exchanges import no_tokens
-from gateproof.conformance.checks.gateway._further_fields import GRANTS, with_field
+from gateproof.conformance.checks.gateway._extra_fields import GRANTS, with_field
 from gateproof.conformance.checks.gateway._visits import no_code, visit_with
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gateproof.conformance.checks.gateway._exchanges import refreshed
-from gateproof.conformance.checks.gateway._renewed import renewed
+from gateproof.conformance.checks.gateway._refreshed_tokens import renewed
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.parties import Agent, Resource
 from gateproof.conformance.wire.exchange import Exchange

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.checks.gateway._turned_away import STATUSES, met
+from gateproof.conformance.checks.gateway._merchant_rejection import STATUSES, merchant_rejected_the_gateway
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.isolated_user import isolated_user
 from gateproof.conformance.kit.gateway.world import World
@@ -20,7 +20,7 @@ def merchant_that_turns_the_gateway_away_leaves_nothing_to_redeem(
     alone.script(provisioning={"outcome": "turn_away", "status": case})
     agent, proxy_token = world.agent(), alone.proxy_token()
     grant = alone.grant(agent)
-    met(alone)
+    merchant_rejected_the_gateway(alone)
 
     answer = gateway.redeem(grant.access_token, proxy_token, grant.resource.indicator)
     alone.script()

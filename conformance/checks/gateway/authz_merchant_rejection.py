@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.checks.gateway._turned_away import STATUSES, met
+from gateproof.conformance.checks.gateway._merchant_rejection import STATUSES, merchant_rejected_the_gateway
 from gateproof.conformance.checks.gateway._visits import code_came
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.isolated_user import isolated_user
@@ -22,7 +22,7 @@ def sign_in_outlives_a_merchant_that_turns_the_gateway_away(
     place = isolated_user(world)
     place.script(provisioning={"outcome": "turn_away", "status": case})
     visit = gateway.visit(world.attempt(resource=place.resource, user=place.user))
-    met(place)
+    merchant_rejected_the_gateway(place)
     place.script()
 
     code_came(visit, f"sign-in while the merchant answers {case} to the gateway")
