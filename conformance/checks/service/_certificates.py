@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gateproof.conformance.checks.service._trouble import HOP, credentials_in
+from gateproof.conformance.checks.service._failing_parties import HOP, credentials_in
 from gateproof.conformance.faults.merchant_answers import DOORS, DoorFault
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.claims import LeftOut, expect

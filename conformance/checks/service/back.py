@@ -9,8 +9,14 @@ from __future__ import annotations
 import time
 from itertools import chain, repeat
 
+from gateproof.conformance.checks.service._failing_parties import (
+    FOUND_WITHIN_S,
+    OTHER,
+    bounded,
+    fault,
+    shows_orders,
+)
 from gateproof.conformance.checks.service._proxy_calls import MOST_REQUESTS, USER, asks
-from gateproof.conformance.checks.service._trouble import FOUND_WITHIN_S, OTHER, bounded, fault, shows_orders
 from gateproof.conformance.kit.service.recovery import RECOVERS_WITHIN_S
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld

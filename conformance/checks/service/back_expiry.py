@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from gateproof.conformance.checks.service._expiring import TIMESTAMPS
-from gateproof.conformance.checks.service._trouble import USER, called_since, works
+from gateproof.conformance.checks.service._failing_parties import USER, called_since, works
 from gateproof.conformance.kit.service.mcp_session import session_of
 from gateproof.conformance.kit.service.retry_after import waited_out
 from gateproof.conformance.kit.service.service import Service, served

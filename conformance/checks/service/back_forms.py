@@ -9,7 +9,7 @@ import base64
 from collections.abc import Iterable
 from urllib.parse import unquote, urlsplit
 
-from gateproof.conformance.checks.service._trouble import failing, failing_token_endpoint
+from gateproof.conformance.checks.service._failing_parties import failing, failing_token_endpoint
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.check import check

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from gateproof.conformance.checks.service._expiring import TIMESTAMPS
-from gateproof.conformance.checks.service._trouble import (
+from gateproof.conformance.checks.service._failing_parties import (
     USER,
     authorized_again,
     bounded,

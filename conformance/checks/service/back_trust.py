@@ -13,7 +13,7 @@ from gateproof.conformance.checks.service._certificates import (
     issued,
     shown,
 )
-from gateproof.conformance.checks.service._trouble import USER, asks_within_s, settles, works
+from gateproof.conformance.checks.service._failing_parties import USER, asks_within_s, settles, works
 from gateproof.conformance.faults.merchant_answers import DoorFault
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld

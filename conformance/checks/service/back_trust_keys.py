@@ -13,7 +13,7 @@ from gateproof.conformance.checks.service._certificates import (
     issued,
     shown,
 )
-from gateproof.conformance.checks.service._trouble import FOUND_WITHIN_S, USER, settles, works
+from gateproof.conformance.checks.service._failing_parties import FOUND_WITHIN_S, USER, settles, works
 from gateproof.conformance.checks.service.back_keys import ASKS_WITHIN_S
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from gateproof.conformance.checks.service._expiring import TIMESTAMPS
-from gateproof.conformance.checks.service._trouble import OTHER, USER, shows_orders
+from gateproof.conformance.checks.service._failing_parties import OTHER, USER, shows_orders
 from gateproof.conformance.kit.service.service import Service, holds_orders, served
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.check import check

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from gateproof.conformance.checks.service._spoilt import expired, good_token
-from gateproof.conformance.checks.service._trouble import all_fail
+from gateproof.conformance.checks.service._altered_tokens import expired, good_token
+from gateproof.conformance.checks.service._failing_parties import all_fail
 from gateproof.conformance.kit.inputs.odd_requests import with_header
 from gateproof.conformance.kit.service.service import (
     POINTER,

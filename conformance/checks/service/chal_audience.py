@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from gateproof.conformance.checks.service._spoilt import USER, good_token, refused
+from gateproof.conformance.checks.service._altered_tokens import USER, good_token, refused
 from gateproof.conformance.kit.inputs.near_indicators import NEAR_MISSES
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld

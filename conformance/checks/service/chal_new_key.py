@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from gateproof.conformance.checks.service._altered_tokens import USER, good_token
 from gateproof.conformance.checks.service._expiring import LEEWAY_S
-from gateproof.conformance.checks.service._spoilt import USER, good_token
-from gateproof.conformance.checks.service._trouble import FOUND_WITHIN_S, shows_orders
+from gateproof.conformance.checks.service._failing_parties import FOUND_WITHIN_S, shows_orders
 from gateproof.conformance.kit.service.service import Service, holds_orders
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from urllib.parse import quote, urlencode
 
-from gateproof.conformance.checks.service._spoilt import USER, good_token
-from gateproof.conformance.checks.service._trouble import shows_orders
+from gateproof.conformance.checks.service._altered_tokens import USER, good_token
+from gateproof.conformance.checks.service._failing_parties import shows_orders
 from gateproof.conformance.kit.inputs.odd_requests import with_header
 from gateproof.conformance.kit.service.mcp_session import session_of
 from gateproof.conformance.kit.service.service import Service, challenged, served

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.checks.service._spoilt import USER
+from gateproof.conformance.checks.service._altered_tokens import USER
 from gateproof.conformance.kit.service.cookies import CookieKeeper
 from gateproof.conformance.kit.service.mcp_session import is_a_stream, session_of
 from gateproof.conformance.kit.service.service import Service, challenged, served, turned_away

@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
+from gateproof.conformance.checks.service._altered_tokens import USER, expired, good_token, refused
 from gateproof.conformance.checks.service._expiring import LEEWAY_S, refused_once_expired
-from gateproof.conformance.checks.service._spoilt import USER, expired, good_token, refused
 from gateproof.conformance.kit.inputs.near_indicators import NEAR_MISSES
 from gateproof.conformance.kit.service.mcp_session import session_of
 from gateproof.conformance.kit.service.service import Service, served

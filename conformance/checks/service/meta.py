@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from gateproof.conformance.checks.service._trouble import all_fail
+from gateproof.conformance.checks.service._failing_parties import all_fail
 from gateproof.conformance.kit.inputs.odd_requests import with_header
 from gateproof.conformance.kit.service.service import Service, document, served
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from gateproof.conformance.checks.service._trouble import OTHER, USER, recovers, works
+from gateproof.conformance.checks.service._failing_parties import OTHER, USER, recovers, works
 from gateproof.conformance.faults.agent_side import BROKEN, EMBEDDED, LARGE_BODY, SLOW, Client
 from gateproof.conformance.faults.misbehaving import misbehaving
 from gateproof.conformance.kit.service.service import Service, served

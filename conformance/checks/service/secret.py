@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
+from gateproof.conformance.checks.service._failing_parties import failing, failing_token_endpoint, works
 from gateproof.conformance.checks.service._secrecy import EVERY, hidden
-from gateproof.conformance.checks.service._trouble import failing, failing_token_endpoint, works
 from gateproof.conformance.kit.gateway.received import LOGGED, Survey, brought_up
 from gateproof.conformance.kit.service.mcp_session import session_of
 from gateproof.conformance.kit.service.received import (

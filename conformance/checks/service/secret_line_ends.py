@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import time
 
+from gateproof.conformance.checks.service._failing_parties import (
+    failing,
+    failing_token_endpoint,
+    settles,
+    works,
+)
 from gateproof.conformance.checks.service._proxy_calls import serves
 from gateproof.conformance.checks.service._secrecy import EVERY
-from gateproof.conformance.checks.service._trouble import failing, failing_token_endpoint, settles, works
 from gateproof.conformance.kit.service.received import ServiceReceived
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
