@@ -23,7 +23,7 @@ from gateproof.conformance.checks.agent._messages import (
     repeats_its_redirect_uri,
     writes_spaces_as_percent_20,
 )
-from gateproof.conformance.checks.agent._scenes import all_ways
+from gateproof.conformance.checks.agent._shared_runs import all_ways
 from gateproof.conformance.kit.agent.agent import Agents, carried_out, ended, exchanges, works
 from gateproof.conformance.kit.agent.world import AgentWorld, Heard
 from gateproof.conformance.suite.check import check

@@ -16,7 +16,7 @@ from gateproof.conformance.checks.agent._messages import (
     repeats_its_redirect_uri,
     writes_spaces_as_percent_20,
 )
-from gateproof.conformance.checks.agent._scenes import documented
+from gateproof.conformance.checks.agent._shared_runs import documented
 from gateproof.conformance.kit.agent.agent import Agents, Install, all_in_time, exchanges, works
 from gateproof.conformance.kit.agent.launch import Run
 from gateproof.conformance.suite.check import check

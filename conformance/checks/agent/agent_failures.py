@@ -19,7 +19,7 @@ from gateproof.conformance.checks.agent._messages import (
     repeats_its_redirect_uri,
     writes_spaces_as_percent_20,
 )
-from gateproof.conformance.checks.agent._scenes import (
+from gateproof.conformance.checks.agent._shared_runs import (
     CLIENT_REJECTED,
     NO_CLIENT,
     NO_JSON_FOR_TOKENS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from gateproof.conformance.checks.agent._scenes import (
+from gateproof.conformance.checks.agent._shared_runs import (
     ASKED_TO_END,
     ORDERS_ARE_NONE,
     SERVICE_FAILS_LATE,

@@ -8,7 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import chain
 
-from gateproof.conformance.checks.agent._scenes import TOKEN_ENDPOINT_FAILS, held, recovered, refused, unloved
+from gateproof.conformance.checks.agent._shared_runs import (
+    TOKEN_ENDPOINT_FAILS,
+    held,
+    recovered,
+    refused,
+    unloved,
+)
 from gateproof.conformance.kit.agent.agent import Agents, Attempt, Install, works
 from gateproof.conformance.kit.agent.digests import digests_among, written_for
 from gateproof.conformance.kit.inputs.entropy import apparent_bits, bits_within, spelled_out, steady_steps

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from gateproof.conformance.checks.agent._scenes import HELPLESS, without_help
+from gateproof.conformance.checks.agent._shared_runs import HELPLESS, without_help
 from gateproof.conformance.kit.agent.agent import Agents, all_in_time, ended
 from gateproof.conformance.kit.agent.launch import Run
 from gateproof.conformance.kit.agent.output import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gateproof.conformance.checks.agent._scenes import (
+from gateproof.conformance.checks.agent._shared_runs import (
     ASKED_TO_END,
     CLIENT_REJECTED,
     FAULTS,

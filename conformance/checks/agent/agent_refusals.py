@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.checks.agent._scenes import held, refused, unloved
+from gateproof.conformance.checks.agent._shared_runs import held, refused, unloved
 from gateproof.conformance.kit.agent.agent import (
     Agents,
     all_in_time,
