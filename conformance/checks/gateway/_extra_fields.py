@@ -1,4 +1,4 @@
-"""Requests at the token endpoint with everything right, and a field more than they have."""
+"""Correct token requests with one additional field."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GRANTS = ("exchange", "refresh")
 def with_field(
     world: World, grant: str, name: str, value: str, *, agent: Agent, resource: Resource
 ) -> Exchange:
-    """An exchange or a refresh of this agent's; a refresh is left out where none is understood."""
+    """An exchange or a refresh of this agent with the field; without refresh support it is left out."""
     if grant == "exchange":
         authorization = world.authorization(agent=agent, resource=resource)
         return world.gateway.exchange(authorization, **{name: value})

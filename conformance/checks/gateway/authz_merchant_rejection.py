@@ -1,4 +1,4 @@
-"""A merchant that does not deal with the gateway: its users sign in all the same."""
+"""Users can sign in while the merchant rejects the gateway itself."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from gateproof.conformance.suite.claims import owed
 def sign_in_outlives_a_merchant_that_turns_the_gateway_away(
     gateway: Gateway, world: World, case: int
 ) -> None:
-    """The agent gets its code, and gets one when the merchant is friendly again."""
-    # Where the merchant takes the gateway, a sign-in like this one gives a code.
-    friendly = isolated_user(world)
-    world.authorization(resource=friendly.resource, user=friendly.user)
+    """The agent gets a code while the merchant rejects the gateway's own credentials, and afterwards."""
+    # Positive twin: while the merchant accepts the gateway, the same sign-in gives a code.
+    accepting = isolated_user(world)
+    world.authorization(resource=accepting.resource, user=accepting.user)
     place = isolated_user(world)
     place.script(provisioning={"outcome": "turn_away", "status": case})
     visit = gateway.visit(world.attempt(resource=place.resource, user=place.user))

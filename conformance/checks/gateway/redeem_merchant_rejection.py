@@ -1,4 +1,4 @@
-"""A merchant that does not deal with the gateway: there is nothing of its users to redeem."""
+"""Redemption while the merchant rejects the gateway itself."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gateproof.conformance.suite.claims import expect
 def merchant_that_turns_the_gateway_away_leaves_nothing_to_redeem(
     gateway: Gateway, world: World, case: int
 ) -> None:
-    """Redemption answers 404, as where the merchant did not vouch for the user; later it works."""
+    """Redemption is answered with 404 if the merchant rejected the gateway's credentials; later it works."""
     world.redeemed(world.grant(), world.proxy_token())
     alone = isolated_user(world)
     alone.script(provisioning={"outcome": "turn_away", "status": case})
