@@ -1,4 +1,4 @@
-"""What registrations, authorization requests and exchanges have to be, whenever an agent makes one."""
+"""The required form of registrations, authorization requests and exchanges in any run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _REQUIRED = (
     "code_challenge",
     "code_challenge_method",
 )
-# What these parameters have to be, and how that is said.
+# The required value of these parameters, and how it is described.
 _VALUES: Mapping[str, tuple[Callable[[str], bool], str]] = {
     "response_type": (lambda value: value == "code", "code"),
     "code_challenge_method": (lambda value: value == "S256", "S256"),
@@ -36,9 +36,9 @@ _VALUES: Mapping[str, tuple[Callable[[str], bool], str]] = {
     ),
 }
 _SHORT = 20
-# An authorization, and its request as it came to the gateway.
+# An authorization, and its request as the gateway received it.
 Asked = tuple[Visit, Exchange | None]
-# What stands around scopes where JSON has several of them.
+# Characters around scopes in JSON with several scopes.
 _QUOTES = str.maketrans('"[]{},', "      ")
 
 
@@ -57,7 +57,7 @@ def names_https_addresses(registrations: Iterable[Heard]) -> None:
 
 
 def names_its_method(registrations: Iterable[Heard]) -> None:
-    """The method is the one by which agents authenticate."""
+    """The method is client_secret_post, the only one for agents."""
     for each in registrations:
         method = _member(each, "token_endpoint_auth_method")
         expect.that(
@@ -70,7 +70,7 @@ def names_its_method(registrations: Iterable[Heard]) -> None:
 
 
 def names_no_scope(registrations: Iterable[Heard]) -> None:
-    """No scope of the Resource is there, under any name that speaks of scopes."""
+    """No member whose name contains "scope" has a scope of the Resource."""
     for each in registrations:
         named = list(_scopes_in(each.call.json()))
         expect.that(
@@ -88,12 +88,12 @@ def authorizations(runs: Iterable[Run]) -> list[Asked]:
 
 
 def clients_of(install: Install) -> list[AgentClient]:
-    """What its gateway knows the install by."""
+    """The client IDs and secrets that the gateway issued to the install."""
     return list(install.world.desk.clients.values())
 
 
 def asks_for_everything(found: Iterable[Asked], clients: Iterable[AgentClient]) -> None:
-    """Each required parameter is there once, with a value that fits what one of these has registered."""
+    """Each required parameter is there once, with a value that fits one of these registrations."""
     registered = {uri for client in clients for uri in client.redirect_uris}
     for visit, asked in found:
         for name in _REQUIRED:
@@ -113,7 +113,7 @@ def asks_for_everything(found: Iterable[Asked], clients: Iterable[AgentClient]) 
 
 
 def asks_for_scopes(found: Iterable[Asked]) -> None:
-    """The scope has `openid` and one of the Resource in it."""
+    """The scope contains `openid` and a scope of the Resource."""
     for visit, asked in found:
         named = (visit.value("scope") or "").split(" ")
         expect.that(
@@ -126,7 +126,7 @@ def asks_for_scopes(found: Iterable[Asked]) -> None:
 
 
 def writes_spaces_as_percent_20(found: Iterable[Asked]) -> None:
-    """A space in the scope is %20, and nothing else is a space."""
+    """Spaces in the scope are encoded as %20, not as a plus sign."""
     for visit, asked in found:
         pairs = visit.url.partition("?")[2].partition("#")[0].split("&")
         raw = [
@@ -142,7 +142,7 @@ def writes_spaces_as_percent_20(found: Iterable[Asked]) -> None:
 
 
 def is_a_form(exchanges: Iterable[Heard]) -> None:
-    """The token request is a form, and says so."""
+    """The token request is a form with the right Content-Type."""
     for each in exchanges:
         label = each.call.media_type()
         expect.that(
@@ -156,9 +156,9 @@ def is_a_form(exchanges: Iterable[Heard]) -> None:
 
 
 def has_credentials_in_its_body(exchanges: Iterable[Heard], clients: Iterable[AgentClient]) -> None:
-    """Client ID and secret are fields of the form, are those of one of these clients, and in no Basic header.
+    """Client ID and secret are in the form, belong to one of these clients, and are not sent by Basic.
 
-    What else an Authorization header has is recorded: the specification speaks of client_secret_basic alone.
+    Any other Authorization header is recorded: the specification names only client_secret_basic.
     """
     own = {client.client_id: client.secret for client in clients}
     for each in exchanges:
@@ -178,14 +178,14 @@ def has_credentials_in_its_body(exchanges: Iterable[Heard], clients: Iterable[Ag
         expect.that(
             header.partition(" ")[0].lower() != "basic",
             "how the client authenticates beside the body of the token request",
-            expected="in no other way: client_secret_basic is unsupported for agents",
+            expected="in no other way: client_secret_basic is not supported for agents",
             got="a Basic header",
             exchange=each.exchange(),
         )
 
 
 def repeats_its_redirect_uri(exchanges: Iterable[Heard], found: Iterable[Asked]) -> None:
-    """The redirect URI is, to the letter, that of the authorization which brought the code."""
+    """The redirect URI equals that of the authorization that gave the code."""
     used = _by_code(found, "redirect_uri")
     for each in exchanges:
         code, given = each.call.form().get("code", ""), each.call.form().get("redirect_uri")
@@ -199,7 +199,7 @@ def repeats_its_redirect_uri(exchanges: Iterable[Heard], found: Iterable[Asked])
 
 
 def proves_its_code(exchanges: Iterable[Heard], found: Iterable[Asked]) -> None:
-    """The S256 of the verifier is the challenge of the authorization which brought the code."""
+    """The S256 of the verifier is the challenge of the authorization that gave the code."""
     challenges = _by_code(found, "code_challenge")
     for each in exchanges:
         verifier = each.call.form().get("code_verifier", "")
@@ -217,18 +217,18 @@ def _by_code(found: Iterable[Asked], parameter: str) -> Mapping[str, str | None]
 
 
 def _in_short(value: str) -> str:
-    """A value that may be a secret is told by its length."""
+    """A value that may be a secret, described by its length."""
     return value if len(value) <= _SHORT else f"{len(value)} characters that are not that"
 
 
 def _member(registration: Heard, name: str) -> Any:
-    """None where it is not there."""
+    """The value, or None if it is missing."""
     record = registration.call.json()
     return record.get(name) if isinstance(record, dict) else None
 
 
 def _scopes_in(record: Any) -> Iterator[tuple[str, list[str]]]:
-    """What a registration has under any name that speaks of scopes, however deep."""
+    """The values of all members whose name contains "scope", at any depth."""
     members = dict(enumerate(record)) if isinstance(record, list) else record
     for name, value in members.items() if isinstance(members, dict) else ():
         if "scope" in str(name).lower():

@@ -1,7 +1,7 @@
-"""The way of an agent from a challenge to the orders, when nothing goes wrong.
+"""The agent's flow from the challenge to the orders, without faults.
 
-All of these but two look at the same runs: the first, and what an agent does otherwise when it comes back.
-How it authorizes is looked at in those after a refusal and an approval as well.
+All but two of these checks use the same runs: the first one, and those in which the agent does it again.
+Authorizations are also examined in runs after a refusal and an approval.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gateproof.conformance.checks.agent._messages import (
     repeats_its_redirect_uri,
     writes_spaces_as_percent_20,
 )
-from gateproof.conformance.checks.agent._scenes import all_ways
+from gateproof.conformance.checks.agent._shared_runs import all_ways
 from gateproof.conformance.kit.agent.agent import Agents, carried_out, ended, exchanges, works
 from gateproof.conformance.kit.agent.world import AgentWorld, Heard
 from gateproof.conformance.suite.check import check
@@ -32,41 +32,41 @@ from gateproof.fakes.gateway.application import asks_for_gzip
 from gateproof.fakes.gateway.script import Answer, Endpoint
 from gateproof.fakes.orders_service import AMONG_OTHERS, UNQUOTED
 
-# Where the pointer stands in the challenge; a second challenge beside it is nothing that agents are told of.
+# Where the pointer is in the challenge; the specification does not tell agents about a second challenge.
 WITHOUT_QUOTES = "without quotes"
 CHALLENGES: Mapping[str, str] = {WITHOUT_QUOTES: UNQUOTED, "behind other parameters": AMONG_OTHERS}
 METADATA_ELSEWHERE = "metadata elsewhere"
-# What nobody knows, or nobody needs, beside what everybody does.
+# Unknown or unnecessary members, in addition to the required ones.
 _MORE = {"notes": {"of": ["the operator", None, 7]}, "service_documentation": "https://docs.example/agents"}
 _OTHERWISE = {"content-type": "application/json; charset=utf-8"}
 
 
 def _more_in_the_redirect(world: AgentWorld) -> None:
-    """A redirect may carry more than code and state."""
+    """A redirect may contain more than code and state."""
     world.desk.beside_code = {"iss": world.desk.issuer, "scope": "openid", "x": "a b"}
 
 
 def _reserved_characters(world: AgentWorld) -> None:
-    """Client ID and code are strings, in which any printable character may stand (RFC 6749 appendix A)."""
+    """Client ID and code may contain any printable character (RFC 6749 appendix A)."""
     world.desk.odd_values = True
 
 
 def _registrations_by_their_label(world: AgentWorld) -> None:
-    """A registration says that it is JSON: `Content-Type: application/json`, parameters beside."""
+    """The gateway requires `Content-Type: application/json` at registration, also with parameters."""
     world.desk.minds_labels = True
 
 
 def _more_in_every_answer(world: AgentWorld) -> None:
-    """Members that a client does not know are passed over (RFC 9728 section 3.2, RFC 6749 section 5.1).
+    """A client must ignore unknown members (RFC 9728 section 3.2, RFC 6749 section 5.1).
 
-    A client is told what it has registered (RFC 7591 section 3.2.1).
+    The registration answer repeats what was registered (RFC 7591 section 3.2.1).
     """
     world.desk.beside = _MORE
     world.service.script.always(Endpoint.METADATA, Answer(members=_MORE))
 
 
 def _answers_written_otherwise(world: AgentWorld) -> None:
-    """`bearer` is `Bearer` (RFC 6749 section 5.1), and JSON with a parameter in its type is JSON."""
+    """`bearer` equals `Bearer` (RFC 6749 section 5.1), and a JSON Content-Type may have parameters."""
     world.service.script.always(Endpoint.METADATA, Answer(headers=_OTHERWISE))
     for endpoint in (Endpoint.DISCOVERY, Endpoint.REGISTRATION):
         world.desk.script.always(endpoint, Answer(headers=_OTHERWISE))
@@ -86,7 +86,7 @@ OTHER_GATEWAYS: Mapping[str, Callable[[AgentWorld], None]] = {
 
 @check("AGENT-01")
 def operation_is_carried_out(agents: Agents) -> None:
-    """The agent finds endpoints that stand nowhere but in the documents, and ends with the orders."""
+    """The agent finds endpoints that are named only in the documents, and gets the orders."""
     run = ended(agents.normal())
 
     observe(requests=len(run.calls()), seconds=run.took_s)
@@ -95,7 +95,7 @@ def operation_is_carried_out(agents: Agents) -> None:
 
 @check("AGENT-01", cases=tuple(OTHER_GATEWAYS))
 def operation_is_carried_out_at_other_gateways(agents: Agents, case: str) -> None:
-    """What the specification leaves open, or other standards do, is otherwise at other gateways."""
+    """The agent gets the orders at gateways that differ in what the specification leaves open."""
     works(agents.normal())
     install = agents.install(metadata_apart=case == METADATA_ELSEWHERE)
     OTHER_GATEWAYS[case](install.world)
@@ -105,10 +105,10 @@ def operation_is_carried_out_at_other_gateways(agents: Agents, case: str) -> Non
 
 @check("AGENT-01")
 def operation_is_carried_out_in_gzip(agents: Agents) -> None:
-    """Who asks for gzip may be given it, by the service and by the gateway; nobody else is."""
+    """An agent that accepts gzip gets the orders when service and gateway answer in gzip."""
     normal = works(agents.normal())
     if not any(asks_for_gzip(each.call) for each in normal.calls()):
-        raise LeftOut("the agent does not ask for gzip")
+        raise LeftOut("the agent does not accept gzip")
     install = agents.install()
     for script, endpoints in (
         (install.world.service.script, (Endpoint.OPERATION, Endpoint.METADATA)),
@@ -122,9 +122,10 @@ def operation_is_carried_out_in_gzip(agents: Agents) -> None:
 
 @check("AGENT-01", cases=tuple(CHALLENGES))
 def operation_is_carried_out_by_other_challenges(agents: Agents, case: str) -> None:
-    """The pointer need not be the first parameter, and may stand without quotes, as the specification has it.
+    """The agent finds the pointer without quotes, and behind other parameters.
 
-    HTTP has no URL without quotes there (RFC 9110 section 11.2), and an agent may keep to that.
+    The specification has it without quotes. HTTP requires quotes for a URL there (RFC 9110 section 11.2), so
+    an agent may require them, too.
     """
     works(agents.normal())
     install = agents.install()
@@ -138,12 +139,12 @@ def operation_is_carried_out_by_other_challenges(agents: Agents, case: str) -> N
 
 @check("AGENT-01")
 def operation_is_carried_out_without_a_lifetime(agents: Agents) -> None:
-    """Tokens need not come with `expires_in`: neither this run nor the next one needs it."""
+    """The agent gets the orders with tokens without `expires_in`, in this run and the next."""
     works(agents.normal())
     install = agents.install()
     install.world.desk.script.always(Endpoint.TOKEN, Answer(members={"expires_in": None}))
 
-    for what in ("a run with tokens whose lifetime is not said", "the next run with them"):
+    for what in ("a run with tokens without expires_in", "the next run with them"):
         carried_out(ended(install.launch(what)))
 
 
@@ -155,19 +156,19 @@ def redirect_uris_are_https(agents: Agents) -> None:
 
 @check("AGENT-02")
 def authentication_method_is_client_secret_post(agents: Agents) -> None:
-    """The agent registers the one method by which agents authenticate."""
+    """The agent registers the method client_secret_post."""
     names_its_method(_registrations(agents))
 
 
 @check("AGENT-02")
 def no_scope_of_the_resource_is_registered(agents: Agents) -> None:
-    """Scopes are asked for in the authorization, where the user sees them, and nowhere else."""
+    """The agent registers no scope of the Resource: it requests them in the authorization."""
     names_no_scope(_registrations(agents))
 
 
 @check("AGENT-03")
 def authorization_request_is_complete(agents: Agents) -> None:
-    """Each required parameter is there once, with a value that fits what was registered."""
+    """Each required parameter is in the authorization request once, and fits the registration."""
     _registrations(agents)
     found = _visits(agents)
     asks_for_everything(found, (client for install, _ in all_ways(agents) for client in clients_of(install)))
@@ -175,25 +176,25 @@ def authorization_request_is_complete(agents: Agents) -> None:
 
 @check("AGENT-03")
 def scope_holds_openid_and_one_of_the_resource(agents: Agents) -> None:
-    """Without `openid` there is no sign-in, and without a scope of the Resource nothing to approve."""
+    """The requested scope contains `openid` and a scope of the Resource."""
     asks_for_scopes(_visits(agents))
 
 
 @check("AGENT-03")
 def spaces_are_written_percent_20(agents: Agents) -> None:
-    """A space in the scope is %20: a plus sign is a plus sign to some."""
+    """Spaces in the scope are encoded as %20, not as a plus sign."""
     writes_spaces_as_percent_20(_visits(agents))
 
 
 @check("AGENT-06")
 def exchange_is_form_encoded(agents: Agents) -> None:
-    """The token request is a form, and says so."""
+    """The token request is a form with the right Content-Type."""
     is_a_form(_exchanged(agents))
 
 
 @check("AGENT-06")
 def credentials_are_in_the_body(agents: Agents) -> None:
-    """Client ID and secret are fields of the form: the other way is not supported for agents."""
+    """Client ID and secret are fields of the form, not a Basic header."""
     made = _exchanged(agents)
     own = [client for install, _ in all_ways(agents) for client in clients_of(install)]
     has_credentials_in_its_body(made, own)
@@ -201,13 +202,13 @@ def credentials_are_in_the_body(agents: Agents) -> None:
 
 @check("AGENT-06")
 def redirect_uri_is_the_one_of_the_authorization(agents: Agents) -> None:
-    """The redirect URI is repeated to the letter: the one of the authorization that brought the code."""
+    """The token request repeats the redirect URI of the authorization exactly."""
     repeats_its_redirect_uri(_exchanged(agents), _visits(agents))
 
 
 @check("AGENT-06")
 def verifier_matches_the_challenge(agents: Agents) -> None:
-    """The S256 of the verifier is the challenge of the authorization that brought the code."""
+    """The S256 of the verifier is the challenge of the authorization that gave the code."""
     proves_its_code(_exchanged(agents), _visits(agents))
 
 
@@ -218,7 +219,7 @@ def _registrations(agents: Agents) -> list[Heard]:
 
 
 def _visits(agents: Agents) -> list[Asked]:
-    """Every authorization, with its request as it came to the gateway."""
+    """Every authorization, with its request as the gateway received it."""
     found = authorizations(run for _, run in all_ways(agents))
     require.that(bool(found), "the normal run", expected="an authorization", got="none")
     return found

@@ -1,4 +1,4 @@
-"""Certificates that are not to be trusted, shown by one party at a time."""
+"""Invalid certificates, shown by one party at a time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gateproof.conformance.kit.agent.world import (
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect, observe, require
 
-# An agent may look at one party less closely than at another, and at each in another way.
+# An agent may verify one party less strictly than another, and each in a different way.
 SHOWN = {
     f"{party}, {kind}": (party, kind)
     for kind in (STRANGER, EXPIRED, ELSEWHERE)
@@ -27,7 +27,7 @@ SHOWN = {
 
 @check("AGENT-16", cases=SHOWN)
 def bad_certificate_gets_no_request(agents: Agents, case: tuple[str, str]) -> None:
-    """Behind a certificate that cannot be trusted nobody is asked anything."""
+    """The agent sends no request to a party with an invalid certificate."""
     party, kind = case
     works(agents.normal())
     install = agents.install(metadata_apart=party == METADATA, wrong={party: kind})
@@ -43,9 +43,9 @@ def bad_certificate_gets_no_request(agents: Agents, case: tuple[str, str]) -> No
 
 @check("AGENT-16")
 def bad_certificate_gets_no_request_of_a_later_run(agents: Agents) -> None:
-    """An install that is a client and has a token looks at certificates as it did when it had neither.
+    """An install with a client and a token sends no request to a party with an invalid certificate.
 
-    The service is another's while the token is good, and each host of the gateway once it has expired.
+    It is the service's certificate while the token is valid, and that of each gateway host after its expiry.
     """
     works(agents.normal())
     install = agents.install()
@@ -57,7 +57,7 @@ def bad_certificate_gets_no_request_of_a_later_run(agents: Agents) -> None:
         run = ended(install.launch(f"a later run in which the {party} shows a certificate {STRANGER}"))
         world.shows(party, GOOD)
         came = world.parties[party].came > before
-        # Who keeps what the documents said has no business with whoever serves them.
+        # An agent that has cached the documents need not connect to the host that serves them.
         require.that(came or party == GATEWAY, run.what, expected=f"a connection to the {party}", got="none")
         observe(**{f"came_to_the_{party}": came})
         _nothing_asked(run, party)

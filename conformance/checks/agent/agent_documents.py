@@ -1,4 +1,4 @@
-"""What an agent sends is the same where a document lists no more than the specification shows."""
+"""The agent's requests when a document lists no more than the specification defines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gateproof.conformance.checks.agent._messages import (
     repeats_its_redirect_uri,
     writes_spaces_as_percent_20,
 )
-from gateproof.conformance.checks.agent._scenes import documented
+from gateproof.conformance.checks.agent._shared_runs import documented
 from gateproof.conformance.kit.agent.agent import Agents, Install, all_in_time, exchanges, works
 from gateproof.conformance.kit.agent.launch import Run
 from gateproof.conformance.suite.check import check
@@ -26,7 +26,7 @@ from gateproof.fakes.gateway.script import Endpoint
 
 @check("AGENT-02")
 def registration_by_a_short_document_is_like_any(agents: Agents) -> None:
-    """Where no method is listed, RFC 8414 has the one of Proxy clients: agents register theirs."""
+    """If no method is listed, the agent registers client_secret_post, not RFC 8414's default."""
     _, run = _played(agents)
     calls = run.calls(Endpoint.REGISTRATION)
     _sent(bool(calls), "registration")
@@ -37,7 +37,7 @@ def registration_by_a_short_document_is_like_any(agents: Agents) -> None:
 
 @check("AGENT-03")
 def authorization_by_a_short_document_is_like_any(agents: Agents) -> None:
-    """`openid`, a scope of the Resource and S256 are asked for also where they are not listed."""
+    """The agent requests `openid`, a scope of the Resource and S256, even if they are not listed."""
     install, run = _played(agents)
     found = authorizations([run])
     _sent(bool(found), "authorization")
@@ -48,7 +48,7 @@ def authorization_by_a_short_document_is_like_any(agents: Agents) -> None:
 
 @check("AGENT-06")
 def exchange_by_a_short_document_is_like_any(agents: Agents) -> None:
-    """Agents authenticate in the body, whichever method is meant where none is listed."""
+    """The agent authenticates in the body, even if no method is listed."""
     install, run = _played(agents)
     made, found = exchanges(run), authorizations([run])
     _sent(bool(made), "exchange")
@@ -68,6 +68,6 @@ def _played(agents: Agents) -> tuple[Install, Run]:
 
 
 def _sent(there: bool, what: str) -> None:
-    """The specification shows these lists nowhere: an agent may want to have them all the same."""
+    """These lists are not in the specification; an agent may still require them."""
     if not there:
-        raise LeftOut(f"the agent goes by what the document lists, and makes no {what} here")
+        raise LeftOut(f"the agent depends on what the document lists, and makes no {what} here")

@@ -1,4 +1,4 @@
-"""What an agent tries once something was refused or has failed: nothing that it must not do anyway."""
+"""The agent's requests after a refusal or a fault: they follow the same rules."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gateproof.conformance.checks.agent._messages import (
     repeats_its_redirect_uri,
     writes_spaces_as_percent_20,
 )
-from gateproof.conformance.checks.agent._scenes import (
+from gateproof.conformance.checks.agent._shared_runs import (
     CLIENT_REJECTED,
     NO_CLIENT,
     NO_JSON_FOR_TOKENS,
@@ -27,8 +27,8 @@ from gateproof.conformance.checks.agent._scenes import (
     REFUSED,
     REGISTRATION_REFUSED,
     TOKEN_ENDPOINT_FAILS,
+    all_tokens_refused,
     recovered,
-    unloved,
 )
 from gateproof.conformance.kit.agent.agent import Agents, Install, all_in_time, exchanges, in_time, works
 from gateproof.conformance.kit.agent.launch import Run
@@ -37,16 +37,16 @@ from gateproof.conformance.suite.claims import require
 from gateproof.fakes.gateway.script import Endpoint
 
 WITHOUT_TOKENS = (TOKEN_ENDPOINT_FAILS, NO_JSON_FOR_TOKENS, NO_TOKEN, CLIENT_REJECTED)
-# Where an authorization came to nothing, and so did its exchange.
+# Faults after which the authorization, and so its exchange, failed.
 IN_VAIN: Mapping[str, Callable[[Agents], Install]] = {
     **{case: partial(recovered, case=case) for case in WITHOUT_TOKENS},
-    REFUSED: unloved,
+    REFUSED: all_tokens_refused,
 }
 
 
 @check("AGENT-02", needs=["faults"], cases=(REGISTRATION_REFUSED, NO_CLIENT, CLIENT_REJECTED))
 def registration_after_a_failure_is_like_any(agents: Agents, case: str) -> None:
-    """Whether it registers again is its own affair: what it registers has to be allowed then, too."""
+    """After a fault, a new registration, if there is one, follows the same rules."""
     works(agents.normal())
     install = recovered(agents, case)
     runs = _ended(install)
@@ -60,7 +60,7 @@ def registration_after_a_failure_is_like_any(agents: Agents, case: str) -> None:
 
 @check("AGENT-03", needs=["faults"], cases=tuple(IN_VAIN))
 def authorization_after_a_failure_is_like_any(agents: Agents, case: str) -> None:
-    """Whether it authorizes again, at once or in its next run, is its own affair: there is one way to ask."""
+    """After a fault, a new authorization, at once or in the next run, follows the same rules."""
     works(agents.normal())
     install = IN_VAIN[case](agents)
     runs = _ended(install)
@@ -74,7 +74,7 @@ def authorization_after_a_failure_is_like_any(agents: Agents, case: str) -> None
 
 @check("AGENT-06", needs=["faults"], cases=tuple(IN_VAIN))
 def exchange_after_a_failure_is_like_any(agents: Agents, case: str) -> None:
-    """Whether it makes another exchange is its own affair: there is one way to make it."""
+    """After a fault, a new exchange, if there is one, follows the same rules."""
     works(agents.normal())
     install = IN_VAIN[case](agents)
     runs = _ended(install)
@@ -89,6 +89,6 @@ def exchange_after_a_failure_is_like_any(agents: Agents, case: str) -> None:
 
 
 def _ended(install: Install) -> list[Run]:
-    """The first of its runs, which has to end, and those after it until one is stopped at its limit."""
+    """The first of its runs, which must end, and those after it until one is stopped at its limit."""
     all_in_time(install.runs[:1])
     return in_time(install.runs)

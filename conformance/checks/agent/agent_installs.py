@@ -1,16 +1,17 @@
-"""What an install keeps from run to run, and what it does when its token has expired."""
+"""What an install keeps between runs, and how it replaces an expired token."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from gateproof.conformance.checks.agent._scenes import (
+from gateproof.conformance.checks.agent._shared_runs import (
     ASKED_TO_END,
     ORDERS_ARE_NONE,
     SERVICE_FAILS_LATE,
     SERVICE_FORBIDS,
     TOKEN_ENDPOINT_FAILS,
+    all_tokens_refused,
     held,
     interrupted,
     not_cut_off,
@@ -19,7 +20,6 @@ from gateproof.conformance.checks.agent._scenes import (
     refused,
     renewed,
     troubled,
-    unloved,
 )
 from gateproof.conformance.kit.agent.agent import Agents, all_in_time, carried_out, ended, in_time, works
 from gateproof.conformance.kit.agent.launch import Ended, Run
@@ -27,15 +27,15 @@ from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
-# So long an agent has to use a token, and so long a check waits for its end.
+# How long an agent has to use a token, and how long a check waits for its expiry.
 _SHORT_LIFE_S = 3
-# What stands in the form of a refresh, and in no other.
+# What is in a refresh request and in no other.
 _OF_A_REFRESH = "grant_type=refresh_token"
-# Whoever is refused again and again may take the client for broken: of refused codes one has to do.
+# An agent that is refused repeatedly may consider its client broken, so one refused code must be enough.
 TROUBLES: Mapping[str, Callable[[Agents], Sequence[Run]]] = {
     "no code came": lambda agents: held(agents).launched,
     "a code was refused": lambda agents: refused(agents).runs[:1],
-    "a fresh token was refused": lambda agents: unloved(agents).launched,
+    "a fresh token was refused": lambda agents: all_tokens_refused(agents).launched,
     TOKEN_ENDPOINT_FAILS: lambda agents: recovered(agents, TOKEN_ENDPOINT_FAILS).launched,
     SERVICE_FAILS_LATE: lambda agents: recovered(agents, SERVICE_FAILS_LATE).launched,
     SERVICE_FORBIDS: lambda agents: recovered(agents, SERVICE_FORBIDS).launched,
@@ -47,7 +47,7 @@ TROUBLES: Mapping[str, Callable[[Agents], Sequence[Run]]] = {
 
 @check("AGENT-11")
 def one_install_registers_once(agents: Agents) -> None:
-    """Every later run uses the client of the first, whether it has to authorize, and again, or not."""
+    """Every later run uses the client of the first run, with or without a new authorization."""
     first = works(agents.normal())
     _registers(first, 1)
     for number in (2, 3, 4):
@@ -66,7 +66,7 @@ def one_install_registers_once(agents: Agents) -> None:
 
 @check("AGENT-11", needs=["faults"], cases=tuple(TROUBLES))
 def trouble_makes_no_new_client(agents: Agents, case: str) -> None:
-    """What goes wrong after the registration is no reason for another one, in that run or in the next."""
+    """A failure after the registration causes no new registration, in that run or the next."""
     works(agents.normal())
     played = TROUBLES[case](agents)
     all_in_time(played[:1])
@@ -88,9 +88,9 @@ def trouble_makes_no_new_client(agents: Agents, case: str) -> None:
 
 @check("AGENT-09")
 def run_after_the_end_of_tokens_works(agents: Agents) -> None:
-    """A token that was good in the run before is answered with the challenge, and the agent gets another.
+    """If a token from an earlier run gets the challenge, the agent gets another one and works.
 
-    So it goes with the next token as well: an install lives longer than any of its tokens.
+    The same is tried with the next token: an install lives longer than any of its tokens.
     """
     works(agents.normal())
     works(agents.story(2))
@@ -107,9 +107,9 @@ def run_after_the_end_of_tokens_works(agents: Agents) -> None:
 
 @check("AGENT-09")
 def token_is_replaced_whatever_is_said_of_it(agents: Agents) -> None:
-    """An expired token is answered as none at all is: no `error` has to say what is wrong with it.
+    """The agent replaces an expired token although the challenge contains no `error`.
 
-    Where an agent has refreshed the first one, it needs what came with the new one for the next.
+    If the agent refreshed the first token, it needs the new refresh token for the next one.
     """
     works(agents.normal())
     first, *later = renewed(agents).runs
@@ -121,7 +121,7 @@ def token_is_replaced_whatever_is_said_of_it(agents: Agents) -> None:
 
 @check("AGENT-09")
 def token_that_expires_between_two_calls_is_replaced(agents: Agents) -> None:
-    """An agent that makes several calls goes on with a new token when one is refused in their midst."""
+    """An agent that makes several calls replaces a token that expires between two of them."""
     normal = works(agents.normal())
     if not any(each.call.target.startswith("/mcp") for each in normal.calls(Endpoint.OPERATION)):
         raise LeftOut("the agent makes one call with its token, so no token expires between two")
@@ -134,16 +134,16 @@ def token_that_expires_between_two_calls_is_replaced(agents: Agents) -> None:
     )
     gave_up = run.ended is Ended.BY_ITSELF and run.exit_code != 0
     if gave_up and _got_a_token_before_it_was_refused(run):
-        raise LeftOut("the agent got a fresh token before its calls, and gives up when that one is refused")
+        raise LeftOut("the agent got a fresh token before its calls, and stops when that one is refused")
 
     carried_out(run)
 
 
 @check("AGENT-09")
 def token_that_expires_by_the_clock_is_replaced(agents: Agents) -> None:
-    """An agent that goes by its own clock knows that its token has expired, and gets another all the same.
+    """An agent whose token has expired by its own clock replaces it and works.
 
-    One whose life is short may be taken for expired when it comes; then there is nothing to wait for.
+    It may treat a token with a short lifetime as expired at once; then there is nothing to wait for.
     """
     works(agents.normal())
     install = agents.install()
@@ -152,7 +152,7 @@ def token_that_expires_by_the_clock_is_replaced(agents: Agents) -> None:
     first = install.launch("a run that gets a token for a few seconds")
     all_in_time([first])
     if not first.done:
-        raise LeftOut("the agent has no use for a token that is good for a few seconds")
+        raise LeftOut("the agent does not use a token that is valid for a few seconds")
     desk.lifetime_s = usual_s
     desk.end_refresh_tokens()
     time.sleep(max(0.0, desk.all_expired_at() - time.time()))
@@ -162,9 +162,9 @@ def token_that_expires_by_the_clock_is_replaced(agents: Agents) -> None:
 
 @check("AGENT-09")
 def refresh_that_brings_an_access_token_alone_is_enough(agents: Agents) -> None:
-    """With a refreshed token there need not be a refresh token, nor an ID token; the old ones are still good.
+    """A refresh answer with only an access token is enough; the old refresh token stays valid.
 
-    Who wants more than that (RFC 6749 section 6, OpenID Connect 12.2) can ask the user.
+    An agent that requires more (RFC 6749 section 6, OpenID Connect 12.2) can ask the user.
     """
     _refreshing(agents)
     install = agents.install()
@@ -182,9 +182,9 @@ def refresh_that_brings_an_access_token_alone_is_enough(agents: Agents) -> None:
 
 @check("AGENT-09")
 def refresh_that_is_not_offered_leads_to_the_user(agents: Agents) -> None:
-    """Whatever a refresh is refused with, it is not the end: the user can be asked.
+    """If a refresh is refused with any error, the agent asks the user to authorize again.
 
-    The specification does not show that grant; the gateway's document says that there is none.
+    The specification does not define that grant, and the gateway's document does not list it.
     """
     _refreshing(agents)
     install = agents.install()
@@ -202,14 +202,14 @@ def refresh_that_is_not_offered_leads_to_the_user(agents: Agents) -> None:
 
 
 def _refreshing(agents: Agents) -> None:
-    """What comes of a refresh is a question to an agent that makes one: it does where the grant is there."""
+    """Leaves out an agent that makes no refresh; it makes one only if the grant is listed."""
     works(agents.normal())
     if not any(run.refreshes() for run in renewed(agents).runs):
         raise LeftOut("the agent does not refresh its tokens")
 
 
 def _got_a_token_before_it_was_refused(run: Run) -> bool:
-    """Such a token has not expired: an agent that believes a service which refuses it is in its right."""
+    """True if the token was not expired: an agent may stop when the service refuses a fresh token."""
     calls = run.calls(Endpoint.TOKEN, Endpoint.OPERATION)
     refused_at = next(
         place
@@ -220,7 +220,7 @@ def _got_a_token_before_it_was_refused(run: Run) -> bool:
 
 
 def _registers(run: Run, times: int) -> None:
-    """The first registration that is too many is the guilty one."""
+    """The first extra registration is the fault."""
     calls = run.calls(Endpoint.REGISTRATION)
     expect.that(
         len(calls) == times,

@@ -1,4 +1,4 @@
-"""Verifiers and states over all authorizations that were seen: how long, how random, how fresh."""
+"""Length, randomness and uniqueness of all verifiers and states that were seen."""
 
 from __future__ import annotations
 
@@ -8,7 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import chain
 
-from gateproof.conformance.checks.agent._scenes import TOKEN_ENDPOINT_FAILS, held, recovered, refused, unloved
+from gateproof.conformance.checks.agent._shared_runs import (
+    TOKEN_ENDPOINT_FAILS,
+    all_tokens_refused,
+    held,
+    recovered,
+    refused,
+)
 from gateproof.conformance.kit.agent.agent import Agents, Attempt, Install, works
 from gateproof.conformance.kit.agent.digests import digests_among, written_for
 from gateproof.conformance.kit.inputs.entropy import apparent_bits, bits_within, spelled_out, steady_steps
@@ -16,20 +22,20 @@ from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
 from gateproof.conformance.wire.exchange import Exchange
 
-# With so many samples, a position in which nothing varies stands out.
+# With this many samples, a position that does not vary is visible.
 SAMPLES = 6
 VERIFIER_LENGTHS = range(43, 129)
-# What 32 and 16 random octets look like in a few samples: in some position, letters repeat by chance.
+# Estimates for 32 and 16 random octets from few samples: in some positions, letters repeat by chance.
 VERIFIER_BITS, STATE_BITS = 240.0, 118.0
-# So long a part in common is no chance.
+# A common part of this length is not by chance.
 _SHARED = 12
-# Whoever draws from so many numbers has drawn 16 bits, and a user may be so long on the way to the gateway.
+# This many small numbers correspond to 16 bits, and a user may take this long on the way to the gateway.
 _SMALL_NUMBERS, _DRAWN_BEFORE_S = 1 << 16, 60
 
 
 @check("AGENT-04")
 def verifier_is_long_and_random(agents: Agents) -> None:
-    """The verifier has 43 to 128 characters, and they carry what 32 random octets carry."""
+    """The verifier has 43 to 128 characters with the randomness of 32 octets."""
     attempts = _exchanged(agents)
     verifiers = [attempt.verifier or "" for attempt in attempts]
     lengths = sorted(map(len, verifiers))
@@ -46,7 +52,7 @@ def verifier_is_long_and_random(agents: Agents) -> None:
 
 @check("AGENT-04")
 def state_is_long_and_random(agents: Agents) -> None:
-    """The state carries what 16 random octets carry, in whatever form."""
+    """The state has the randomness of 16 octets, in any form."""
     attempts = _samples(agents)
     states = [attempt.state or "" for attempt in attempts]
     observe(shortest=min(map(len, states)))
@@ -55,7 +61,7 @@ def state_is_long_and_random(agents: Agents) -> None:
 
 @check("AGENT-04")
 def verifier_is_random_within_an_install(agents: Agents) -> None:
-    """What an install has kept, and puts into all its verifiers, is no part of those 32 octets."""
+    """The verifiers of one install have the randomness of 32 octets beside their common part."""
     attempts = _exchanged(agents)
     verifiers = [attempt.verifier or "" for attempt in attempts]
     _random_within(agents, attempts, verifiers, VERIFIER_BITS, "the verifier")
@@ -63,7 +69,7 @@ def verifier_is_random_within_an_install(agents: Agents) -> None:
 
 @check("AGENT-04")
 def state_is_random_within_an_install(agents: Agents) -> None:
-    """What an install has kept, and puts into all its states, is no part of those 16 octets."""
+    """The states of one install have the randomness of 16 octets beside their common part."""
     attempts = _samples(agents)
     states = [attempt.state or "" for attempt in attempts]
     _random_within(agents, attempts, states, STATE_BITS, "the state")
@@ -71,7 +77,7 @@ def state_is_random_within_an_install(agents: Agents) -> None:
 
 @check("AGENT-04")
 def nothing_is_used_twice(agents: Agents) -> None:
-    """Every authorization has a state and a challenge of its own, run after run and install after install."""
+    """Every authorization has a new state and a new challenge, in all runs and installs."""
     samples = _samples(agents)
     kinds: dict[str, Callable[[Attempt], str | None]] = {
         "state": lambda attempt: attempt.state,
@@ -93,7 +99,7 @@ def nothing_is_used_twice(agents: Agents) -> None:
 
 @check("AGENT-04")
 def verifier_and_state_have_nothing_in_common(agents: Agents) -> None:
-    """The state goes through the browser: what stands in it is no part of the verifier."""
+    """The verifier is not part of the state, nor computed from it: the state passes through the browser."""
     attempts = _exchanged(agents)
     plain = spelled_out([attempt.verifier or "" for attempt in attempts])
     for attempt, spelled in zip(attempts, plain, strict=True):
@@ -120,7 +126,7 @@ def verifier_and_state_have_nothing_in_common(agents: Agents) -> None:
 
 @check("AGENT-04")
 def neither_is_a_digest_of_what_is_easily_guessed(agents: Agents) -> None:
-    """A digest of the time, or of a small number, looks random, and is found by trying a few of them."""
+    """Verifier and state are no digests of the time or of a small number, which can be guessed."""
     attempts = _samples(agents)
     values = {
         "state": _as_written([attempt.state for attempt in attempts if attempt.state]),
@@ -141,13 +147,13 @@ def neither_is_a_digest_of_what_is_easily_guessed(agents: Agents) -> None:
 
 
 def _as_written(values: Sequence[str]) -> dict[str, str]:
-    """The value to each text that it may be a digest in: itself, and what it is an encoding of."""
+    """From each text that may be a digest (the value itself and its decodings) to the value."""
     plain = spelled_out(values) if values else []
     return dict(zip((*plain, *values), (*values, *values), strict=True))
 
 
 def _easily_guessed(attempts: Sequence[Attempt]) -> Iterator[bytes]:
-    """Small numbers, and the seconds in which somebody may have drawn what was asked with."""
+    """Small numbers, and the seconds in which the value may have been made."""
     to_the_clock = time.time() - time.monotonic()
     asked_at = [int(each.request.at_s + to_the_clock) for each in attempts if each.request is not None]
     seconds = {second for at in asked_at for second in range(at - _DRAWN_BEFORE_S, at + 2)}
@@ -156,7 +162,7 @@ def _easily_guessed(attempts: Sequence[Attempt]) -> Iterator[bytes]:
 
 
 def _samples(agents: Agents) -> list[Attempt]:
-    """All authorizations so far, and as many more as are wanting."""
+    """All authorizations so far, and as many more as are needed."""
     works(agents.normal())
     _installs(agents)
     run = 2
@@ -173,16 +179,16 @@ def _samples(agents: Agents) -> list[Attempt]:
 
 
 def _installs(agents: Agents) -> list[Install]:
-    """An authorization is one of its own whatever became of the one before.
+    """Installs whose authorizations are independent of the result of the one before.
 
-    There a code was refused, or none came, or the token was refused, or nothing is known of the exchange.
+    In them a code was refused or missing, the token was refused, or nothing is known of the exchange.
     """
-    scenes = [scene(agents) for scene in (refused, held, unloved)]
+    scenes = [scene(agents) for scene in (refused, held, all_tokens_refused)]
     return [agents.shared(), *scenes, recovered(agents, TOKEN_ENDPOINT_FAILS)]
 
 
 def _exchanged(agents: Agents) -> list[Attempt]:
-    """Those of which the verifier is known."""
+    """The authorizations whose verifier is known."""
     found = [attempt for attempt in _samples(agents) if attempt.verifier is not None]
     require.that(
         len(found) >= SAMPLES // 2, "the runs", expected="exchanges with a verifier", got=f"{len(found)}"
@@ -191,7 +197,7 @@ def _exchanged(agents: Agents) -> list[Attempt]:
 
 
 def _one_of(agents: Agents, attempts: Sequence[Attempt]) -> Exchange | None:
-    """The request of one of these authorizations, of the runs that stand in the record of the check."""
+    """The request of one of these authorizations that is in the record of this check."""
     runs = [run for install in _installs(agents) for run in install.runs]
     states = {visit.value("state") for run in runs for visit in run.visits}
     return next((each.request for each in reversed(attempts) if each.state in states), None)
@@ -212,7 +218,7 @@ def _random(values: Sequence[str], bits: float, what: str, shown: Exchange | Non
 def _random_within(
     agents: Agents, attempts: Sequence[Attempt], values: Sequence[str], bits: float, what: str
 ) -> None:
-    """Whoever has seen one value of an install knows what all of them have in common."""
+    """The common part of an install's values is known to anybody who has seen one of them."""
     installs: dict[str, list[str]] = {}
     for attempt, value in zip(attempts, spelled_out(values), strict=True):
         installs.setdefault(attempt.install, []).append(value)

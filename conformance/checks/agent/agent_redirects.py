@@ -1,4 +1,4 @@
-"""Redirects that a hostile browser delivers: with another state, without one, or twice."""
+"""Redirects from a hostile browser: with another state, without one, or twice."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
 from gateproof.fakes.gateway.agent_endpoints import Desk
 
-# So long an agent has to go wrong, before the right redirect comes after the tampered one.
+# How long to watch for a wrong exchange before the right redirect follows the tampered one.
 _TEMPTED_S = 1.5
 _STATE = re.compile(r"(?<=[?&])state=[^&#]*")
 _BASE64URL = f"{string.ascii_uppercase}{string.ascii_lowercase}{string.digits}-_"
 EARLIER, FIRST = "of an earlier run", "of the first authorization of the run"
 OTHER_CASE = "its own in the other case"
-# What stands in the query in place of the state, which is given as it was sent.
+# What the query contains in place of the state.
 Change = Callable[[str], str]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tampered:
-    """Redirects that come before the right one, and at which authorization of the run they do.
+    """Redirects that come before the right one, and at which authorization of the run.
 
-    A `later` run is one of an install that has had tokens, which are worth nothing any more; before a second
-    authorization the first code was refused. `says_issuer` stands for `iss` in every redirect (RFC 9207), and
-    with `of_first` what is changed is the state of the run's first authorization, and not of this one.
+    A `later` run belongs to an install whose tokens are no longer valid; before a second authorization the
+    first code was refused. `says_issuer` adds `iss` to every redirect (RFC 9207). With `of_first`, the state
+    of the run's first authorization is changed, not that of this one.
     """
 
     redirects: tuple[Change, ...]
@@ -51,7 +51,7 @@ def _random_like(state: str) -> str:
 
 
 def _another_last_letter(state: str) -> str:
-    """The one that differs in its highest bit: base64 may decode the lower ones to nothing."""
+    """The text with the highest bit of its last letter changed: base64 may ignore the lower ones."""
     place = _BASE64URL.find(state[-1:] or "-")
     return state[:-1] + ("A" if place < 0 else _BASE64URL[place ^ 32])
 
@@ -93,7 +93,7 @@ TAMPERED: dict[str, Tampered] = {
     EARLIER: Tampered(redirects=(_another,), later=True),
     FIRST: Tampered(redirects=(_as_it_was,), number=2, of_first=True),
 }
-# What is said twice is wrong by RFC 6749 section 3.1; which of two an agent looks at, nobody says.
+# A repeated parameter is wrong by RFC 6749 section 3.1; which one an agent uses is not defined.
 DOUBLED: dict[str, Change] = {
     "its own first": lambda state: f"state={quote(state)}&state={_random_like(state)}",
     "its own last": lambda state: f"state={_random_like(state)}&state={quote(state)}",
@@ -103,15 +103,15 @@ DOUBLED: dict[str, Change] = {
 
 @check("AGENT-05", cases=tuple(TAMPERED))
 def code_with_a_wrong_state_is_not_exchanged(agents: Agents, case: str) -> None:
-    """The code is good, and the state is not the agent's: it belongs to somebody else's authorization.
+    """A good code with a state that is not the agent's own is not exchanged.
 
-    BROWSER returns when it has been brought, so that an agent goes on which waits for that. Afterwards the
-    right redirect comes, with another code: an agent may wait for it, or end with an error.
+    BROWSER returns after the redirect, so an agent that waits for it continues. Then the right redirect comes
+    with another code: an agent may wait for it, or end with an error.
     """
     works(agents.normal())
     install, tampered = agents.install(), TAMPERED[case]
     if tampered.later:
-        earlier = works(install.launch("a run that gets tokens, before they are worth nothing"))
+        earlier = works(install.launch("a run that gets tokens, before they become invalid"))
         _taken(earlier.visits)
         state = earlier.visits[-1].value("state") or ""
         end_tokens(install.world)
@@ -124,13 +124,13 @@ def code_with_a_wrong_state_is_not_exchanged(agents: Agents, case: str) -> None:
     what = f"a run with a redirect whose state is {case}"
     run = ended(install.launch(what, _tampering(desk, tampered, stolen)))
     if 0 < len(run.visits) < tampered.number:
-        raise LeftOut("the agent does not authorize anew in a run whose code was refused")
+        raise LeftOut("the agent does not authorize again in a run whose code was refused")
     _taken(run.visits[tampered.number - 1 :])
     if case == FIRST and run.visits[0].value("state") == run.visits[1].value("state"):
-        raise LeftOut("the agent's state is the same at both authorizations, as another rule says of it")
+        raise LeftOut("the agent's state is the same at both authorizations, which another rule judges")
 
     if case == OTHER_CASE and not _is_mixed(run.visits[0].value("state") or ""):
-        raise LeftOut("the agent's states have letters of one case only, and may be read in either")
+        raise LeftOut("the agent's states have letters of one case only, so their case may not matter")
     sent = [each for code in stolen for each in exchanged_with(run, code)]
     expect.that(
         not sent,
@@ -143,7 +143,7 @@ def code_with_a_wrong_state_is_not_exchanged(agents: Agents, case: str) -> None:
 
 @check("AGENT-10")
 def code_that_comes_twice_is_exchanged_once(agents: Agents) -> None:
-    """A browser that delivers the same redirect again does not make the agent send its code again."""
+    """If the browser delivers the same redirect twice, the agent sends its code once."""
     works(agents.normal())
     run = ended(agents.install().launch("a run with the redirect delivered twice", _twice))
     _taken(run.visits)
@@ -157,15 +157,15 @@ def code_that_comes_twice_is_exchanged_once(agents: Agents) -> None:
             got=f"{len(sent)} times",
             exchange=sent[-1].exchange() if sent else None,
         )
-    # Whoever has used its state up may end at a redirect that then is nobody's.
+    # An agent that has used its state may end at the second redirect, because it matches no authorization.
     observe(carried_out=run.done)
 
 
 @check("AGENT-10", cases=tuple(DOUBLED))
 def code_that_comes_with_two_states_is_exchanged_once(agents: Agents, case: str) -> None:
-    """A redirect says its state twice, and comes again as it should be: its code is sent once at most.
+    """If a redirect has two states and then comes again correctly, its code is sent once at most.
 
-    Whether an agent takes the first redirect, where one of the two is its own, is open.
+    If one of the two states is right, the agent may accept or refuse the first redirect.
     """
     works(agents.normal())
     change = DOUBLED[case]
@@ -186,7 +186,7 @@ def code_that_comes_with_two_states_is_exchanged_once(agents: Agents, case: str)
 
 
 def _is_mixed(state: str) -> bool:
-    """True for letters of both cases, as base64url has them: what differs in case is another value there."""
+    """True for letters of both cases, as in base64url: then a difference in case is a different value."""
     return state.upper() != state != state.lower()
 
 
@@ -195,7 +195,7 @@ def _state_in(redirect: str) -> str:
 
 
 def _with_state(redirect: str, said: str) -> str:
-    """The redirect with this in place of its state; where that is nothing, there is no parameter of it."""
+    """The redirect with this in place of its state; an empty value removes the parameter."""
     return re.sub(r"(&)&|&$", r"\1", _STATE.sub(lambda _: said, redirect))
 
 

@@ -1,10 +1,10 @@
-"""Which credential goes where: to the service, to others, into addresses, and into what the agent prints."""
+"""Where credentials are sent: to the service, to others, in addresses, and in the agent's output."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from gateproof.conformance.checks.agent._scenes import HELPLESS, without_help
+from gateproof.conformance.checks.agent._shared_runs import HELPLESS, without_help
 from gateproof.conformance.kit.agent.agent import Agents, all_in_time, ended
 from gateproof.conformance.kit.agent.launch import Run
 from gateproof.conformance.kit.agent.output import (
@@ -35,7 +35,7 @@ _MOST_PLACES = 4
 
 @check("AGENT-07")
 def access_token_goes_as_bearer(agents: Agents) -> None:
-    """The token is in the Authorization header, and neither in an address nor in a body."""
+    """The access token is sent in the Authorization header, in no address and no body."""
     first, runs = _with_tokens(agents), agents.runs()
     tokens = list(agents.shared().world.desk.access_tokens)
     calls = first.calls(Endpoint.OPERATION)
@@ -52,20 +52,20 @@ def access_token_goes_as_bearer(agents: Agents) -> None:
 
 @check("AGENT-07", cases=OTHER_TOKENS)
 def other_tokens_do_not_go_to_the_service(agents: Agents, case: str) -> None:
-    """The ID token and the refresh token are in no request to the service, in whatever place and form."""
+    """The ID token and the refresh token are in no request to the service, in any form."""
     found = _sent(agents, (case,), lambda each: each.party in {SERVICE, METADATA})
     _nowhere(found, "requests to the service", case)
 
 
 @check("AGENT-07", whole_run=True)
 def no_run_brings_other_tokens_to_the_service(survey: Survey) -> None:
-    """Whatever goes wrong in it, in no run is the ID token or the refresh token sent to the service."""
+    """In no run, with or without faults, is the ID token or refresh token sent to the service."""
     _clean(survey, OTHER_TOKENS, parts=(REQUESTS,), parties=(SERVICE, METADATA))
 
 
 @check("AGENT-07", needs=["faults"], cases=tuple(HELPLESS))
 def tokens_keep_their_places_where_one_does_not_help(agents: Agents, case: str) -> None:
-    """A token that is no good is good nowhere else, and what came with it is still for others."""
+    """After a call with a token has failed, the agent sends the service no ID or refresh token."""
     _with_tokens(agents)
     install, runs = without_help(agents, case)
     known = install.world.secrets()
@@ -79,17 +79,17 @@ def tokens_keep_their_places_where_one_does_not_help(agents: Agents, case: str) 
 
 @check("AGENT-14", cases=OF_THE_EXCHANGE)
 def credential_goes_to_the_token_endpoint_alone(agents: Agents, case: str) -> None:
-    """What an exchange is made of is in no other request, neither to the service nor to the gateway."""
+    """Code, verifier, secret and refresh token are sent to the token endpoint only."""
     found = _sent(agents, (case,), lambda each: each.call.endpoint is not Endpoint.TOKEN)
     _nowhere(found, "requests to others than the token endpoint", case)
 
 
 @check("AGENT-14")
 def opened_address_holds_no_credential(agents: Agents) -> None:
-    """The address that the browser opens is in histories and logs: it holds nothing that gets tokens.
+    """The address that the agent opens in the browser contains no credential that gets tokens.
 
-    An ID token may be there, as `id_token_hint` (OpenID Connect 3.1.2.1), and gets none. A page that is no
-    authorization is an address like any.
+    An ID token may be there as `id_token_hint` (OpenID Connect 3.1.2.1), because it gets none. Any other
+    opened page counts as well.
     """
     _with_tokens(agents)
     for run in agents.runs():
@@ -107,9 +107,9 @@ def opened_address_holds_no_credential(agents: Agents) -> None:
 
 @check("AGENT-12")
 def normal_run_prints_no_token(agents: Agents) -> None:
-    """What the agent prints when nothing goes wrong, and its logs, hold neither an access nor an ID token.
+    """The output and logs of a normal run contain no access token and no ID token.
 
-    The specification speaks of plain text where access tokens are concerned, and of ID tokens without that.
+    The specification speaks of plain text for access tokens only, not for ID tokens.
     """
     _unprinted(agents, TOKENS, parts=("output", "log"))
     if missing := agents.logs.missing():
@@ -121,7 +121,7 @@ def normal_run_prints_no_token(agents: Agents) -> None:
 
 @check("AGENT-12", needs=["faults"], cases=tuple(HELPLESS))
 def token_that_does_not_help_is_not_printed(agents: Agents, case: str) -> None:
-    """A call with a token is answered with an error: what was asked is not shown to whoever wonders why."""
+    """After a call with a token has failed, the agent prints no token."""
     _with_tokens(agents)
     install, runs = without_help(agents, case)
     for run in runs:
@@ -131,7 +131,7 @@ def token_that_does_not_help_is_not_printed(agents: Agents, case: str) -> None:
 
 @check("AGENT-14")
 def normal_run_prints_no_credential(agents: Agents) -> None:
-    """What the agent prints when nothing goes wrong holds neither its client secret nor a refresh token.
+    """The output of a normal run contains neither the client secret nor a refresh token.
 
     Whether a code or a verifier is printed is recorded.
     """
@@ -143,34 +143,34 @@ def normal_run_prints_no_credential(agents: Agents) -> None:
 
 @check("AGENT-12", whole_run=True)
 def no_run_prints_a_token(survey: Survey) -> None:
-    """Whatever goes wrong in it, no run of the agent prints or logs a token."""
+    """The output and logs of all runs, with or without faults, contain no token."""
     _clean(survey, TOKENS, parts=("output", "log"))
 
 
 @check("AGENT-14", whole_run=True)
 def no_run_prints_a_credential(survey: Survey) -> None:
-    """Whatever goes wrong in it, no run of the agent prints its client secret or a refresh token."""
+    """The output of all runs, with or without faults, contains no client secret and no refresh token."""
     _clean(survey, LASTING, parts=("output",))
 
 
 @check("AGENT-14", whole_run=True)
 def no_page_shows_a_credential(survey: Survey) -> None:
-    """What the browser is shown at the callback, or sent on to, holds nothing that gets tokens.
+    """The callback's page, or its redirect, contains no credential that gets tokens.
 
-    The code is there anyway: it came with the redirect.
+    The code is there in any case: it came with the redirect.
     """
     _clean(survey, KEPT_FROM_BROWSERS, parts=(PAGES,))
 
 
 @check("AGENT-14", whole_run=True)
 def no_opened_address_holds_a_credential(survey: Survey) -> None:
-    """Whatever went wrong before it, no address that the browser opens holds anything that gets tokens."""
+    """In no run does an address that the agent opens contain a credential that gets tokens."""
     _clean(survey, KEPT_FROM_BROWSERS, parts=(ADDRESSES,))
 
 
 @check("AGENT-14", whole_run=True)
 def no_run_brings_a_credential_to_others(survey: Survey) -> None:
-    """Whatever goes wrong in it, what gets tokens is in no request that is none for tokens."""
+    """In no run is a credential that gets tokens in a request other than a token request."""
     _clean(survey, OF_THE_EXCHANGE, parts=(REQUESTS,))
 
 
@@ -193,7 +193,7 @@ def _is_bearer(each: Heard, tokens: list[str]) -> bool:
 
 
 def _with_tokens(agents: Agents) -> Run:
-    """A normal run in which the agent got hold of tokens: without any it cannot show where it puts them."""
+    """A normal run in which the agent got tokens: without any, it cannot show where it puts them."""
     run = ended(agents.normal())
     got = agents.shared().world.desk.access_tokens
     require.that(bool(got), "the normal run", expected="tokens for the agent", got="none")
@@ -206,7 +206,7 @@ def _found(agents: Agents, text: str, kinds: tuple[str, ...]) -> list[Printed]:
 
 
 def _sent(agents: Agents, kinds: tuple[str, ...], where: Callable[[Heard], bool]) -> list[Heard]:
-    """Requests of the first runs in which one of these stands."""
+    """Requests of the first runs that contain one of these credentials."""
     _with_tokens(agents)
     calls = [each for run in agents.runs() for each in run.calls() if where(each)]
     return [each for each in calls if _found(agents, each.call.text(), kinds)]
@@ -231,7 +231,7 @@ def _unprinted(agents: Agents, kinds: tuple[str, ...], *, parts: tuple[str, ...]
 def _nothing_printed(
     run: Run, known: Mapping[str, Sequence[str]], beside: Mapping[str, Sequence[bytes]]
 ) -> None:
-    """None of these is in what the run printed, or in the texts `beside` that."""
+    """None of these is in the output of the run, or in the texts `beside` it."""
     texts = {"output": [run.output()], **beside}
     found = [
         f"{each.said()} in the {part}"
@@ -257,7 +257,7 @@ def _nothing_printed(
 def _clean(
     survey: Survey, kinds: tuple[str, ...], *, parts: tuple[str, ...], parties: tuple[str, ...] = ()
 ) -> None:
-    """None of these kinds is in these parts of any run; where parties are named, in what went to them."""
+    """None of these kinds is in these parts of any run, or, if parties are named, in requests to them."""
     require.that(survey.redeemed > 0, "the runs", expected="a token for the agent", got="none")
     told = [
         leak
@@ -284,7 +284,7 @@ def _clean(
 
 
 def _forbidden(kind: str, how: str) -> bool:
-    """An access token must not be readable; of anything else there must be nothing, in whatever encoding."""
+    """True if the finding breaks the rule: for an access token only plain text, for others any encoding."""
     return kind != "access_token" or how in leaks.PLAIN
 
 

@@ -1,20 +1,20 @@
-"""What is left of a run that could not do its work: the next one of the same install works."""
+"""The run after a failed one: the same install works again."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gateproof.conformance.checks.agent._scenes import (
+from gateproof.conformance.checks.agent._shared_runs import (
     ASKED_TO_END,
     CLIENT_REJECTED,
     FAULTS,
     LATER,
     SERVICE_FORBIDS,
+    all_tokens_refused,
     interrupted,
     not_killed,
     recovered,
     recovered_later,
-    unloved,
 )
 from gateproof.conformance.kit.agent.agent import Agents, all_in_time, carried_out, ended, works
 from gateproof.conformance.kit.agent.launch import Ended, Run
@@ -23,8 +23,8 @@ from gateproof.conformance.suite.claims import LeftOut, fired, observe, require
 from gateproof.conformance.suite.fault import Fault, Hop, Layer
 from gateproof.fakes.gateway.script import Endpoint
 
-# A user whom the service forbids something may be told so again, and whoever's client is rejected may ask its
-# operator: these are answers, and no faults.
+# A user may be forbidden repeatedly, and a rejected client may need its operator: these are answers, not
+# faults.
 _PASSING = tuple(case for case in FAULTS if case not in {SERVICE_FORBIDS, CLIENT_REJECTED})
 _HOLDS = "the next run of the same install ends with the orders"
 _SIGTERM = Fault(
@@ -41,18 +41,18 @@ _REFUSES_TOKENS = Fault(
     does="throughout a run of the agent, every token is answered with the challenge",
     holds=_HOLDS,
 )
-# Where in the scene the run stands that had its tokens refused; the one after it is next to it.
+# The number of the run whose tokens were refused; the run after it is the next one.
 _REFUSED: Mapping[str, int] = {"the first token of the install": 0, "a token that was kept": 2}
 
 
 @check("ROBUST-02", needs=["faults"], cases=_PASSING)
 def run_after_a_fault_works(agents: Agents, case: str) -> None:
-    """Something fails throughout a run, and nothing does in the next."""
+    """After a run with a fault, the next run without it gets the orders."""
     works(agents.normal())
     run, after = recovered(agents, case).runs
     all_in_time([run])
     struck = _struck(run, case)
-    require.that(struck > 0, run.what, expected="an agent that comes by", got="none that does")
+    require.that(struck > 0, run.what, expected="an agent that connects", got="no connection")
     fired(_fault(case), struck)
     observe(exit_code=run.exit_code)
 
@@ -61,10 +61,10 @@ def run_after_a_fault_works(agents: Agents, case: str) -> None:
 
 @check("ROBUST-02", needs=["faults"], cases=LATER)
 def later_run_after_a_fault_works(agents: Agents, case: str) -> None:
-    """What fails when an expired token is to be replaced costs that run, and not what the install has kept.
+    """After a fault while an expired token is replaced, the next run of the install gets the orders.
 
-    Who keeps documents does not ask for them again. Where one fault was not got over, those after it are left
-    out.
+    An agent that caches documents does not fetch them again. If one run does not recover, the later faults
+    are left out.
     """
     works(agents.normal())
     before, run, after = recovered_later(agents, case)
@@ -73,7 +73,7 @@ def later_run_after_a_fault_works(agents: Agents, case: str) -> None:
         raise LeftOut("the run before did not work either")
     struck = _struck(run, case)
     if not struck:
-        raise LeftOut("the agent did not come by where it fails")
+        raise LeftOut("the agent did not make the request that fails")
     fired(_fault(case), struck)
     observe(exit_code=run.exit_code)
 
@@ -82,12 +82,12 @@ def later_run_after_a_fault_works(agents: Agents, case: str) -> None:
 
 @check("ROBUST-02", needs=["faults"], cases=tuple(_REFUSED))
 def run_after_refused_tokens_works(agents: Agents, case: str) -> None:
-    """An agent gives up on a service that refuses every token, and the next run tries it again.
+    """After a run in which the service refused every token, the next run gets the orders.
 
-    One that does not give up by itself is another rule's; it is stopped, and may leave behind what it likes.
+    An agent that does not end by itself fails another rule; it is stopped, and may leave anything behind.
     """
     works(agents.normal())
-    runs, place = unloved(agents).runs, _REFUSED[case]
+    runs, place = all_tokens_refused(agents).runs, _REFUSED[case]
     run, after = runs[place], runs[place + 1]
     all_in_time([run])
     refused = [
@@ -108,7 +108,7 @@ def run_after_refused_tokens_works(agents: Agents, case: str) -> None:
 
 @check("ROBUST-02", needs=["faults"])
 def run_after_one_that_was_asked_to_end_works(agents: Agents) -> None:
-    """What a run has begun that was asked to end does not stand in the way of the next."""
+    """After a run that was asked to end by SIGTERM, the next run gets the orders."""
     works(agents.normal())
     run, after = interrupted(agents).runs
     all_in_time([run])
@@ -127,7 +127,7 @@ def run_after_one_that_was_asked_to_end_works(agents: Agents) -> None:
 
 
 def _struck(run: Run, case: str) -> int:
-    """How often the fault came in the way of the agent."""
+    """How often the agent met the fault."""
     endpoint, answer = FAULTS[case]
     return sum(answer.whose in each.call.text() for each in run.calls(endpoint))
 

@@ -1,1 +1,1 @@
-"""What is asked of a gateway."""
+"""The checks of a gateway."""

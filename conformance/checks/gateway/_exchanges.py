@@ -1,4 +1,4 @@
-"""Exchanges of a code, and what they have to end in."""
+"""Code exchanges, and the results that checks expect of them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from gateproof.conformance.wire.exchange import Exchange
 
 TOKENS = ("access_token", "id_token", "refresh_token")
 
-# What may stand behind a field's name, and a value: forms are read as nested by many a framework, and what is
-# then no string may match anything that it is compared with.
+# What can follow a field's name, and a value. Many frameworks read such a form as nested data; the value is
+# then no string and may match anything that it is compared with.
 NESTED = {
     "not-equal": ("[$ne]", "gateproof-wrong"),
     "greater": ("[$gt]", ""),
@@ -23,11 +23,11 @@ NESTED = {
 
 
 def proven(world: World, *, verifier: str | None = None) -> tuple[World, Authorization]:
-    """A code that waits, of an agent whose last code was exchanged with success in just the same way."""
+    """An unused code of an agent whose previous code was exchanged successfully in the same way."""
     there, twin = regular(world, verifier=verifier)
     answer = there.gateway.exchange(twin)
     if answer.status != 200:
-        # Too many wrong secrets may have locked the agent out that all checks share: another one begins anew.
+        # Too many wrong secrets may have locked the shared agent, so a new one is used.
         world.standing.regular = None
         there, twin = regular(world, verifier=verifier)
         answer = there.gateway.exchange(twin)
@@ -36,19 +36,19 @@ def proven(world: World, *, verifier: str | None = None) -> tuple[World, Authori
 
 
 def works(world: World, agent: Agent) -> Exchange:
-    """An exchange with everything right, as the twin of one that has a fault."""
+    """An exchange with everything correct: the positive twin of one with a fault."""
     return require(world.gateway.exchange(world.approved(world.attempt(agent)))).status(200)
 
 
 def no_tokens(answer: Exchange, what: str) -> None:
-    """The exchange is refused, and no token comes with the refusal."""
+    """The exchange is refused, and the refusal contains no token."""
     expect(replace(answer, step=f"exchange with {what}")).not_granted("tokens", *TOKENS)
 
 
 def invalid_grant(answer: Exchange, what: str) -> None:
-    """The exchange is refused with the error `invalid_grant`, and no token comes with it."""
+    """The exchange is refused with the error `invalid_grant`, and the refusal contains no token."""
     no_tokens(answer, what)
-    # Where in the body the code stands is open; that it is the member `error` is CODE-11's matter.
+    # Where in the body the code is may be chosen; CODE-11 tests that it is the member `error`.
     expect.that(
         answer.says("invalid_grant"),
         f"error of the exchange with {what}",
@@ -58,7 +58,7 @@ def invalid_grant(answer: Exchange, what: str) -> None:
 
 
 def refreshed(gateway: Gateway, agent: Agent, refresh_token: str, *further: tuple[str, str]) -> Exchange:
-    """The refresh grant in the form that RFC 6749 gives it."""
+    """A refresh grant in the form of RFC 6749."""
     return gateway.token_request(
         [
             ("grant_type", "refresh_token"),

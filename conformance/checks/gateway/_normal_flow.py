@@ -1,4 +1,4 @@
-"""The normal flow from registration to the merchant token: before a fault, beside one, and after it."""
+"""The normal flow, from registration to the merchant token: before, during and after a fault."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gateproof.conformance.wire.secret import Secret
 
 
 def works_before(world: World, user: User | None = None, *, within_s: float = 0.0) -> None:
-    """The positive twin, before the trouble begins; other checks' trouble may be over after a while."""
+    """The positive twin: the flow works before the fault; other checks' faults may need time to clear."""
     deadline = time.monotonic() + within_s
     while True:
         try:
@@ -28,17 +28,17 @@ def works_before(world: World, user: User | None = None, *, within_s: float = 0.
 
 
 def works_beside(world: World, user: User | None = None) -> None:
-    """Each step of the flow succeeds at once, while the trouble goes on."""
+    """Each step of the flow succeeds at the first try while the fault lasts."""
     expect(_flow(world, user)).status(200)
 
 
 def works_again(world: World) -> None:
-    """The flow succeeds before the deadline, after the trouble is over."""
+    """The flow succeeds before the deadline, after the fault has ended."""
     succeeds(lambda: _flow(world, None), "redemption at the end of the normal flow")
 
 
 def succeeds(flow: Callable[[], Exchange], what: str, recovery: Recovery | None = None) -> None:
-    """The flow succeeds before the deadline, at the first try or at a later one."""
+    """The flow succeeds before the deadline, at the first or a later try."""
     deadline = time.monotonic() + RECOVERY_S
 
     def is_over(answer: Exchange | None) -> bool:
@@ -73,7 +73,7 @@ def _flow(world: World, user: User | None) -> Exchange:
 
 
 def _redeemed(world: World, bearer: Secret, proxy_token: Secret) -> Exchange:
-    """A 404 right after sign-in may still become a token."""
+    """Redeems; a 404 directly after sign-in is retried, because the token may still be on its way."""
     deadline = time.monotonic() + RECOVERY_S
     while True:
         answer = world.gateway.redeem(bearer, proxy_token, world.home().resource.indicator)

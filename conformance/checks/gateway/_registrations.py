@@ -1,4 +1,4 @@
-"""Registrations that are to succeed."""
+"""Registrations that should succeed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from gateproof.conformance.wire.exchange import Exchange
 
 
 def accepted(answer: Exchange) -> Exchange:
-    """A registration that gave a client; with which status is REG-01's matter."""
+    """The client of a successful registration; REG-01 tests the status."""
     require.text(require(require(answer).status(200, 201)).json_object().get("client_id"), "client_id")
     return answer

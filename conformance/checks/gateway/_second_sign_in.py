@@ -1,4 +1,4 @@
-"""A user who is signed in already approves another agent, for which nobody asks the merchant who it is."""
+"""A signed-in user approves another agent, without a new authentication at the merchant."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _VOUCHING = ("jwt-bearer", "token-exchange")
 
 
 def at_home(world: World, alone: IsolatedUser) -> World:
-    """The same in a browser whose user has signed in, and approved an agent, and another one.
+    """An isolated user's browser that has signed in and approved two agents.
 
-    What the gateway asks its merchant for the second time is what it will ask the third time.
+    What the gateway requests from its merchant at the second sign-in is what it will request at the third.
     """
     browser = world.in_one_browser()
     browser.grant(resource=alone.resource, user=alone.user)
@@ -27,28 +27,31 @@ def at_home(world: World, alone: IsolatedUser) -> World:
     require.text(visit.parameter("code"), f"code of another agent's authorization; {visit.outcome()}")
     asked = _asked(alone, after)
     if not asked:
-        raise LeftOut("the gateway asked its merchant for nothing when another agent was approved")
+        raise LeftOut("the gateway sent its merchant no request when another agent was approved")
     if not all(grant.endswith(_VOUCHING) for grant in asked):
-        raise LeftOut("the gateway asks its merchant for more than a token when another agent is approved")
+        raise LeftOut(
+            "the gateway requests more than a token from its merchant when another agent is approved"
+        )
     return browser
 
 
 def another_agent(at_home: World, alone: IsolatedUser) -> tuple[Attempt, Visit]:
-    """What came of the next agent's authorization.
+    """The result of the next agent's authorization.
 
-    A gateway that signs its users in anew each time needs the merchant for that, and proves nothing here.
+    If the gateway asks its users to sign in again each time, it needs the merchant for that, and this proves
+    nothing.
     """
     seen = len(at_home.seen())
     attempt = at_home.attempt(at_home.agent(), resource=alone.resource, user=alone.user)
     visit = at_home.gateway.visit(attempt, wherever=True)
     merchant = origin(at_home.merchant_api or "")
     if any(origin(exchange.request.url) == merchant for exchange in at_home.seen()[seen:]):
-        raise LeftOut("the gateway signs its users in anew for every agent")
+        raise LeftOut("the gateway asks its users to sign in again for every agent")
     return attempt, visit
 
 
 def _asked(alone: IsolatedUser, after: int) -> list[str]:
-    """The grants that the gateway used for this user since then; some of it may come late."""
+    """The grant types that the gateway has used for this user since then; some requests may arrive late."""
     deadline = time.monotonic() + PROVISIONED_S
     while True:
         grants = [entry.grant for entry in alone.journal() if entry.ordinal > after and entry.grant]

@@ -1,4 +1,4 @@
-"""The claim that secrets are nowhere in what was received."""
+"""The claim that no received answer contains secrets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gateproof.conformance.wire.exchange import Exchange
 
 
 def hidden(world: World, received: Received, *kinds: str, among: Sequence[Exchange] | None = None) -> None:
-    """Nothing that the target answered in this check holds a secret of these kinds where it must not be."""
+    """No answer of the target in this check contains a secret of these kinds in a forbidden place."""
     what = kinds[0].replace("_", " ")
     known = received.minted(kinds[0])
     require.that(known > 0, "this run", expected=f"a {what} that is no word, to look for", got="none")

@@ -1,4 +1,4 @@
-"""What a timestamp of a redemption answer looks like."""
+"""The format of timestamps in redemption answers."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from datetime import datetime
 from gateproof.conformance.suite.claims import expect, require
 from gateproof.conformance.wire.exchange import Exchange
 
-# RFC 3339 section 5.6; its note lets a space stand for the T.
+# RFC 3339 section 5.6; its note allows a space in place of the T.
 _RFC_3339 = re.compile(
     r"(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}):(\d{2})(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)"
 )
 
 
 def is_timestamp_or_absent(answer: Exchange) -> None:
-    """`expires_at` of a redemption, where the answer has it, is an RFC 3339 timestamp."""
+    """`expires_at` of a redemption is absent or an RFC 3339 timestamp."""
     expires_at = require(answer).json_object().get("expires_at")
     expect.that(
         expires_at is None or _is_timestamp(expires_at),

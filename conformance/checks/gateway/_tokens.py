@@ -1,4 +1,4 @@
-"""What the tokens of a grant say."""
+"""The content of the tokens of a grant."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gateproof.conformance.suite.parties import Agent, Grant, User
 from gateproof.conformance.wire.documents import keys_in, strings_in
 from gateproof.reports.encodings import embedded
 
-# The last second of the year 9999, which stands for never; in milliseconds, now is far behind it.
+# The last second of the year 9999, which some use for "never"; a time in milliseconds is far above it.
 LATEST = 253_402_300_799
 
 
@@ -56,7 +56,7 @@ def agent_in(ext: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def names_the_agent(found: Mapping[str, Any], agent: Agent) -> None:
-    """The client ID stands somewhere in it, by whatever name."""
+    """The client ID is a value in `ext.agent`, under any name."""
     expect.that(
         any(agent.client_id in text for text in strings_in(found)),
         "ext.agent",
@@ -66,7 +66,7 @@ def names_the_agent(found: Mapping[str, Any], agent: Agent) -> None:
 
 
 def tells_nothing(token: str, user: User, what: str) -> None:
-    """The token holds no login or e-mail of the user: not in plain, not in base64, not in hex."""
+    """The token contains neither login nor e-mail of the user: not as plain text, base64 or hex."""
     local_part = user.login.partition("@")[0]
     names = {user.login, user.login.lower()} | ({local_part} if len(local_part) > 4 else set())
     told = any(form.lower() in token.lower() for name in names for form in (name, name.encode().hex()))

@@ -1,4 +1,4 @@
-"""Visits to the authorization endpoint, and what they have to end in."""
+"""Visits to the authorization endpoint, and the results that checks expect of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gateproof.conformance.suite.parties import Agent, Attempt, User
 
 
 def no_code(visit: Visit, what: str) -> None:
-    """The visit came to an end that can be judged, and gave no code."""
+    """The visit ended in a way that can be judged, and gave no code."""
     require.that(
         visit.ended(),
         what,
@@ -21,18 +21,18 @@ def no_code(visit: Visit, what: str) -> None:
 
 
 def code_came(visit: Visit, what: str) -> None:
-    """The browser was sent away with a code."""
+    """The browser was redirected with a code."""
     expect.that(bool(visit.codes()), what, expected="a code at the redirect URI", got=visit.outcome())
 
 
 def good(world: World) -> tuple[World, Attempt]:
-    """A request that has just been seen to give a code, and a world whose browser gave it."""
+    """A request that has just given a code, and a world whose browser received it."""
     world, given = regular(world)
     return world, world.attempt(given.agent)
 
 
 def visit_with(world: World, attempt: Attempt, **parameters: str) -> Visit:
-    """The attempt with some parameters replaced; the way to a code is known not to leave this run's reach."""
+    """The attempt with some parameters replaced; the redirect with the code stays inside this run."""
     pairs = list((dict(attempt.parameters) | parameters).items())
     return world.gateway.visit(attempt, pairs=pairs, wherever=True)
 
@@ -46,9 +46,10 @@ def approves(gateway: Gateway, world: World, browser: Browsing, agent: Agent, us
 
 
 def side_by_side(world: World) -> bool:
-    """Whether a user who signs in a second time elsewhere stays signed in where the first time was.
+    """True if a user who signs in in a second browser stays signed in in the first.
 
-    A gateway may allow a user one session, and one at which nobody stays signed in does not show how many.
+    A gateway may allow one session a user. If users never stay signed in, the number of sessions cannot be
+    seen.
     """
     if world.standing.side_by_side is None:
         agent, here, there = world.agent(), world.in_one_browser(), world.in_one_browser()
@@ -58,7 +59,7 @@ def side_by_side(world: World) -> bool:
 
 
 def _acts(browser: World, agent: Agent) -> int:
-    """What the user had to do for a code."""
+    """What the user had to do to get a code."""
     visit = browser.gateway.visit(browser.attempt(agent))
     require.that(bool(visit.codes()), "authorization", expected="a code", got=visit.outcome())
     return visit.acts or 0

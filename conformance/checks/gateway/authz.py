@@ -29,7 +29,7 @@ STATES = {
 
 @check("AUTHZ-01")
 def good_request_ends_at_the_redirect_uri(gateway: Gateway, world: World) -> None:
-    """With everything right and the user approving, the browser comes back with a code and the state."""
+    """A correct request that the user approves redirects the browser with `code` and `state`."""
     agent = world.agent()
     visit = gateway.visit(world.attempt(agent))
 
@@ -38,7 +38,7 @@ def good_request_ends_at_the_redirect_uri(gateway: Gateway, world: World) -> Non
 
 @check("AUTHZ-01")
 def agent_comes_back_a_second_time(gateway: Gateway, world: World) -> None:
-    """The same agent asks the same user again: whom the user has approved before gets a code like others."""
+    """An agent that a user has already approved gets a code when it authorizes again."""
     agent = world.agent()
     for _ in range(2):
         _came_back(gateway.visit(world.attempt(agent)), agent.redirect_uri)
@@ -46,7 +46,7 @@ def agent_comes_back_a_second_time(gateway: Gateway, world: World) -> None:
 
 @check("AUTHZ-01", needs=["users:2"])
 def another_user_comes_back_too(gateway: Gateway, world: World) -> None:
-    """The second user's sign-in ends at the redirect URI like the first's."""
+    """The sign-in of a second user also ends at the redirect URI with code and state."""
     agent = world.agent()
     visit = gateway.visit(world.attempt(agent, user=world.users[1]))
 
@@ -55,7 +55,7 @@ def another_user_comes_back_too(gateway: Gateway, world: World) -> None:
 
 @check("AUTHZ-01")
 def redirect_uri_keeps_its_own_query(gateway: Gateway, world: World) -> None:
-    """A registered redirect URI with a query gets code and state added to what it has."""
+    """For a registered redirect URI with a query, code and state are added to that query."""
     agent = world.agent_with("https://agent.example/callback?tenant=1")
     visit = gateway.visit(world.attempt(agent))
 
@@ -65,7 +65,7 @@ def redirect_uri_keeps_its_own_query(gateway: Gateway, world: World) -> None:
 
 @check("AUTHZ-01")
 def one_of_several_redirect_uris_is_the_one_asked_for(gateway: Gateway, world: World) -> None:
-    """Of several registered redirect URIs the browser comes back at the one in the request."""
+    """With several registered redirect URIs, the browser is redirected to the one in the request."""
     asked_for = "https://agent.example/asked-for"
     agent = world.agent_with("https://agent.example/first", asked_for, "https://agent.example/last")
     visit = gateway.visit(world.attempt(agent, redirect_uri=asked_for))
@@ -75,9 +75,10 @@ def one_of_several_redirect_uris_is_the_one_asked_for(gateway: Gateway, world: W
 
 @check("AUTHZ-02", cases=STATES)
 def state_comes_back_unchanged(gateway: Gateway, world: World, case: object) -> None:
-    """`state` comes back as it was sent, whatever printable characters are in it.
+    """`state` comes back exactly as sent, with any printable characters in it.
 
-    Written unescaped, it swallows or doubles what else comes back: any part of an answer can be judged.
+    If the gateway does not escape it, the answer may lose or repeat other parameters, so any part of an
+    answer can be judged.
     """
     state = case() if callable(case) else ""
     world.show(state)
@@ -94,7 +95,7 @@ def state_comes_back_unchanged(gateway: Gateway, world: World, case: object) -> 
 
 @check("AUTHZ-09")
 def new_agent_is_approved_by_default(gateway: Gateway, world: World) -> None:
-    """In a Project that approves agents, the first authorization after registering gives a code."""
+    """In a Project with the policy `approve`, the first authorization of a new agent gives a code."""
     agent = world.agent()
     visit = gateway.visit(world.attempt(agent))
 
@@ -103,7 +104,7 @@ def new_agent_is_approved_by_default(gateway: Gateway, world: World) -> None:
 
 @check("AUTHZ-09", needs=["control:create_project"], cases={"no-policy-named": None, "approve": "approve"})
 def new_project_approves_every_agent(gateway: Gateway, world: World, case: AgentPolicy | None) -> None:
-    """A Project made without a policy, or with `approve`, approves the agent that comes first."""
+    """A Project created without a policy, or with `approve`, approves a new agent."""
     project = world.new_project(agent_policy=case)
     agent = world.agent()
     visit = gateway.visit(world.attempt(agent, resource=project.resource))
@@ -113,7 +114,7 @@ def new_project_approves_every_agent(gateway: Gateway, world: World, case: Agent
 
 @check("AUTHZ-09", needs=["control:create_project", "control:set_agent_policy"])
 def new_project_approves_agents_after_another_held_them(world: World) -> None:
-    """That one Project holds its agents is no policy for those that are made later."""
+    """A Project that holds agents does not change the default policy of Projects created later."""
     held = world.new_project()
     world.set_agent_policy(held, "hold")
     world.gateway.visit(world.attempt(resource=held.resource), wherever=True)
@@ -125,9 +126,9 @@ def new_project_approves_agents_after_another_held_them(world: World) -> None:
 
 @check("AUTHZ-07")
 def pending_agent_gets_no_code(world: World) -> None:
-    """Whoever signs in for a Pending agent comes to an end of it without a code, also at the second try.
+    """Sign-in for a Pending agent ends without a code, at the first and at the second try.
 
-    The user stays in one browser, so that the second try meets somebody who is signed in.
+    The user stays in one browser, so the second try has a user who is already signed in.
     """
     world = world.in_one_browser()
     world.authorization()
@@ -143,7 +144,7 @@ def pending_agent_gets_no_code(world: World) -> None:
 
 @check("AUTHZ-07", needs=["users:2"])
 def pending_agent_gets_no_code_of_another_user(world: World) -> None:
-    """An agent that is Pending is so for every user, and not for the one alone who met it first."""
+    """A Pending agent gets no code from any user, not only from the one who signed in first."""
     world.authorization(user=world.users[1])
     resource, agent = world.holding_resource(), world.agent()
     for which, user in zip(("first", "second"), world.users[:2], strict=True):
@@ -153,7 +154,7 @@ def pending_agent_gets_no_code_of_another_user(world: World) -> None:
 
 @check("AUTHZ-07", needs=["control:approve_agent"])
 def approval_of_one_agent_lets_in_no_other(gateway: Gateway, world: World) -> None:
-    """Of two Pending agents the operator approves one; the other and one that comes later get no code."""
+    """If the operator approves one of two Pending agents, the other and a later one still get no code."""
     resource = world.holding_resource()
     approved, pending = _pending(gateway, world, resource), _pending(gateway, world, resource)
     world.approve_agent(approved, resource)
@@ -166,7 +167,7 @@ def approval_of_one_agent_lets_in_no_other(gateway: Gateway, world: World) -> No
 
 @check("AUTHZ-07", needs=["control:create_project", "control:set_agent_policy"])
 def project_that_has_approved_agents_can_hold_later_ones(world: World) -> None:
-    """In a Project that gave an agent a code and then holds agents, one that registers now gets none."""
+    """If a Project that approved agents is changed to hold them, a newly registered agent gets no code."""
     world = world.in_one_browser()
     project = world.new_project()
     world.authorization(resource=project.resource)
@@ -178,12 +179,12 @@ def project_that_has_approved_agents_can_hold_later_ones(world: World) -> None:
 
 @check("AUTHZ-07", needs=["control:approve_agent", "control:create_project", "control:set_agent_policy"])
 def approval_in_one_project_is_none_in_another(gateway: Gateway, world: World) -> None:
-    """An agent that is Pending in two Projects and was let into one gets no code in the other."""
+    """An agent that is Pending in two Projects and approved in one gets no code in the other."""
     one, other = world.holding_resource(), world.holding_resource()
     if one.project_id == other.project_id:
         raise LeftOut("there is one holding Project only")
     agent = _pending(gateway, world, one)
-    # The other Project meets it, too, before anybody is asked.
+    # The other Project sees this agent, too, before any approval.
     gateway.visit(world.attempt(agent, resource=other), wherever=True)
     world.approve_agent(agent, one)
     world.authorization(agent=agent, resource=one)
@@ -194,7 +195,7 @@ def approval_in_one_project_is_none_in_another(gateway: Gateway, world: World) -
 
 @check("AUTHZ-08")
 def approved_agent_gets_its_code_on_a_new_attempt(gateway: Gateway, world: World) -> None:
-    """An agent that ran into the hold and was approved then gets a code, with the client it has."""
+    """An agent that was Pending gets a code with the same client after its approval."""
     resource = world.holding_resource()
     agent = _pending(gateway, world, resource)
     world.approve_agent(agent, resource)
@@ -204,22 +205,23 @@ def approved_agent_gets_its_code_on_a_new_attempt(gateway: Gateway, world: World
 
 @check("AUTHZ-10")
 def sign_in_outlives_a_merchant_that_rejects_the_gateway(gateway: Gateway, world: World) -> None:
-    """The merchant gives the gateway no token for the user, and the agent gets its code all the same.
+    """The agent gets a code although the merchant refuses to issue a token for the user.
 
-    So it does when the merchant had given one before: a user of long standing signs in as a new one does.
+    This must also hold if the merchant had issued one before, so a user with a token is tried as well as a
+    new user.
     """
-    # Where the merchant takes the gateway, a sign-in like this one gives a code.
+    # Positive twin: while the merchant accepts the gateway, the same sign-in gives a code.
     friendly = isolated_user(world)
     world.authorization(resource=friendly.resource, user=friendly.user)
     place = isolated_user(world)
-    # The rejection comes first: a gateway that has a token of the user's already may not ask for another.
+    # The rejection comes first: a gateway that already has a token of the user may not request another.
     place.script(provisioning="reject")
     visit = gateway.visit(world.attempt(resource=place.resource, user=place.user))
     require.that(
         _comes_true(lambda: any(entry.outcome == "reject" for entry in place.journal())),
         "the merchant's journal",
         expected="a provisioning request that was rejected",
-        got="none: this gateway gets its merchant tokens in a way that no script rejects",
+        got="none: this gateway gets its merchant tokens in a way that the script cannot reject",
     )
 
     code_came(visit, "sign-in while the merchant rejects the gateway")
@@ -230,11 +232,11 @@ def sign_in_outlives_a_merchant_that_rejects_the_gateway(gateway: Gateway, world
     place.script(provisioning="reject")
     again = gateway.visit(world.attempt(resource=place.resource, user=place.user))
     place.script()
-    code_came(again, "sign-in while the merchant rejects the gateway again, after it took it once")
+    code_came(again, "sign-in while the merchant rejects the gateway again, after it accepted it once")
 
 
 def _comes_true(happened: Callable[[], bool]) -> bool:
-    """Whether it happens within the time that provisioning may take in the background."""
+    """True if it happens within the time that provisioning may take in the background."""
     deadline = time.monotonic() + PROVISIONED_S
     while not happened():
         if time.monotonic() > deadline:
@@ -244,7 +246,7 @@ def _comes_true(happened: Callable[[], bool]) -> bool:
 
 
 def _pending(gateway: Gateway, world: World, resource: Resource) -> Agent:
-    """An agent that has tried and was held."""
+    """An agent that has authorized once and is Pending."""
     agent = world.agent()
     visit = gateway.visit(world.attempt(agent, resource=resource), wherever=True)
     require.that(

@@ -1,4 +1,4 @@
-"""What the user's browser is shown and asked, and what only the user's own act in it may bring."""
+"""What the user's browser is shown, and what may happen only after the user acted in it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from gateproof.conformance.suite.parties import Agent, User
 from gateproof.conformance.wire.exchange import Answer, Exchange
 from gateproof.conformance.wire.route import origin
 
-# A sign-in that stays in its browser is short; one that cannot takes its time, so there are fewer of them.
+# A sign-in that stays in its browser is short; others take longer, so there are fewer of them.
 SAMPLES, SAMPLES_ELSEWHERE = 32, 8
 
-# Policies under which the address of a page stays at home; a browser's own default is no promise.
+# Policies that do not send a page's address to other hosts; the browser's own default is no guarantee.
 DISCREET = frozenset(
     {
         "no-referrer",
@@ -31,7 +31,7 @@ DISCREET = frozenset(
     }
 )
 
-# What an agent may add to its request in the hope that nobody is asked.
+# What an agent may add to its request to avoid the consent page.
 WITHOUT_ASKING = {
     "plain-request": {},
     "prompt-none": {"prompt": "none"},
@@ -41,9 +41,9 @@ WITHOUT_ASKING = {
 
 @check("AUTHZ-12")
 def codes_look_random(gateway: Gateway, world: World) -> None:
-    """Over a series of codes none repeats, none follows from the last, and 128 bits or more vary freely.
+    """Codes do not repeat, do not follow from each other, and have 128 random bits or more.
 
-    Where there are few of them, what cannot be told apart from 128 bits passes.
+    With few codes, what cannot be told apart from 128 bits passes.
     """
     world = world.in_one_browser()
     agent = world.agent()
@@ -60,7 +60,7 @@ def codes_look_random(gateway: Gateway, world: World) -> None:
     expect.that(
         not steady_steps(codes),
         f"{count} codes",
-        expected="no steady step",
+        expected="no constant step",
         got="always the same difference from one to the next",
     )
     bits = apparent_bits(codes) if many else most_bits(codes)
@@ -69,24 +69,24 @@ def codes_look_random(gateway: Gateway, world: World) -> None:
 
 @check("AUTHZ-12")
 def code_is_carried_by_the_redirect_alone(world: World) -> None:
-    """The code is in the answer that sends the browser away, and in no cookie and no other answer."""
+    """The code is in the redirect to the agent only, in no cookie and no other answer's body."""
     code = world.authorization().code.reveal()
     received = [(exchange, exchange.answer) for exchange in world.seen() if exchange.answer is not None]
     if not any(_leads_away(answer, code) for _, answer in received):
-        raise LeftOut("this way to sign in does not show the redirect that carries the code")
+        raise LeftOut("this method to sign in does not show the redirect that carries the code")
 
     for exchange, answer in received:
         cookies = any(code in cookie for cookie in answer.headers_named("Set-Cookie"))
         where = f"answer at {exchange.request.url.partition('?')[0]}"
         expect.that(not cookies, where, expected="no code in a cookie", got="the code in Set-Cookie")
-        # A code may be relayed from host to host of the gateway's before it leaves.
+        # A gateway may relay the code between its own hosts before the redirect to the agent.
         if not _leads_away(answer, code):
             expect.that(code not in answer.text(), where, expected="no code in the body", got="the code")
 
 
 @check("AUTHZ-15", needs=["sign-in:browser"])
 def sign_in_and_approve_pages_cannot_be_framed(gateway: Gateway, world: World) -> None:
-    """Every page of the gateway with a form on it forbids other sites to frame it."""
+    """Every gateway page with a form forbids other sites to frame it."""
     for page in _own_pages(gateway, world):
         expect.that(
             _cannot_be_framed(page.answer),
@@ -98,7 +98,7 @@ def sign_in_and_approve_pages_cannot_be_framed(gateway: Gateway, world: World) -
 
 @check("AUTHZ-15", needs=["sign-in:browser"])
 def sign_in_and_approve_pages_leak_no_referer(gateway: Gateway, world: World) -> None:
-    """Every page of the gateway with a form on it has a referrer policy that keeps its address at home."""
+    """Every gateway page with a form has a Referrer-Policy that hides its address from other sites."""
     for page in _own_pages(gateway, world):
         expect.that(
             page.referrer_policy in DISCREET,
@@ -110,7 +110,7 @@ def sign_in_and_approve_pages_leak_no_referer(gateway: Gateway, world: World) ->
 
 @check("AUTHZ-16", cases=("in-a-new-browser", "signed-in"))
 def user_who_declines_gives_no_code(world: World, case: str) -> None:
-    """Whoever signs in and then declines gives no code, also in a browser that approved another agent."""
+    """A user who signs in and declines gives no code, also in a browser that approved another agent."""
     signed_in = world.in_one_browser()
     signed_in.authorization()
     asker = signed_in if case == "signed-in" else world
@@ -127,7 +127,7 @@ def user_who_declines_gives_no_code(world: World, case: str) -> None:
 
 @check("AUTHZ-17")
 def code_never_comes_unasked_in_a_new_browser(gateway: Gateway, world: World) -> None:
-    """Opening the address gives no code in a browser where nobody has signed in, whoever did elsewhere."""
+    """Opening the authorization URL in a browser without a sign-in gives no code."""
     user, elsewhere = world.users[0], gateway.browser()
     for _ in range(2):
         approves(gateway, world, elsewhere, world.agent(), user)
@@ -137,7 +137,7 @@ def code_never_comes_unasked_in_a_new_browser(gateway: Gateway, world: World) ->
 
 @check("AUTHZ-17", cases=WITHOUT_ASKING)
 def code_never_comes_unasked_for_another_agent(gateway: Gateway, world: World, case: dict[str, str]) -> None:
-    """A browser whose user has just approved one agent gives no code to another one without being asked."""
+    """A browser that has just approved one agent gives another agent no code without asking the user."""
     user, browser = world.users[0], gateway.browser()
     approves(gateway, world, browser, world.agent(), user)
 
@@ -146,7 +146,7 @@ def code_never_comes_unasked_for_another_agent(gateway: Gateway, world: World, c
 
 @check("AUTHZ-17", needs=["users:2"])
 def code_never_comes_unasked_after_another_users_yes(gateway: Gateway, world: World) -> None:
-    """What one user has approved, another user who is signed in has not."""
+    """The approval of one user does not count for another user who is signed in."""
     first, second = world.users[:2]
     agent, browser = world.agent(), gateway.browser()
     approves(gateway, world, gateway.browser(), agent, first)
@@ -157,15 +157,15 @@ def code_never_comes_unasked_after_another_users_yes(gateway: Gateway, world: Wo
 
 @check("AUTHZ-17", needs=["users:2"])
 def code_never_comes_unasked_with_a_yes_in_the_address(gateway: Gateway, world: World) -> None:
-    """An address that says what a form says when a user approves is no yes: anybody can make a link of it.
+    """The fields of the approval form in the URL do not count as approval: anybody can make such a link.
 
-    What the form says is another user's, as whoever makes the link would have it.
+    The fields hold another user's values, because these are what the author of a link would have.
     """
     first, second = world.users[:2]
     agent, browser = world.agent(), gateway.browser()
     yes = approves(gateway, world, gateway.browser(), agent, second).sent_last
     if not yes:
-        raise LeftOut("the form that a user sends last says nothing that could stand in an address")
+        raise LeftOut("the last form has no fields that could be put into a URL")
     approves(gateway, world, browser, world.agent(), first)
 
     _asked_first(gateway, world, browser, agent, first, dict(yes))
@@ -173,7 +173,7 @@ def code_never_comes_unasked_with_a_yes_in_the_address(gateway: Gateway, world: 
 
 @check("AUTHZ-17", needs=["sign-in:decline"])
 def code_never_comes_unasked_after_a_no(gateway: Gateway, world: World) -> None:
-    """An agent that the user has declined gets no code by coming again."""
+    """An agent that the user has declined gets no code when it authorizes again."""
     user, browser, agent = world.users[0], gateway.browser(), world.agent()
     approves(gateway, world, browser, world.agent(), user)
     attempt = world.attempt(agent, user=user)
@@ -199,7 +199,7 @@ def _asked_first(
     user: User,
     extra: Mapping[str, str] | None = None,
 ) -> None:
-    """Nothing comes of a look alone; once the user acts, the same agent gets its code."""
+    """Opening the page alone gives no code; after the user acts, the same agent gets its code."""
     attempt = world.attempt(agent, user=user)
     pairs = list({**(extra or {}), **attempt.parameters}.items())
     looked = gateway.noted(browser.look(gateway.authorization_url(attempt, pairs=pairs), user))
@@ -210,7 +210,7 @@ def _asked_first(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Served:
-    """A page of the gateway's own, with a form on it."""
+    """A page of the gateway that has a form."""
 
     address: str
     answer: Answer
@@ -218,9 +218,9 @@ class _Served:
 
 
 def _own_pages(gateway: Gateway, world: World) -> list[_Served]:
-    """The pages with forms that the gateway served in two authorizations; the merchant's are not judged.
+    """The gateway's pages with forms in two authorizations; the merchant's pages are not judged.
 
-    In the second one the user is signed in already, and another agent asks.
+    In the second authorization the user is already signed in, and another agent asks.
     """
     browser, user = gateway.browser(), world.users[0]
     visits = [approves(gateway, world, browser, world.agent(), user) for _ in range(2)]
@@ -232,7 +232,7 @@ def _own_pages(gateway: Gateway, world: World) -> list[_Served]:
 
 
 def _forms_at(homes: set[str], exchanges: Iterable[Exchange], acted_on: Sequence[str]) -> Iterable[_Served]:
-    """Pages with a form in their source, and those on which the user acted: scripts make forms, too."""
+    """Pages with a form in their source, and pages on which the user acted: scripts make forms, too."""
     for exchange in exchanges:
         url, answer = exchange.request.url, exchange.answer
         if answer is None or answer.status != 200 or origin(url) not in homes:
@@ -243,7 +243,7 @@ def _forms_at(homes: set[str], exchanges: Iterable[Exchange], acted_on: Sequence
 
 
 def _cannot_be_framed(answer: Answer) -> bool:
-    """By the rules of browsers: where a policy names frame-ancestors, X-Frame-Options is not asked."""
+    """Follows the rule of browsers: X-Frame-Options is ignored if a policy has frame-ancestors."""
     ancestors = _frame_ancestors(answer)
     if ancestors:
         return any(not {"*", "http:", "https:"}.intersection(sources) for sources in ancestors)

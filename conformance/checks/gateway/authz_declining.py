@@ -1,4 +1,4 @@
-"""What a user said before is not what the user says now."""
+"""An earlier approval does not override a later decline."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from gateproof.conformance.suite.claims import LeftOut
 
 @check("AUTHZ-16", cases=("in-a-new-browser", "signed-in"))
 def user_who_approved_before_may_decline_now(world: World, case: str) -> None:
-    """Whoever approved an agent and declines the same one later gives it no second code.
+    """A user who approved an agent and later declines it gives it no second code.
 
-    A yes may be remembered. There may still be a no to press then, to something else.
+    The gateway may remember the approval. A decline button may still be shown, for something else.
     """
     signed_in = world.in_one_browser()
     agent = signed_in.authorization().agent
@@ -20,6 +20,6 @@ def user_who_approved_before_may_decline_now(world: World, case: str) -> None:
     new, again = (asker.gateway.visit(asker.attempt(who)) for who in (asker.agent(), agent))
     visit = asker.gateway.visit(asker.attempt(agent), approve=False, wherever=True)
     if not visit.declined or (again.acts or 0) < (new.acts or 0):
-        raise LeftOut("nobody could be seen to decline: the gateway may remember that the user approved")
+        raise LeftOut("there was nothing to decline: the gateway may remember that the user approved")
 
     no_code(visit, "authorization that the user declined, after approving the same agent before")

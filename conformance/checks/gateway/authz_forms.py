@@ -1,4 +1,4 @@
-"""A form works in the browser that it was served to, and in no other."""
+"""A form works only in the browser that it was served to."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from gateproof.conformance.suite.parties import Attempt
 
 @check("AUTHZ-19", needs=["sign-in:browser"])
 def forms_work_only_in_the_browser_that_opened_them(gateway: Gateway, world: World) -> None:
-    """A form that is sent by a browser without the cookies of the one it was served to leads to no code.
+    """A form sent without the cookies of the browser that it was served to gives no code.
 
-    Each form on the way is taken over once, with the Origin and Referer it would have had; the user then goes
-    on in the other browser, but does not sign in there anew.
+    Each form of the flow is sent once from another browser, with the original Origin and Referer. The user
+    then continues in that browser, but does not sign in again there.
     """
     acts = _acts(gateway, world)
     ended = 0
@@ -25,16 +25,16 @@ def forms_work_only_in_the_browser_that_opened_them(gateway: Gateway, world: Wor
         if not visit.crashed():
             no_code(visit, what)
             ended += 1
-    # Libraries of signing in crash on a way back that they did not send anybody on.
+    # Some sign-in libraries crash on a callback that they did not start.
     require.that(ended > 0, "forms, sent by another browser", expected="an end", got="a crash at each")
 
 
 @check("AUTHZ-19", needs=["sign-in:browser"])
 def last_form_works_in_no_browser_with_other_cookies(gateway: Gateway, world: World) -> None:
-    """The form that a code comes of gives none to a browser that is known, and is on an errand of its own.
+    """The last form gives no code in a browser that has begun an authorization of its own.
 
-    It has begun an authorization of the same agent. What that comes to is no replay, so nothing more is done
-    in this browser, and an answer to its own request is not judged.
+    That browser has begun an authorization of the same agent. The result of that one is no replay: nothing
+    more is done in this browser, and an answer to its own request is not judged.
     """
     acts = _acts(gateway, world)
     attempt = world.attempt()
@@ -50,9 +50,9 @@ def last_form_works_in_no_browser_with_other_cookies(gateway: Gateway, world: Wo
 
 @check("AUTHZ-19", needs=["sign-in:browser", "users:2"])
 def last_form_works_in_no_browser_of_another_user(gateway: Gateway, world: World) -> None:
-    """The form that a code comes of gives none to a browser in which another user is signed in.
+    """The last form gives no code in a browser where another user is signed in.
 
-    Any site can make that browser send it. What its user has approved there was another agent.
+    Any site can make that browser send the form. Its user has approved a different agent there.
     """
     acts = _acts(gateway, world)
     browser = gateway.browser()
@@ -63,21 +63,21 @@ def last_form_works_in_no_browser_of_another_user(gateway: Gateway, world: World
 
 
 def _acts(gateway: Gateway, world: World) -> int:
-    """How many forms an authorization takes here, of an agent that is new to the user."""
+    """How many forms an authorization has, for an agent that is new to the user."""
     acts = approves(gateway, world, gateway.browser(), world.agent(), world.users[0]).acts or 0
-    require.that(acts > 0, "authorization", expected="a form on the way", got="none")
+    require.that(acts > 0, "authorization", expected="a form in the flow", got="none")
     return acts
 
 
 def _handed_over(
     gateway: Gateway, act: int, attempt: Attempt, what: str, *, to: Browsing | None = None
 ) -> Visit:
-    """The visit of another browser, which sends the form of this number."""
+    """The visit of another browser that sends the form with this number."""
     url = gateway.authorization_url(attempt)
     try:
         visit = gateway.browser().hand_over(act, url, attempt.user, to=to)
     except BeyondReach as end:
         visit = end.visit
-    require.that(visit is not None, what, expected="that form", got="a shorter way than before")
+    require.that(visit is not None, what, expected="that form", got="fewer forms than before")
     assert visit is not None  # noqa: S101 - required above
     return gateway.noted(visit)

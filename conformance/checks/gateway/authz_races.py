@@ -1,4 +1,4 @@
-"""Authorizations that overlap: with each other, and with the approval of their agent."""
+"""Concurrent authorizations, and an approval while the agent authorizes."""
 
 from __future__ import annotations
 
@@ -13,24 +13,26 @@ from gateproof.conformance.suite.claims import LeftOut, expect, require
 from gateproof.conformance.suite.parties import Agent, Resource
 from gateproof.conformance.suite.races import Races, amid, together
 
-# Browsers that are under way at the same time.
+# Number of concurrent browsers.
 BROWSERS = 4
-# How long the merchant holds an answer, for another browser to come as far.
+# How long the merchant delays an answer, so that another browser reaches the same point.
 HOLD_S = 0.3
-# Authorizations that an approval comes amid.
+# Number of authorizations under way when the approval is made.
 AMID = 3
 
 
 @check("AUTHZ-01", needs=["sign-in:browser"], rounds=4)
 def sign_ins_at_once_end_at_their_own_request(world: World, races: Races) -> None:
-    """Users who sign in at the same time, in different browsers, each come back with code and state.
+    """Users who sign in concurrently in different browsers each get a code and their own state.
 
-    Where a user's sessions may end each other, each user signs in once.
+    If a user's sessions may end each other, each user signs in once.
     """
     world.authorization()
     browsers = BROWSERS if side_by_side(world) else min(BROWSERS, len(world.users))
     if browsers < 2:
-        raise LeftOut("there is one user, whose sessions were not seen to leave each other alone")
+        raise LeftOut(
+            "there is one user, and it was not seen that several sessions of a user can exist together"
+        )
     for _ in races.each():
         users = [world.users[number % len(world.users)] for number in range(browsers)]
         attempts = [world.attempt(world.agent(), user=user) for user in users]
@@ -48,12 +50,12 @@ def sign_ins_at_once_end_at_their_own_request(world: World, races: Races) -> Non
 
 @check("AUTHZ-01", needs=["merchant", "sign-in:browser"], rounds=4)
 def first_sign_ins_of_a_user_meet(world: World, races: Races) -> None:
-    """A user who signs in for the first time, in two browsers at once, comes back from both with a code.
+    """A user's first sign-in, made in two browsers at once, gives a code in both.
 
-    The merchant holds what it is asked for until both have asked, or for a moment.
+    The merchant delays its answers until both have arrived, or for a moment.
     """
     if not side_by_side(world):
-        raise LeftOut("the sessions of a user were not seen to leave each other alone")
+        raise LeftOut("it was not seen that several sessions of a user can exist together")
     for _ in races.each():
         alone = isolated_user(world)
         hold = {"outcome": "hold", "gate": world.unique(), "parties": 2, "seconds": HOLD_S}
@@ -66,10 +68,10 @@ def first_sign_ins_of_a_user_meet(world: World, races: Races) -> None:
 
 @check("AUTHZ-08", needs=["control:approve_agent", "sign-in:browser"], rounds=5)
 def approval_amid_authorizations_is_kept(world: World, races: Races) -> None:
-    """An agent that is approved while it authorizes may get a code or not; begun anew, it does.
+    """An approval made while the agent authorizes takes effect: the next authorization gives a code.
 
-    Several authorizations go on all the time, in browsers that are signed in, and the approval comes in the
-    midst of them. Where a user's sessions may end each other, there is one browser.
+    Several signed-in browsers authorize continuously, and the approval is made meanwhile. Those under way may
+    get a code or not. If a user's sessions may end each other, there is one browser.
     """
     world.authorization()
     browsers = [world.in_one_browser() for _ in range(AMID if side_by_side(world) else 1)]
@@ -91,7 +93,7 @@ def approval_amid_authorizations_is_kept(world: World, races: Races) -> None:
             what = "authorization that was under way when its agent was approved"
             expect.that(visit.ended(), what, expected="an end", got=visit.outcome())
         for visit in (*history.after, authorizing[0]()):
-            code_came(visit, "authorization begun after the approval, which came amid others")
+            code_came(visit, "authorization begun after the approval, which was made during others")
 
 
 def _authorize(browser: World, agent: Agent, resource: Resource) -> Visit:

@@ -1,4 +1,4 @@
-"""The redirect URI is one that was registered, to the letter."""
+"""The redirect URI must be exactly one that was registered."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from gateproof.conformance.suite.claims import expect
 from gateproof.conformance.suite.generated_input import Draw
 from gateproof.conformance.suite.parties import Agent
 
-# What is asked for where https://agent.example/callback is registered. The case of scheme and host, an empty
-# query and white space around it are left out: none of them leads anywhere else.
+# Redirect URIs to request when https://agent.example/callback is registered. Other case of scheme and host,
+# an empty query and surrounding white space are left out: they lead to the same place.
 NEAR_MISSES = {
     "trailing-slash": "https://agent.example/callback/",
     "double-slash": "https://agent.example//callback",
@@ -73,9 +73,9 @@ NEAR_MISSES = {
     "registered-one-on-the-last-line": "https://evil.example/callback\nhttps://agent.example/callback",
 }
 
-# What parsers, comparisons and browsers may read in more than one way.
+# Characters that parsers, comparisons and browsers may read in different ways.
 EDITS = "/.?#%;:@\\&=+-_~*!$'(),aZ0|^ \t\r\n"
-# How what would break a line is written where it is shown.
+# How characters that would break a line are shown in texts.
 _ESCAPED = str.maketrans({"\t": "\\t", "\r": "\\r", "\n": "\\n"})
 
 WITH_QUERY = "https://agent.example/callback?tenant=1&place=a"
@@ -90,7 +90,7 @@ QUERY_MISSES = {
     "other-path": "https://agent.example/other?tenant=1&place=a",
 }
 
-# What is registered beside https://agent.example/callback, and what it would stand for as a pattern.
+# What is registered beside https://agent.example/callback, and an address that it would match as a pattern.
 PATTERNS = {
     "any-path": ("https://agent.example/*", "https://agent.example/anything"),
     "any-sub-domain": ("https://*.agent.example/callback", "https://x.agent.example/callback"),
@@ -99,7 +99,7 @@ PATTERNS = {
 
 @check("AUTHZ-06", cases=NEAR_MISSES)
 def near_miss_gets_no_code_and_no_browser(world: World, case: str) -> None:
-    """An address that is almost the registered one gets neither a code nor the browser."""
+    """For a redirect URI that is almost a registered one, there is neither code nor redirect."""
     world, given = regular(world)
 
     _refused(world, given.agent, CALLBACK, case)
@@ -107,7 +107,7 @@ def near_miss_gets_no_code_and_no_browser(world: World, case: str) -> None:
 
 @check("AUTHZ-06", cases=QUERY_MISSES)
 def query_of_the_registered_uri_counts(world: World, case: str) -> None:
-    """Where the registered URI has a query, another one in its place gets neither a code nor the browser."""
+    """If the registered URI has a query, a different query gets neither code nor redirect."""
     world = world.in_one_browser()
     agent = world.agent_with(WITH_QUERY)
     world.authorization(agent=agent)
@@ -117,7 +117,7 @@ def query_of_the_registered_uri_counts(world: World, case: str) -> None:
 
 @check("AUTHZ-06")
 def uri_of_another_agent_gets_no_code_and_no_browser(world: World) -> None:
-    """An address that only another agent registered is as good as an unknown one."""
+    """A redirect URI that only another agent registered gets neither code nor redirect."""
     world, given = regular(world)
     theirs = "https://other-agent.example/callback"
     world.authorization(agent=world.agent_with(theirs))
@@ -127,7 +127,7 @@ def uri_of_another_agent_gets_no_code_and_no_browser(world: World) -> None:
 
 @check("AUTHZ-06")
 def registered_uris_are_not_mixed(world: World) -> None:
-    """Host of one registered URI and path of another make no registered one, nor does an end of one's own."""
+    """Combining parts of two registered URIs, or cutting one, gives no registered URI."""
     world = world.in_one_browser()
     one, two = "https://one.agent.example/here", "https://two.agent.example/there"
     agent = world.agent_with(one, two)
@@ -140,7 +140,7 @@ def registered_uris_are_not_mixed(world: World) -> None:
 
 @check("AUTHZ-06", cases=PATTERNS)
 def registered_pattern_stands_for_itself_alone(world: World, case: tuple[str, str]) -> None:
-    """An address with an asterisk in it, where it can be registered at all, lets no other address in."""
+    """A registered URI with an asterisk, if the gateway accepts one, matches no other address."""
     world = world.in_one_browser()
     pattern, asked_for = case
     agent = world.agent_with(CALLBACK, pattern)
@@ -152,7 +152,7 @@ def registered_pattern_stands_for_itself_alone(world: World, case: tuple[str, st
 
 @check("AUTHZ-06", needs=["examples"])
 def generated_near_miss_gets_no_code_and_no_browser(world: World, draw: Draw) -> None:
-    """The registered address with a character or two changed gets neither a code nor the browser."""
+    """The registered address with one or two characters changed gets neither code nor redirect."""
     from hypothesis import strategies as st  # noqa: PLC0415 - loaded by those who generate
 
     world, given = regular(world)
@@ -169,13 +169,13 @@ def generated_near_miss_gets_no_code_and_no_browser(world: World, draw: Draw) ->
         if not _leads_home(changed):
             _refused(world, given.agent, CALLBACK, changed)
 
-    # One that is sure to be different comes first, so that something was asked whatever is drawn.
+    # The first one is certainly different, so that something is always tested.
     holds([(len(CALLBACK), 0, "x")])
     draw.each(st.lists(edit, min_size=1, max_size=2), holds)
 
 
 def _leads_home(uri: str) -> bool:
-    """True for what only writes the registered address in another way, or is no address of the web at all."""
+    """True if the URI is another spelling of the registered address, or no web address at all."""
     if not uri.lower().startswith("https://"):
         return True
     host, slash, path = uri[len("https://") :].strip(" \t\r\n").partition("/")
@@ -192,15 +192,15 @@ def _refused(world: World, agent: Agent, registered: str, asked_for: str, beside
     expect.that(
         not _strayed(visit.sent_to, registered, asked_for),
         what,
-        expected="the browser kept away from the unregistered address",
+        expected="no redirect to the unregistered address",
         got=visit.outcome(),
     )
 
 
 def _strayed(sent_to: str | None, registered: str, asked_for: str) -> bool:
-    """True when the browser was sent to a host of the agent or of the request, and not to what is registered.
+    """True if the browser was redirected to a host of the agent or the request, and not to a registered URI.
 
-    An error page on whatever other host the gateway has is not the unregistered address.
+    An error page on another host of the gateway does not count.
     """
     if sent_to is None:
         return False

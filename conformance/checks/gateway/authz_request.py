@@ -1,4 +1,4 @@
-"""Authorization requests with one thing wrong: none of them gives a code."""
+"""Authorization requests with one fault: none of them gives a code."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from gateproof.conformance.wire.jose import read
 PKCE = ("code_challenge", "code_challenge_method")
 REQUIRED = ("response_type", "client_id", "redirect_uri", "scope", "state", *PKCE)
 
-# Without which parameters a request is made.
+# Parameters that are left out of a request.
 MISSING = {name: (name,) for name in REQUIRED} | {"both-pkce-parameters": PKCE}
-# Whose values no value stands in for; what an empty scope or state is, the specification leaves open.
+# Parameters for which an empty value is wrong; the specification does not define an empty scope or state.
 EMPTY = {name: names for name, names in MISSING.items() if name not in ("scope", "state")}
 
 METHODS = {
@@ -66,9 +66,9 @@ def _changed_at_the_beginning(client_id: str) -> str:
     return changed(client_id, 0)
 
 
-# These lie beside a real agent's client_id, where client IDs are counted up by some.
+# Neighbours of a real agent's client_id, for gateways that number their client IDs.
 NEIGHBOURS = (_changed_at_the_beginning, changed_at_the_end, cut_short)
-# From the client_id of a real agent to one that nobody was given.
+# From the client_id of a real agent to one that was never issued.
 UNKNOWN_CLIENTS: Mapping[str, Callable[[str], str | None]] = {
     "invented": lambda _: "gateproof-nobody",
     "changed-at-the-end": changed_at_the_end,
@@ -80,7 +80,7 @@ UNKNOWN_CLIENTS: Mapping[str, Callable[[str], str | None]] = {
     "glob": lambda _: "*",
 }
 
-# From a good request's parameters to the parameter that is added, and whether it goes first.
+# From a correct request's parameters to the added parameter, and whether it goes first.
 DOUBLED: Mapping[str, tuple[str, Callable[[str], str], bool]] = {
     **{f"{name}-same": (name, lambda value: value, False) for name in REQUIRED},
     "state-other": ("state", lambda value: value[::-1], False),
@@ -97,7 +97,7 @@ DOUBLED: Mapping[str, tuple[str, Callable[[str], str], bool]] = {
 
 @check("AUTHZ-03", cases=MISSING)
 def request_without_it_gives_no_code(world: World, case: tuple[str, ...]) -> None:
-    """A request that lacks what the specification requires gives no code; with it, the same gives one."""
+    """A request without a required parameter gives no code; the same request with it gives one."""
     world, attempt = good(world)
     pairs = [(name, value) for name, value in attempt.parameters.items() if name not in case]
 
@@ -107,7 +107,7 @@ def request_without_it_gives_no_code(world: World, case: tuple[str, ...]) -> Non
 
 @check("AUTHZ-03", cases=EMPTY)
 def request_with_it_empty_gives_no_code(world: World, case: tuple[str, ...]) -> None:
-    """A parameter without a value counts as left out (RFC 6749 section 3.1), and gives no code either."""
+    """An empty parameter counts as missing (RFC 6749 section 3.1) and gives no code."""
     world, attempt = good(world)
 
     visit = visit_with(world, attempt, **dict.fromkeys(case, ""))
@@ -116,7 +116,7 @@ def request_with_it_empty_gives_no_code(world: World, case: tuple[str, ...]) -> 
 
 @check("AUTHZ-04", cases=METHODS)
 def other_challenge_method_gives_no_code(world: World, case: str) -> None:
-    """A code_challenge_method other than S256 gives no code, though the challenge is a good one."""
+    """A code_challenge_method other than S256 gives no code, although the challenge is correct."""
     world, attempt = good(world)
 
     no_code(visit_with(world, attempt, code_challenge_method=case), f"authorization with the method {case}")
@@ -124,7 +124,7 @@ def other_challenge_method_gives_no_code(world: World, case: str) -> None:
 
 @check("AUTHZ-04")
 def plain_challenge_gives_no_code(world: World) -> None:
-    """`plain`, with the verifier itself as challenge as that method has it, gives no code."""
+    """The method `plain`, with the verifier as its challenge, gives no code."""
     world, attempt = good(world)
     visit = visit_with(
         world, attempt, code_challenge_method="plain", code_challenge=attempt.verifier.reveal()
@@ -135,7 +135,7 @@ def plain_challenge_gives_no_code(world: World) -> None:
 
 @check("AUTHZ-04")
 def challenge_without_a_method_gives_no_code(world: World) -> None:
-    """A challenge without a method means `plain` to RFC 7636, so it gives no code here."""
+    """A challenge without a method means `plain` in RFC 7636, so it gives no code."""
     world, attempt = good(world)
     pairs = [(name, value) for name, value in attempt.parameters.items() if name != PKCE[1]]
 
@@ -145,7 +145,7 @@ def challenge_without_a_method_gives_no_code(world: World) -> None:
 
 @check("AUTHZ-04")
 def s256_in_lower_case_is_never_plain(world: World) -> None:
-    """`s256` may be taken as S256 or refused, which is recorded; it is not taken as `plain`."""
+    """`s256` may be treated as S256 or refused (recorded), but not treated as `plain`."""
     world, attempt = good(world)
     visit = visit_with(world, attempt, code_challenge_method="s256")
     observe(s256_in_lower_case="gives a code" if visit.codes() else "gives no code")
@@ -162,7 +162,7 @@ def s256_in_lower_case_is_never_plain(world: World) -> None:
 
 @check("AUTHZ-05", cases=RESPONSE_TYPES)
 def other_response_type_gives_no_code_and_no_token(world: World, case: str) -> None:
-    """A response_type other than `code` gives no code, and nothing like a token gets into an address."""
+    """A response_type other than `code` gives no code, and no token in any address."""
     world, attempt = good(world)
 
     visit = visit_with(world, attempt, response_type=case)
@@ -183,11 +183,11 @@ def other_response_type_gives_no_code_and_no_token(world: World, case: str) -> N
 
 @check("AUTHZ-11", cases=UNKNOWN_CLIENTS)
 def unknown_client_gets_no_code_and_no_redirect(world: World, case: Callable[[str], str | None]) -> None:
-    """Whoever was not registered gets no code, and the browser is not sent to the address it names."""
+    """An unregistered client_id gets no code, and the browser is not redirected to its redirect_uri."""
     world, attempt = good(world)
     own = attempt.agent.client_id
     if case in NEIGHBOURS and may_be_anothers(own):
-        raise LeftOut("client IDs are so short that the one beside this one may be another agent's")
+        raise LeftOut("client IDs are so short that a neighbouring one may belong to another agent")
     client_id = case(own)
     if client_id is None:
         raise LeftOut("the case of letters may mean nothing in this client_id")
@@ -196,14 +196,14 @@ def unknown_client_gets_no_code_and_no_redirect(world: World, case: Callable[[st
 
 @check("AUTHZ-11")
 def proxy_client_is_no_agent(world: World) -> None:
-    """A Proxy client registered no redirect URI: as client_id it gets no code and no redirect."""
+    """A Proxy client's ID as client_id gets no code and no redirect: it has no redirect URI."""
     world, attempt = good(world)
     _goes_nowhere(world, attempt, world.home().proxy_client.id)
 
 
 @check("AUTHZ-14", cases=DOUBLED)
 def doubled_parameter_gives_no_code(world: World, case: tuple[str, Callable[[str], str], bool]) -> None:
-    """A request that carries a parameter twice gives no code, whichever of the two is the good one."""
+    """A request with a parameter twice gives no code, whichever of the two is correct."""
     name, other, first = case
     world, attempt = good(world)
     pairs = list(attempt.parameters.items())
@@ -217,7 +217,7 @@ def doubled_parameter_gives_no_code(world: World, case: tuple[str, Callable[[str
 
 @check("AUTHZ-14")
 def unknown_parameters_change_nothing(world: World) -> None:
-    """Parameters that nobody knows are ignored."""
+    """Unknown parameters are ignored, and the request gives a code."""
     world, attempt = good(world)
     unknown = [("gateproof", "1"), ("x_empty", ""), ("utm_source", "https://agent.example/?code=x")]
 

@@ -1,4 +1,4 @@
-"""Users sign in as before when the core has another signing key."""
+"""Users can sign in after a rotation of the core's signing key."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gateproof.conformance.suite.check import check
 
 @check("AUTHZ-01", needs=["control:rotate_keys"])
 def code_comes_after_a_rotation(gateway: Gateway, world: World) -> None:
-    """Users sign in and approve agents as before, those that were there and those that come now."""
+    """After a key rotation, agents registered before and after it get their codes."""
     agent = world.agent()
     world.authorization(agent=agent)
     world.rotate_keys()

@@ -1,4 +1,4 @@
-"""The scopes that an agent asks for, and those it is granted."""
+"""The scopes that an agent requests and those that it is granted."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gateproof.conformance.checks.gateway._exchanges import no_tokens, proven
-from gateproof.conformance.checks.gateway._further_fields import GRANTS, with_field
+from gateproof.conformance.checks.gateway._extra_fields import GRANTS, with_field
 from gateproof.conformance.checks.gateway._visits import good, no_code, visit_with
 from gateproof.conformance.kit.gateway.gateway import Gateway, Visit
 from gateproof.conformance.kit.gateway.world import World
@@ -16,7 +16,7 @@ from gateproof.conformance.suite.parties import Attempt
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.jose import read
 
-# From a scope of the Resource to one that it does not have.
+# From a scope of the Resource to one that the Resource does not have.
 FOREIGN_SCOPES: Mapping[str, Callable[[str], str]] = {
     "unknown": lambda _: "gateproof:everything",
     "longer": lambda scope: scope + ":all",
@@ -29,7 +29,7 @@ FOREIGN_SCOPES: Mapping[str, Callable[[str], str]] = {
 
 @check("AUTHZ-13")
 def record_of_scopes_that_lack_something(world: World) -> None:
-    """What a request gets that asks for less than `openid` and a scope of the Resource."""
+    """Records the answer to a request without `openid`, or without a scope of the Resource."""
     world = world.in_one_browser()
     attempt = world.attempt()
     scopes = attempt.resource.scopes
@@ -44,7 +44,7 @@ def record_of_scopes_that_lack_something(world: World) -> None:
 
 @check("AUTHZ-13", needs=["control:set_agent_policy", "control:create_project"])
 def record_of_when_the_policy_is_applied(gateway: Gateway, world: World) -> None:
-    """What becomes of an agent that registered before its Project began to hold agents."""
+    """Records the result for an agent that registered before its Project began to hold agents."""
     project = world.new_project()
     agent = world.agent()
     world.set_agent_policy(project, "hold")
@@ -56,7 +56,7 @@ def record_of_when_the_policy_is_applied(gateway: Gateway, world: World) -> None
 
 @check("AUTHZ-18", cases=FOREIGN_SCOPES)
 def scope_that_the_resource_lacks_is_not_granted(world: World, case: Callable[[str], str]) -> None:
-    """A scope that was made up is refused, or it is not among the granted ones."""
+    """An invented scope is refused, or is not among the granted scopes."""
     world, attempt = good(world)
     require.that(bool(attempt.resource.scopes), "Resource", expected="a scope of its own", got="none")
     foreign = case(attempt.resource.scopes[0])
@@ -68,7 +68,7 @@ def scope_that_the_resource_lacks_is_not_granted(world: World, case: Callable[[s
 
 @check("AUTHZ-18", needs=["control:create_resource"])
 def scope_of_another_resource_is_not_granted(world: World) -> None:
-    """A scope that a neighbour in the same Project has is not granted here."""
+    """A scope of another Resource in the same Project is not granted at this Resource."""
     foreign = f"refunds:{world.unique()}"
     other = world.resource(indicator=f"https://api.merchant.example/v3/{world.unique()}", scopes=(foreign,))
     world.authorization(resource=other)
@@ -79,7 +79,7 @@ def scope_of_another_resource_is_not_granted(world: World) -> None:
 
 @check("AUTHZ-18", cases=GRANTS)
 def scope_that_the_token_request_adds_is_not_granted(world: World, case: str) -> None:
-    """A scope that was made up is not granted either where an exchange or a refresh names it first."""
+    """An invented scope is not granted if only a code exchange or a refresh names it."""
     world, authorization = proven(world)
     attempt = world.attempt(authorization.agent)
     foreign = FOREIGN_SCOPES["unknown"]("")
@@ -103,7 +103,7 @@ def _does_not_grant(world: World, attempt: Attempt, foreign: str) -> None:
 
 
 def _holds_none(answer: Exchange, foreign: str) -> None:
-    """Neither the answer nor its token grants this scope; the answer to a refresh need not name any."""
+    """Neither the answer nor its token grants this scope; the answer to a refresh need not name any scope."""
     granted = answer.member("scope")
     named = granted.split() if isinstance(granted, str) else ()
     expect.that(foreign not in named, "granted scopes", expected=f"no {foreign}", got=granted)

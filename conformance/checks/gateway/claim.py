@@ -22,7 +22,7 @@ from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
 from gateproof.conformance.wire.documents import keys_in, strings_in
 
-# Indicators that a careless gateway would put into normal form; each is to come back as it was configured.
+# Indicators that a careless gateway would normalize; each must come back as configured.
 ODD_INDICATORS = {
     "upper-case-host": "https://API.Merchant.example/v1/{unique}",
     "upper-case-scheme": "HTTPS://api.merchant.example/v1/{unique}",
@@ -38,14 +38,14 @@ ODD_INDICATORS = {
     "three-hundred-characters": "https://api.merchant.example/v1/{unique}/" + "a" * 260,
 }
 
-# Where an agent may be that is not on the host of all others.
+# Agent hosts that differ from the usual one.
 ELSEWHERE = "https://another-agent.example/callback"
 DAY_S = 86_400
 
 
 @check("CLAIM-01")
 def iss_is_the_issuer_of_discovery(world: World) -> None:
-    """`iss` is the issuer of the discovery document, character for character."""
+    """`iss` equals the issuer of the discovery document, character for character."""
     grant = world.grant()
     issuer = require.text(world.discovery(grant.resource).get("issuer"), "issuer in the discovery document")
 
@@ -54,7 +54,7 @@ def iss_is_the_issuer_of_discovery(world: World) -> None:
 
 @check("CLAIM-02")
 def aud_is_an_array_with_the_indicator(world: World) -> None:
-    """`aud` is an array, and the Resource indicator is in it."""
+    """`aud` is an array that contains the Resource indicator."""
     grant = world.grant()
 
     bound_to(claims_of(world, grant), grant.resource.indicator)
@@ -62,7 +62,7 @@ def aud_is_an_array_with_the_indicator(world: World) -> None:
 
 @check("CLAIM-02", needs=["control:create_resource"], cases=ODD_INDICATORS)
 def aud_keeps_an_odd_indicator_as_it_is(world: World, case: str) -> None:
-    """An indicator that is not in normal form comes back unchanged."""
+    """`aud` contains an indicator that is not in normal form without any change."""
     resource = world.resource(indicator=case.format(unique=world.unique()))
 
     bound_to(claims_of(world, world.grant(resource=resource)), resource.indicator)
@@ -70,12 +70,12 @@ def aud_keeps_an_odd_indicator_as_it_is(world: World, case: str) -> None:
 
 @check("CLAIM-02", needs=["resources:2"])
 def aud_holds_no_other_resource(world: World) -> None:
-    """A token for one Resource is no token for another, also where one agent goes from one to the other."""
+    """A token for one Resource does not name another one that the same agent has used before."""
     world = world.in_one_browser()
     agent, (one, other) = world.agent(), world.two_resources()
     if one.indicator == other.indicator:
         raise LeftOut("the two Resources of the target file stand for one merchant API")
-    # A gateway that collects indicators has to have met the other one first.
+    # A gateway that accumulates indicators must have seen the other one first.
     for asked, foreign in ((other, one), (one, other), (other, one)):
         claims = claims_of(world, world.grant(agent=agent, resource=asked))
         bound_to(claims, asked.indicator)
@@ -85,7 +85,7 @@ def aud_holds_no_other_resource(world: World) -> None:
 
 @check("CLAIM-03")
 def sub_is_an_opaque_id_with_its_prefix(world: World) -> None:
-    """`sub` is `sub_` and something behind it that does not tell who the user is."""
+    """`sub` is `sub_` followed by an identifier that does not reveal the user."""
     grant = world.grant()
     sub = expect.text(claims_of(world, grant).get("sub"), "sub")
 
@@ -114,7 +114,7 @@ def sub_is_stable_for_a_user(world: World) -> None:
 
 @check("CLAIM-03", needs=["control:advance_clock"])
 def sub_is_stable_from_day_to_day(world: World) -> None:
-    """The same user has the same `sub` in the Project a day later."""
+    """A user has the same `sub` in the Project a day later."""
     agent = world.agent()
     before = require.text(claims_of(world, world.grant(agent=agent)).get("sub"), "sub")
     world.advance_clock(DAY_S)
@@ -125,7 +125,7 @@ def sub_is_stable_from_day_to_day(world: World) -> None:
 
 @check("CLAIM-03", needs=["control:rotate_keys"])
 def sub_is_stable_across_a_rotation(world: World) -> None:
-    """The same user has the same `sub` in the Project when the core has another signing key."""
+    """A user has the same `sub` in the Project after a rotation of the signing key."""
     agent = world.agent()
     before = require.text(claims_of(world, world.grant(agent=agent)).get("sub"), "sub")
     world.rotate_keys()
@@ -148,7 +148,7 @@ def sub_differs_between_users(world: World) -> None:
 
 @check("CLAIM-04")
 def exp_is_a_number_in_the_future(world: World) -> None:
-    """`exp` is a numeric date, and the token has not expired when it is handed out."""
+    """`exp` is a numeric date in the future when the token is issued."""
     grant = world.grant()
     exp = claims_of(world, grant).get("exp")
     now = world.target_time(grant.answer)
@@ -158,26 +158,26 @@ def exp_is_a_number_in_the_future(world: World) -> None:
 
 @check("CLAIM-05")
 def acr_is_of_level_2(world: World) -> None:
-    """`ext.acr` is a context class of assurance level 2, also for a user who was signed in already."""
+    """`ext.acr` is a context class of assurance level 2, also for a user already signed in."""
     for ext in _first_and_again(world):
         of_level_2(ext.get("acr"))
 
 
 @check("CLAIM-06")
 def amr_is_an_array_of_strings(world: World) -> None:
-    """`ext.amr` lists some authentication methods, also for a user who was signed in already."""
+    """`ext.amr` is a non-empty array of strings, also for a user already signed in."""
     for ext in _first_and_again(world):
         lists_methods(ext.get("amr"))
 
 
 @check("CLAIM-07")
 def agent_is_named_by_its_client_id(world: World) -> None:
-    """`ext.agent` holds the client ID of the very agent that the token was issued to."""
+    """`ext.agent` contains the client ID of the agent that the token was issued to."""
     for grant in (world.grant(), world.grant()):
         names_the_agent(agent_in(ext_of(world, grant)), grant.agent)
 
 
-# How a key may be called, or what value may stand, for each of the three.
+# Key names, or values, that are accepted for each of the three.
 AGENT_FACTS = {
     "domain": ("domain", AGENT_DOMAIN),
     "name": ("name", AGENT_NAME),
@@ -187,7 +187,7 @@ AGENT_FACTS = {
 
 @check("CLAIM-07", cases=AGENT_FACTS)
 def agent_carries(world: World, case: tuple[str, ...]) -> None:
-    """`ext.agent` says domain, name and verifications; how it is built inside is open."""
+    """`ext.agent` contains the agent's domain, name and verifications; its structure is free."""
     agent = agent_in(ext_of(world, world.grant()))
     texts = [text.lower() for text in (*keys_in(agent), *strings_in(agent))]
 
@@ -209,7 +209,7 @@ def project_id_is_the_resources_project(world: World) -> None:
 
 @check("CLAIM-08", needs=["two-projects"])
 def project_id_follows_the_resource(world: World) -> None:
-    """Tokens that one agent gets at the Resources of two Projects, in turn, name each its own Project."""
+    """Tokens of one agent at Resources of two Projects each name the Project of their own Resource."""
     world = world.in_one_browser()
     agent, home, other = world.agent(), world.home(), world.project()
     for project in (home, other, home):
@@ -219,7 +219,7 @@ def project_id_follows_the_resource(world: World) -> None:
 
 @check("CLAIM-08", needs=["control:create_resource", "control:create_project"])
 def project_id_is_not_told_by_the_indicator(world: World) -> None:
-    """Two Projects that reach the same merchant API by the same indicator are still two."""
+    """Two Projects with the same Resource indicator give tokens with different project IDs."""
     projects, world = console.of_one_indicator(world), world.in_one_browser()
     agent = world.agent()
     for project in projects:
@@ -228,7 +228,7 @@ def project_id_is_not_told_by_the_indicator(world: World) -> None:
 
 
 def _first_and_again(world: World) -> Iterator[Mapping[str, Any]]:
-    """`ext` of a first token, and of another agent's in the browser in which the user has just signed in."""
+    """`ext` of a first token, and of another agent's token from the same signed-in browser."""
     world = world.in_one_browser()
     for _ in range(2):
         yield ext_of(world, world.grant())

@@ -1,4 +1,4 @@
-"""Whom tokens name when several users sign in at the same time."""
+"""The `sub` of tokens when several users sign in concurrently."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from gateproof.conformance.wire.exchange import Exchange
 
 @check("CLAIM-03", needs=["users:2", "sign-in:browser"], rounds=5)
 def sub_is_the_users_own_when_others_sign_in_too(world: World, races: Races) -> None:
-    """Two users who sign in at the same time, each in two browsers, are told apart and each taken for one.
+    """Two users who sign in concurrently, in two browsers each, get one `sub` each, and not the same.
 
-    Where the run makes Projects, nobody has signed in there before. The codes are exchanged at one moment.
-    Where a user's sessions may end each other, each has one browser.
+    If the run can create Projects, the users sign in to a new one. All codes are exchanged at the same
+    moment. If a user's sessions may end each other, each user has one browser.
     """
     for _ in races.each():
         signed_in, subs = _signed_in_at_once(world)

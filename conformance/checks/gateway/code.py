@@ -1,4 +1,4 @@
-"""The token endpoint, for an agent with a code: what it gives, how often and for how long."""
+"""The token endpoint for an agent with a code: the answer, single use, and the lifetime of a code."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import time
 from collections.abc import Callable, Mapping
 
-from gateproof.conformance.checks.gateway._elsewhere import of_one_merchant
 from gateproof.conformance.checks.gateway._exchanges import (
     TOKENS,
     invalid_grant,
@@ -15,6 +14,7 @@ from gateproof.conformance.checks.gateway._exchanges import (
     refreshed,
     works,
 )
+from gateproof.conformance.checks.gateway._second_resource import of_one_merchant
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -24,21 +24,21 @@ from gateproof.conformance.wire.agent import JSON_BODY, token_endpoint
 from gateproof.conformance.wire.exchange import Exchange, Request
 from gateproof.conformance.wire.jose import is_compact, read
 
-# How long after its use a code comes again; codes should be over after ten minutes (RFC 6749 section 4.1.2).
+# How long after its use a code is sent again; codes should expire after ten minutes (RFC 6749 section 4.1.2).
 LATER_S = (6, 15, 30, 180, 540)
-# Whoever remembers the last few codes alone has forgotten the first by then.
+# Enough codes that a gateway which remembers only the last few has forgotten the first.
 OTHERS = 10
-# Longer than any gateway's codes live, shorter than the life of anything else that a check relies on.
+# Longer than the codes of any gateway live, shorter than anything else that a check relies on.
 CODES_ARE_OVER_S = 24 * 3600
-# A declared lifetime is waited out up to this; the rest is for clocks that differ.
+# A declared lifetime up to this is waited for; the rest allows for clocks that differ.
 LONGEST_WAIT_S, LATE_S = 120.0, 1.5
-# So much later than declared is a code over for good, where the clock can be moved.
+# How long after its declared end a code is certainly expired, if the clock can be moved.
 MOVED_LATE_S = 60.0
 
 
 @check("CODE-01")
 def exchange_answers_with_every_token(gateway: Gateway, world: World) -> None:
-    """A code gives an access token and an ID token, both JWTs, a refresh token and the granted scopes."""
+    """A code exchange returns an access token and an ID token (JWTs), a refresh token and the scopes."""
     _every_token(gateway.exchange(world.authorization()))
 
 
@@ -53,7 +53,7 @@ def any_registered_redirect_uri_gives_every_token(gateway: Gateway, world: World
 
 @check("CODE-01", needs=["users:2"])
 def another_user_gives_every_token_too(gateway: Gateway, world: World) -> None:
-    """The code that a second user gave the same agent is exchanged like the first's."""
+    """The code that a second user gave the same agent is exchanged for all tokens."""
     agent = world.agent()
     for user in world.users[:2]:
         _every_token(gateway.exchange(world.authorization(agent=agent, user=user)))
@@ -61,7 +61,7 @@ def another_user_gives_every_token_too(gateway: Gateway, world: World) -> None:
 
 @check("CODE-01", needs=["resources:2"])
 def another_resource_gives_every_token_too(gateway: Gateway, world: World) -> None:
-    """The code for a second Resource is exchanged like that for the first."""
+    """The code for a second Resource is exchanged for all tokens."""
     world = world.in_one_browser()
     agent = world.agent()
     for resource in of_one_merchant(world, world.two_resources()):
@@ -70,7 +70,7 @@ def another_resource_gives_every_token_too(gateway: Gateway, world: World) -> No
 
 @check("CODE-01", needs=["two-projects"])
 def another_project_gives_every_token_too(gateway: Gateway, world: World) -> None:
-    """The code from a second Project is exchanged like that from the first."""
+    """The code from a second Project is exchanged for all tokens."""
     world = world.in_one_browser()
     both = world.home().resource, world.project().resource
     agent = world.agent()
@@ -80,7 +80,7 @@ def another_project_gives_every_token_too(gateway: Gateway, world: World) -> Non
 
 @check("CODE-02")
 def code_works_only_once(gateway: Gateway, world: World) -> None:
-    """A code that was exchanged is refused with invalid_grant when it comes again, and again."""
+    """A code that was exchanged is refused with invalid_grant at each later exchange."""
     authorization = world.authorization()
     require(gateway.exchange(authorization)).status(200)
 
@@ -90,7 +90,7 @@ def code_works_only_once(gateway: Gateway, world: World) -> None:
 
 @check("CODE-02")
 def code_works_only_once_beside_another(world: World) -> None:
-    """A code stays used while its agent gets and exchanges other codes."""
+    """A used code is refused after its agent has exchanged several other codes."""
     world, used = proven(world)
     require(world.gateway.exchange(used)).status(200)
     for _ in range(OTHERS):
@@ -101,9 +101,10 @@ def code_works_only_once_beside_another(world: World) -> None:
 
 @check("CODE-02", needs=["control:advance_clock"])
 def code_works_only_once_however_late(world: World) -> None:
-    """That a code was used is not forgotten before it has expired, and then it is no good either."""
+    """A used code is refused at any later time, before and after its expiry."""
     world = world.in_one_browser()
-    # One for each time: the second use of a code may end all that its first use gave, and hide the third.
+    # One code for each time: the second use of a code may end everything from its first use, and hide the
+    # third.
     used = [world.authorization() for _ in LATER_S]
     for authorization in used:
         require(world.gateway.exchange(authorization)).status(200)
@@ -117,9 +118,10 @@ def code_works_only_once_however_late(world: World) -> None:
 
 @check("CODE-03")
 def expired_code_is_refused(world: World) -> None:
-    """A code that has outlived its time is refused with invalid_grant; one that has not was exchanged.
+    """An expired code is refused with invalid_grant; a fresh code was exchanged.
 
-    Its time is the lifetime that the target file declares, or whatever a gateway may choose.
+    The lifetime is the one that the target file declares, or otherwise the longest that any gateway may
+    choose.
     """
     world, authorization = proven(world)
     if world.moves_clock():
@@ -135,7 +137,7 @@ def expired_code_is_refused(world: World) -> None:
 
 @check("CODE-11")
 def token_answer_is_not_to_be_stored(gateway: Gateway, world: World) -> None:
-    """An answer with tokens carries Cache-Control: no-store."""
+    """A token answer has Cache-Control: no-store."""
     answer = require(gateway.exchange(world.authorization())).status(200)
     said = answer.answer.headers_named("Cache-Control") if answer.answer is not None else ()
     directives = {part.strip().lower() for value in said for part in value.split(",")}
@@ -150,7 +152,7 @@ def token_answer_is_not_to_be_stored(gateway: Gateway, world: World) -> None:
 
 @check("CODE-11")
 def token_type_is_bearer(gateway: Gateway, world: World) -> None:
-    """An answer with tokens names their type: Bearer, in any case."""
+    """A token answer has the token_type Bearer, in any case."""
     answer = require(gateway.exchange(world.authorization())).status(200)
     token_type = answer.member("token_type")
 
@@ -158,7 +160,7 @@ def token_type_is_bearer(gateway: Gateway, world: World) -> None:
     expect.that(bearer, "token_type", expected="Bearer", got=token_type)
 
 
-# What is changed in a good exchange; None leaves the field out.
+# What is changed in a correct exchange; None leaves the field out.
 REFUSED: Mapping[str, Mapping[str, str | None]] = {
     "unknown-code": {"code": "gateproof-invented"},
     "no-code": {"code": None},
@@ -171,7 +173,7 @@ REFUSED: Mapping[str, Mapping[str, str | None]] = {
 
 @check("CODE-11", cases=REFUSED)
 def refusal_is_json_with_an_error(world: World, case: Mapping[str, str | None]) -> None:
-    """A refusal at the token endpoint is a JSON object that names its error."""
+    """A refusal at the token endpoint is a JSON object with the member `error`."""
     world, authorization = proven(world)
     answer = require(world.gateway.exchange(authorization, **case)).refused()
 
@@ -180,7 +182,7 @@ def refusal_is_json_with_an_error(world: World, case: Mapping[str, str | None]) 
 
 @check("CODE-12")
 def second_use_ends_redemption_by_the_first(gateway: Gateway, world: World) -> None:
-    """Once a code was used again, the access token of its first use no longer redeems."""
+    """After a code is used again, the access token of its first use no longer redeems."""
     resource, proxy_token = world.home().resource, world.proxy_token()
     authorization = world.authorization(resource=resource)
     access_token = _first_use(gateway, authorization, "access_token")
@@ -200,7 +202,7 @@ def second_use_ends_redemption_by_the_first(gateway: Gateway, world: World) -> N
 
 @check("CODE-12")
 def second_use_ends_refreshing_by_the_first(world: World) -> None:
-    """Once a code was used again, the refresh token of its first use no longer refreshes."""
+    """After a code is used again, the refresh token of its first use no longer refreshes."""
     world = world.in_one_browser()
     agent = world.agent()
     twin = _first_use(world.gateway, world.authorization(agent=agent), "refresh_token")
@@ -215,7 +217,7 @@ def second_use_ends_refreshing_by_the_first(world: World) -> None:
 
 @check("CODE-13")
 def record_of_the_refresh_grant(gateway: Gateway, world: World) -> None:
-    """What the refresh grant answers, and whether it brings another refresh token."""
+    """Records the answer to a refresh grant, and whether it contains a new refresh token."""
     grant = world.grant()
     answer = refreshed(gateway, grant.agent, grant.refresh_token.reveal())
     came = answer.member("refresh_token")
@@ -235,7 +237,7 @@ def record_of_the_refresh_grant(gateway: Gateway, world: World) -> None:
 
 @check("CODE-13")
 def record_of_a_json_body(gateway: Gateway, world: World) -> None:
-    """What an exchange in JSON gets, where the specification has a form."""
+    """Records the answer to a code exchange in JSON; the specification requires a form."""
     fields = gateway.exchange_fields(world.authorization())
     request = Request(
         method="POST",
@@ -251,7 +253,7 @@ def record_of_a_json_body(gateway: Gateway, world: World) -> None:
     observe(json_body=answer.status or "no answer")
 
 
-# From the right verifier to what is tried after a wrong one.
+# From the right verifier to the one that is sent after a wrong one.
 LATER_TRIES: Mapping[str, Callable[[str, str], str]] = {
     "same-wrong-one": lambda wrong, _: wrong,
     "another-wrong-one": lambda wrong, _: wrong[::-1],
@@ -263,7 +265,7 @@ LATER_TRIES: Mapping[str, Callable[[str, str], str]] = {
 def failed_exchange_opens_the_code_to_no_other_verifier(
     world: World, case: Callable[[str, str], str]
 ) -> None:
-    """After a try with a wrong verifier, no verifier but perhaps the right one gets tokens."""
+    """After an exchange with a wrong verifier, only the right verifier may still get tokens."""
     world, authorization = proven(world)
     attempt = world.attempt(authorization.agent)
     code = world.approved(attempt)

@@ -1,4 +1,4 @@
-"""A code belongs to its verifier and to its redirect URI."""
+"""A code is bound to its verifier and its redirect URI."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _ALPHABET = ascii_letters + digits + "-_"
 
 
 def _changed(text: str, place: int) -> str:
-    """The text with one character changed to a neighbour of the alphabet."""
+    """The text with one character replaced by its neighbour in the alphabet."""
     letter = _ALPHABET[(_ALPHABET.index(text[place]) + 1) % len(_ALPHABET)]
     return text[:place] + letter + text[place:][1:]
 
 
-# Verifiers of the right shape that are not the right one; what is right has 43, 64 or 128 characters.
+# Well-formed but wrong verifiers, made from right ones of 43, 64 or 128 characters.
 WRONG_VERIFIERS: Mapping[str, tuple[int, Callable[[str], str]]] = {
     "another": (43, lambda _: fresh_verifier()),
     "the-challenge": (43, s256),
@@ -45,7 +45,7 @@ WRONG_VERIFIERS: Mapping[str, tuple[int, Callable[[str], str]]] = {
     "last-of-128-changed": (128, lambda verifier: _changed(verifier, 127)),
 }
 
-# Verifiers that RFC 7636 does not allow at all, so that another error may be named.
+# Verifiers that RFC 7636 does not allow, so the error may be a different one.
 MISSHAPEN_VERIFIERS: Mapping[str, Callable[[str], str]] = {
     "beginning": lambda verifier: verifier[:42],
     "one-character": lambda verifier: verifier[:1],
@@ -58,8 +58,8 @@ MISSHAPEN_VERIFIERS: Mapping[str, Callable[[str], str]] = {
     "line-end-behind": lambda verifier: verifier + "\n",
 }
 
-# Challenges beside the right one: what a comparison takes for it that looks at less than all of it. The last
-# character stays, for it cannot be any.
+# Challenges that an incomplete comparison takes for the right one. The last character is kept, because not
+# every character is possible there.
 NEAR_CHALLENGES: Mapping[str, Callable[[str], str]] = {
     "other-case": lambda challenge: challenge[:-1].swapcase() + challenge[-1],
     "first-character-changed": lambda challenge: _changed(challenge, 0),
@@ -67,7 +67,7 @@ NEAR_CHALLENGES: Mapping[str, Callable[[str], str]] = {
     "last-character-but-one-changed": lambda challenge: _changed(challenge, 41),
 }
 
-# Redirect URIs at the exchange of a code that went to CALLBACK; the first is registered as well.
+# Redirect URIs to send with a code that went to CALLBACK; the first one is registered as well.
 OTHER_URI = "https://agent.example/other"
 OTHER_URIS = {
     "registered-other": OTHER_URI,
@@ -101,7 +101,7 @@ INCOMPLETE: Mapping[str, Mapping[str, str | None]] = {
 
 @check("CODE-04", cases=WRONG_VERIFIERS)
 def wrong_verifier_is_refused(world: World, case: tuple[int, Callable[[str], str]]) -> None:
-    """A verifier that is not the one behind the challenge gets invalid_grant, however close it is."""
+    """A verifier that does not match the challenge gets invalid_grant, however similar it is."""
     length, wrong = case
     world, authorization = proven(world, verifier=_verifier(length))
     verifier = world.gateway.keyring.secret("wrong_verifier", _other(authorization.verifier.reveal(), wrong))
@@ -113,7 +113,7 @@ def wrong_verifier_is_refused(world: World, case: tuple[int, Callable[[str], str
 
 @check("CODE-04", cases=MISSHAPEN_VERIFIERS)
 def misshapen_verifier_is_refused(world: World, case: Callable[[str], str]) -> None:
-    """A verifier of a shape that is not allowed gets no tokens; which error it gets is open."""
+    """A malformed verifier gets no tokens; the error may be any."""
     world, authorization = proven(world)
     wrong = case(authorization.verifier.reveal())
 
@@ -122,7 +122,7 @@ def misshapen_verifier_is_refused(world: World, case: Callable[[str], str]) -> N
 
 @check("CODE-04", cases=NEAR_CHALLENGES)
 def verifier_of_nearly_the_challenge_is_refused(world: World, case: Callable[[str], str]) -> None:
-    """A verifier whose challenge is not to the letter the one of the authorization gets invalid_grant."""
+    """A verifier whose challenge differs slightly from the authorization's gets invalid_grant."""
     world, twin = proven(world)
     attempt = world.attempt(twin.agent)
     near = case(attempt.parameters["code_challenge"])
@@ -135,7 +135,7 @@ def verifier_of_nearly_the_challenge_is_refused(world: World, case: Callable[[st
 
 @check("CODE-05", cases=OTHER_URIS)
 def other_redirect_uri_is_refused(world: World, case: str) -> None:
-    """The exchange names the redirect URI of the authorization, or it gets invalid_grant."""
+    """An exchange with a redirect URI other than the authorization's gets invalid_grant."""
     world, _ = regular(world)
     agent = world.agent(CALLBACK, OTHER_URI)
     works(world, agent)
@@ -149,7 +149,7 @@ def other_redirect_uri_is_refused(world: World, case: str) -> None:
 
 @check("CODE-05", cases=("without-its-query", "with-another-query"))
 def query_of_the_redirect_uri_counts(world: World, case: str) -> None:
-    """A redirect URI that was used with its query is to be named with it."""
+    """An exchange must repeat the query of the redirect URI, or it gets invalid_grant."""
     world = world.in_one_browser()
     uri = f"{CALLBACK}?tenant=1"
     agent = world.agent_with(uri)
@@ -171,7 +171,7 @@ def incomplete_exchange_gets_no_tokens(world: World, case: Mapping[str, str | No
 
 @check("CODE-06", cases=NESTED)
 def nested_verifier_gets_no_tokens(world: World, case: tuple[str, str]) -> None:
-    """A verifier that is no string, but something nested under its name, counts as none."""
+    """A verifier sent as a nested field such as `code_verifier[0]` counts as missing: no tokens."""
     world, authorization = proven(world)
     key, value = case
 
@@ -184,6 +184,6 @@ def _verifier(length: int) -> str:
 
 
 def _other(verifier: str, change: Callable[[str], str]) -> str:
-    """The changed verifier; one that a change happens to leave as it is gets a changed end too."""
+    """The changed verifier; one that is unchanged by chance gets a different end."""
     wrong = change(verifier)
     return wrong if wrong != verifier else _changed(verifier, len(verifier) - 1)

@@ -1,4 +1,4 @@
-"""A code belongs to the agent that it was issued to, and the agent has one way to say who it is."""
+"""A code is bound to its agent, which authenticates in one way only."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from gateproof.conformance.wire.agent import fresh_verifier, get, token_endpoint
 from gateproof.conformance.wire.backend import basic
 from gateproof.conformance.wire.exchange import Exchange
 
-# From the right secret to what is sent instead; None leaves it out.
+# From the right secret to the one that is sent; None leaves it out.
 WRONG_SECRETS: Mapping[str, Callable[[str], str | None]] = {
     "missing": lambda _: None,
     "empty": lambda _: "",
@@ -47,13 +47,13 @@ UNKNOWN_CLIENTS: Mapping[str, Callable[[str], str]] = {
     "full-stop-for-a-character": lambda own: wildcarded(own, "."),
 }
 
-# Nobody says who it is; with the code and its verifier alone, anybody could come who found them.
+# Requests without a client identity: otherwise anybody who found code and verifier could use them.
 NO_CLIENT: Mapping[str, Mapping[str, str | None]] = {
     "neither-of-both": {"client_id": None, "client_secret": None},
     "both-empty": {"client_id": "", "client_secret": ""},
 }
 
-# How the credentials go into the header, and which of them stand in the form as well, right or wrong.
+# How the header encodes the credentials, and which of them are in the form as well, right or wrong.
 BASIC: Mapping[str, tuple[Callable[[str, str], tuple[str, str]], Mapping[str, str | None]]] = {
     "basic": (basic, {"client_id": None, "client_secret": None}),
     "basic-and-client-id-in-the-form": (basic, {"client_secret": None}),
@@ -76,7 +76,7 @@ IN_THE_URL: Mapping[str, tuple[str, ...]] = {
 
 @check("CODE-07", cases=WRONG_SECRETS)
 def wrong_secret_gets_no_tokens(world: World, case: Callable[[str], str | None]) -> None:
-    """A code gets no tokens without the secret of its agent, and the same exchange with it does."""
+    """A code exchange with a wrong or missing client secret gets no tokens; with the right one it does."""
     world, authorization = proven(world)
     wrong = case(authorization.agent.client_secret.reveal())
     if wrong is None and case is in_other_case:
@@ -89,7 +89,7 @@ def wrong_secret_gets_no_tokens(world: World, case: Callable[[str], str | None])
 
 @check("CODE-07", cases=NESTED)
 def nested_secret_gets_no_tokens(world: World, case: tuple[str, str]) -> None:
-    """A secret that is no string, but something nested under its name, is no right one."""
+    """A secret sent as a nested field such as `client_secret[0]` gets no tokens."""
     world, authorization = proven(world)
     key, value = case
 
@@ -99,7 +99,7 @@ def nested_secret_gets_no_tokens(world: World, case: tuple[str, str]) -> None:
 
 @check("CODE-07")
 def secret_of_another_agent_gets_no_tokens(world: World) -> None:
-    """The secret of another agent is as wrong as an invented one."""
+    """A code exchange with the secret of another agent gets no tokens."""
     world, authorization = proven(world)
     other = world.agent()
 
@@ -109,7 +109,7 @@ def secret_of_another_agent_gets_no_tokens(world: World) -> None:
 
 @check("CODE-07", cases=UNKNOWN_CLIENTS)
 def unknown_client_gets_no_tokens(world: World, case: Callable[[str], str]) -> None:
-    """A client ID that nobody was given gets no tokens, the secret being a right one."""
+    """A code exchange with a client ID that was never issued gets no tokens."""
     world, authorization = proven(world)
 
     answer = world.gateway.exchange(authorization, client_id=case(authorization.agent.client_id))
@@ -118,13 +118,13 @@ def unknown_client_gets_no_tokens(world: World, case: Callable[[str], str]) -> N
 
 @check("CODE-07", cases=NO_CLIENT)
 def nobody_gets_no_tokens(world: World, case: Mapping[str, str | None]) -> None:
-    """A code and its verifier get no tokens where no client is named, whatever the code tells of it."""
+    """A code and its verifier without a client identity get no tokens."""
     world, authorization = proven(world)
 
     no_tokens(world.gateway.exchange(authorization, **case), "no client_id")
 
 
-# What a Proxy client leaves out of the form: who it is stands in its header.
+# Fields that a Proxy client leaves out of the form: its identity is in its header.
 BY_PROXY_CLIENTS: Mapping[str, tuple[str, ...]] = {
     "proxy-client": CREDENTIALS,
     "proxy-client-that-names-the-agent": ("client_secret",),
@@ -133,10 +133,10 @@ BY_PROXY_CLIENTS: Mapping[str, tuple[str, ...]] = {
 
 @check("CODE-08", cases=("agent", "agent-with-a-verifier-of-its-own", *BY_PROXY_CLIENTS))
 def code_of_one_agent_gets_another_client_no_tokens(world: World, case: str) -> None:
-    """A client with good credentials of its own gets no tokens for another agent's code.
+    """A client with valid credentials of its own gets no tokens for another agent's code.
 
-    A Proxy client, which is no agent at all, has its credentials where Proxy clients have them; the form may
-    name the agent all the same.
+    The other clients are an agent and a Proxy client. A Proxy client authenticates in the header; the form
+    may still name the agent.
     """
     world, authorization = proven(world)
     gateway = world.gateway
@@ -161,9 +161,9 @@ def code_of_one_agent_gets_another_client_no_tokens(world: World, case: str) -> 
 def agent_credentials_in_a_header_are_refused(
     world: World, case: tuple[Callable[[str, str], tuple[str, str]], Mapping[str, str | None]]
 ) -> None:
-    """An agent that sends its credentials by HTTP Basic gets no tokens, right as they are.
+    """An agent that sends its correct credentials by HTTP Basic gets no tokens.
 
-    Nor does it where it encodes them first, if that makes a difference.
+    Credentials that are form-encoded first are tried as well, if that changes them.
     """
     header, instead = case
     world, authorization = proven(world)
@@ -188,9 +188,9 @@ def _refused_in_a_header(
 
 @check("CODE-15")
 def get_gives_no_tokens(world: World) -> None:
-    """A GET with everything that a POST would need is refused, or sent away with nothing.
+    """A code exchange by GET is refused, or redirected without code, secret or tokens.
 
-    A gateway may send whoever has not signed in to its pages, whatever they ask for by GET.
+    A gateway may redirect any GET without a session to its sign-in pages.
     """
     world, authorization = proven(world)
     url = f"{token_endpoint(world.gateway.core_url)}?{urlencode(_form(world.gateway, authorization))}"
@@ -204,9 +204,9 @@ def get_gives_no_tokens(world: World) -> None:
 
 
 def _sent_away_with_nothing(answer: Exchange, authorization: Authorization) -> None:
-    """A redirect gives no tokens, and takes neither the code nor the secret along."""
+    """A redirect whose address contains neither tokens nor the code nor the secret."""
     once = unquote_plus(" ".join(answer.answer.headers_named("Location") if answer.answer else ()))
-    # What a page is to lead back to stands in an address within the address.
+    # The return address is an address inside the address.
     said = f"{once} {unquote_plus(once)}"
     secrets = {"code": authorization.code, "client_secret": authorization.agent.client_secret}
     taken = [name for name, secret in secrets.items() if secret.reveal() in said]
@@ -214,14 +214,14 @@ def _sent_away_with_nothing(answer: Exchange, authorization: Authorization) -> N
     expect.that(
         not taken,
         "exchange with the method GET",
-        expected="a refusal, or a redirect with nothing of the exchange in it",
+        expected="a refusal, or a redirect without code, secret and tokens",
         got=f"{answer.outcome()} with {', '.join(taken)}",
     )
 
 
 @check("CODE-15", cases=DOUBLED)
 def doubled_parameter_gives_no_tokens(world: World, case: str) -> None:
-    """A form that names a parameter twice is refused, even where both values are the same."""
+    """An exchange with a form parameter twice is refused, also if both values are the same."""
     world, authorization = proven(world)
     fields = _form(world.gateway, authorization)
     same = next((name, value) for name, value in fields if name == case)
@@ -231,7 +231,7 @@ def doubled_parameter_gives_no_tokens(world: World, case: str) -> None:
 
 @check("CODE-15", cases=("wrong-one-first", "wrong-one-last"))
 def second_verifier_gives_no_tokens(world: World, case: str) -> None:
-    """A right and a wrong verifier in one form give no tokens, in whichever order they stand."""
+    """An exchange with a right and a wrong verifier gets no tokens, in either order."""
     world, authorization = proven(world)
     fields = _form(world.gateway, authorization)
     wrong = ("code_verifier", fresh_verifier())
@@ -242,7 +242,7 @@ def second_verifier_gives_no_tokens(world: World, case: str) -> None:
 
 @check("CODE-15", cases=IN_THE_URL)
 def credentials_in_the_url_give_no_tokens(world: World, case: tuple[str, ...]) -> None:
-    """A POST whose credentials stand in the URL and not in the form is refused."""
+    """An exchange by POST with credentials in the URL and not in the form is refused."""
     world, authorization = proven(world)
     everything = _form(world.gateway, authorization)
     moved = [(name, value) for name, value in everything if name in case]

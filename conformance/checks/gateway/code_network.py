@@ -1,4 +1,4 @@
-"""An answer that gets lost on its way to the agent gives nobody a second chance."""
+"""A code stays used if its answer is lost on the way to the agent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gateproof.conformance.wire import agent as agent_wire
 
 @check("CODE-02", needs=["faults"])
 def code_whose_answer_was_lost_is_spent(gateway: Gateway, world: World) -> None:
-    """An agent that hung up as its tokens came cannot get them by the same code: the code was used."""
+    """A code whose answer was lost, because the agent disconnected, is refused when it is sent again."""
     require(gateway.exchange(world.authorization())).status(200)
     authorization = world.authorization()
     fields = gateway.exchange_fields(authorization)

@@ -1,4 +1,4 @@
-"""Codes that are exchanged at the same moment: one by many, and several by their agent."""
+"""Concurrent exchanges: of one code, and of several codes of one agent."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from gateproof.conformance.wire.exchange import Exchange
 
 @check("CODE-10", cases={"fresh-connections": False, "connections-that-served-before": True}, rounds=5)
 def one_code_gives_tokens_once(world: World, case: bool, races: Races) -> None:
-    """Of many exchanges of one code that arrive at the same moment, at most one gives tokens.
+    """Of many concurrent exchanges of one code, at most one returns tokens.
 
-    Each round has a code of its own. An exchange of another code by the same agent has just worked.
+    Each round has its own code. The same agent has just exchanged another code successfully.
     """
     world, authorization = proven(world)
     for _ in races.each():
@@ -40,9 +40,10 @@ def one_code_gives_tokens_once(world: World, case: bool, races: Races) -> None:
 
 @check("CODE-01", rounds=4)
 def several_codes_give_tokens_at_once(world: World, races: Races) -> None:
-    """Codes of one agent are exchanged at the same moment as they are one after the other.
+    """Concurrent exchanges of different codes of one agent all return tokens.
 
-    The newest comes first where they come in turn: a gateway may have older ones end with it.
+    When they are exchanged one after the other, the newest comes first: a gateway may end older codes with
+    it.
     """
     world = world.in_one_browser()
     agent = world.agent()
@@ -58,16 +59,18 @@ def several_codes_give_tokens_at_once(world: World, races: Races) -> None:
 
 
 def _in_turn(world: World, agent: Agent, within_s: float) -> float:
-    """How old the first of some codes was when it gave tokens, after the others; as old as this at least.
+    """The age of the first code when it was exchanged last; at least the time that a race takes.
 
-    How long codes live is open, and a busy machine may take its time over a race.
+    The lifetime of codes may be chosen, and a race can be slow on a busy machine.
     """
     begun = time.monotonic()
     codes = _codes(world, agent)
     time.sleep(max(0.0, begun + within_s - time.monotonic()))
     for authorization in reversed(codes):
         if world.gateway.exchange(authorization).status != 200:
-            raise LeftOut("an agent's codes do not stand beside each other here, or not for as long")
+            raise LeftOut(
+                "the gateway does not keep several codes of an agent valid at once, or not long enough"
+            )
     return time.monotonic() - begun
 
 
@@ -80,7 +83,7 @@ def _has_tokens(answer: Exchange) -> bool:
 
 
 def _judged(answers: Sequence[Exchange]) -> None:
-    """Somebody looked at the code: a target that turned everybody away says nothing about it."""
+    """At least one answer is about the code: if the target refuses all requests, the race shows nothing."""
     looked = [answer.status for answer in answers if answer.status is not None and answer.status < 500]
     require.that(
         any(status != 429 for status in looked),

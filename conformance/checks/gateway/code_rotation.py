@@ -1,4 +1,4 @@
-"""Codes give their tokens as before when the core has another signing key, and no more often."""
+"""Codes after a rotation of the signing key: each gives tokens, and only once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gateproof.conformance.wire.jose import read
 
 @check("CODE-01", needs=["control:rotate_keys"])
 def every_token_comes_after_a_rotation(world: World) -> None:
-    """An agent exchanges its codes with the secret that it was given before."""
+    """After a key rotation, an agent exchanges codes with the secret that it had before."""
     world = world.in_one_browser()
     agent = world.agent()
     works(world, agent)
@@ -32,7 +32,7 @@ def every_token_comes_after_a_rotation(world: World) -> None:
 
 @check("CODE-02", needs=["control:rotate_keys"])
 def used_code_stays_used_across_a_rotation(world: World) -> None:
-    """A code that was exchanged gets nothing when the core has another signing key."""
+    """A code that was used before a key rotation is refused after it."""
     authorization = world.authorization()
     require(world.gateway.exchange(authorization)).status(200)
     world.rotate_keys()

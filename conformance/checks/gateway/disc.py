@@ -1,4 +1,4 @@
-"""Discovery: the document that tells an agent where everything is."""
+"""The discovery document, which tells an agent the endpoints."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gateproof.conformance.wire.agent import (
 )
 from gateproof.conformance.wire.documents import keys_in, same_url, strings_in
 
-# By these a proxy tells a server what its clients call it, and a client can say the same.
+# Headers in which a proxy tells a server what its clients call it; a client can send them, too.
 HOST_HEADERS = {
     "x-forwarded-host": ("X-Forwarded-Host", "evil.example"),
     "x-forwarded-proto": ("X-Forwarded-Proto", "http"),
@@ -30,20 +30,20 @@ HOST_HEADERS = {
 
 @check("DISC-01")
 def answers_200_with_a_json_object(gateway: Gateway, world: World) -> None:
-    """The discovery document of a Resource is there, and it is a JSON object."""
+    """The discovery document of a Resource is served with 200 as a JSON object."""
     _is_there(gateway, world.home().resource)
 
 
 @check("DISC-01", needs=["resources:2"])
 def answers_for_every_resource_of_a_project(gateway: Gateway, world: World) -> None:
-    """So is that of a second Resource in the same Project."""
+    """The discovery document of a second Resource in the Project is served as well."""
     for resource in world.two_resources():
         _is_there(gateway, resource)
 
 
 @check("DISC-01", needs=["two-projects"])
 def answers_for_a_resource_of_another_project(gateway: Gateway, world: World) -> None:
-    """And that of a Resource in another Project, beside the first."""
+    """The discovery document of a Resource in another Project is served as well."""
     home = world.home()
 
     for resource in (home.resource, world.project().resource):
@@ -52,7 +52,7 @@ def answers_for_a_resource_of_another_project(gateway: Gateway, world: World) ->
 
 @check("DISC-02")
 def issuer_is_a_non_empty_string(world: World) -> None:
-    """The document names an issuer; which one is the gateway's choice."""
+    """`issuer` is a non-empty string; its value is the gateway's choice."""
     document = world.discovery(world.home().resource)
 
     expect.text(document.get("issuer"), "issuer in the discovery document")
@@ -60,7 +60,7 @@ def issuer_is_a_non_empty_string(world: World) -> None:
 
 @check("DISC-02", needs=["resources:2"])
 def issuer_is_the_same_for_every_resource(world: World) -> None:
-    """The issuer is the core issuer, so it does not change from Resource to Resource."""
+    """`issuer` is the same for two Resources of a Project."""
     one, other = world.two_resources()
     issuer = require.text(world.discovery(one).get("issuer"), "issuer for the first Resource")
 
@@ -69,7 +69,7 @@ def issuer_is_the_same_for_every_resource(world: World) -> None:
 
 @check("DISC-02", needs=["two-projects"])
 def issuer_is_the_same_in_another_project(world: World) -> None:
-    """Nor does it change from Project to Project."""
+    """`issuer` is the same in two Projects."""
     issuer = require.text(
         world.discovery(world.home().resource).get("issuer"), "issuer for the first Project"
     )
@@ -80,7 +80,7 @@ def issuer_is_the_same_in_another_project(world: World) -> None:
 
 @check("DISC-03")
 def authorization_endpoint_belongs_to_the_resource(gateway: Gateway, world: World) -> None:
-    """The authorization endpoint lies below the Resource's own path."""
+    """`authorization_endpoint` is below the Resource's own path."""
     resource = world.home().resource
 
     _names(
@@ -92,7 +92,7 @@ def authorization_endpoint_belongs_to_the_resource(gateway: Gateway, world: Worl
 
 @check("DISC-03", needs=["resources:2"])
 def authorization_endpoint_differs_with_the_resource(gateway: Gateway, world: World) -> None:
-    """A second Resource's document names the second Resource's endpoint."""
+    """`authorization_endpoint` of a second Resource is that Resource's own."""
     for resource in world.two_resources():
         _names(
             world.discovery(resource).get("authorization_endpoint"),
@@ -103,9 +103,9 @@ def authorization_endpoint_differs_with_the_resource(gateway: Gateway, world: Wo
 
 @check("DISC-03", cases=HOST_HEADERS)
 def one_clients_idea_of_the_host_stays_its_own(gateway: Gateway, world: World, case: tuple[str, str]) -> None:
-    """After a client that named another host, the document is what it was to everybody else.
+    """After a client sent another host in a header, the document is unchanged for other clients.
 
-    What that client itself is told is its own affair: a gateway may have been told to believe such a header.
+    The answer to that client itself is not judged: a gateway may be configured to trust such a header.
     """
     resource = world.home().resource
     before = world.discovery(resource)
@@ -126,7 +126,7 @@ def one_clients_idea_of_the_host_stays_its_own(gateway: Gateway, world: World, c
 
 @check("DISC-04")
 def token_endpoint_is_on_the_core_host(gateway: Gateway, world: World) -> None:
-    """The token endpoint is the core host's."""
+    """`token_endpoint` is the token endpoint of the core host."""
     document = world.discovery(world.home().resource)
 
     _names(document.get("token_endpoint"), "token_endpoint", token_endpoint(gateway.core_url))
@@ -134,7 +134,7 @@ def token_endpoint_is_on_the_core_host(gateway: Gateway, world: World) -> None:
 
 @check("DISC-04", needs=["resources:2"])
 def token_endpoint_is_the_same_for_every_resource(gateway: Gateway, world: World) -> None:
-    """A second Resource's document names the core host's token endpoint too."""
+    """`token_endpoint` of a second Resource is that of the core host, too."""
     for resource in world.two_resources():
         document = world.discovery(resource)
         _names(document.get("token_endpoint"), "token_endpoint", token_endpoint(gateway.core_url))
@@ -142,7 +142,7 @@ def token_endpoint_is_the_same_for_every_resource(gateway: Gateway, world: World
 
 @check("DISC-05")
 def jwks_uri_is_not_the_resources_own(world: World) -> None:
-    """The announced key set is the core's: the Resource's own key set signs something else."""
+    """`jwks_uri` is not the Resource's own key set, which signs other things."""
     resource = world.home().resource
     jwks_uri = expect.text(world.discovery(resource).get("jwks_uri"), "jwks_uri in the discovery document")
 
@@ -156,19 +156,19 @@ def jwks_uri_is_not_the_resources_own(world: World) -> None:
 
 @check("DISC-05", needs=["resources:2"])
 def jwks_uri_is_the_same_for_every_resource(world: World) -> None:
-    """There is one core key set for all Resources."""
+    """`jwks_uri` names the same key set for two Resources."""
     _one_key_set(world, *world.two_resources())
 
 
 @check("DISC-05", needs=["two-projects"])
 def jwks_uri_is_the_same_in_another_project(world: World) -> None:
-    """There is one core key set for all Projects."""
+    """`jwks_uri` names the same key set in two Projects."""
     _one_key_set(world, world.home().resource, world.project().resource)
 
 
 @check("DISC-06")
 def registration_endpoint_is_announced(gateway: Gateway, world: World) -> None:
-    """The registration endpoint stands somewhere in the document, under whatever name."""
+    """The address of the registration endpoint is in the document, under any name."""
     document = world.discovery(world.home().resource)
     endpoint = registration_endpoint(gateway.base_url)
 
@@ -182,7 +182,7 @@ def registration_endpoint_is_announced(gateway: Gateway, world: World) -> None:
 
 @check("DISC-07")
 def what_else_discovery_answers(gateway: Gateway, world: World) -> None:
-    """Records what an unknown Resource gets, and which fields there are beyond those of the specification."""
+    """Records the answer for an unknown Resource, and fields that the specification does not name."""
     unknown = gateway.fetch(
         discovery_url(gateway.base_url, f"res-{secrets.token_hex(8)}"), "discovery of an unknown Resource"
     )

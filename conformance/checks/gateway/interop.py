@@ -1,4 +1,4 @@
-"""What an operator should know before agents of all kinds arrive: recorded, never judged."""
+"""Facts for an operator whose users have various agents: recorded, never judged."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WELL_KNOWN = ("openid-configuration", "oauth-authorization-server", "oauth-prote
 
 @check("INTEROP-01")
 def issuer_beside_the_authorization_servers_address(gateway: Gateway, world: World) -> None:
-    """Records what a client sees that compares the issuer with the address it asked, as RFC 8414 demands."""
+    """Records how the issuer differs from the requested address; clients of RFC 8414 compare the two."""
     resource = world.home().resource
     server = f"{gateway.base_url}/{resource.id}"
     document = world.discovery(resource)
@@ -33,7 +33,7 @@ def issuer_beside_the_authorization_servers_address(gateway: Gateway, world: Wor
 
 @check("INTEROP-01")
 def usual_well_known_paths(gateway: Gateway, world: World) -> None:
-    """Records what the paths answer that clients try for an authorization server with a path."""
+    """Records the answers at the well-known paths that clients try for an issuer with a path."""
     resource = world.home().resource
     base, issuer = urlsplit(gateway.base_url), world.discovery(resource).get("issuer")
     origin, prefix = f"{base.scheme}://{base.netloc}", base.path
@@ -56,7 +56,7 @@ def usual_well_known_paths(gateway: Gateway, world: World) -> None:
 
 @check("INTEROP-02")
 def registration_repeats_what_was_sent(gateway: Gateway, world: World) -> None:
-    """Records which members of a registration come back, and with the same value."""
+    """Records which members of a registration are in the answer with the same value."""
     sent = world.metadata() | {"client_uri": "https://agent.example/", "software_id": "gateproof"}
     answer = gateway.register(sent)
 
@@ -68,7 +68,7 @@ def registration_repeats_what_was_sent(gateway: Gateway, world: World) -> None:
 
 @check("INTEROP-02", cases=("web", "native", "unheard-of"))
 def application_type(gateway: Gateway, world: World, case: str) -> None:
-    """Records what becomes of a registration that says what kind of application it is."""
+    """Records the answer to a registration with an `application_type`."""
     answer = gateway.register(world.metadata() | {"application_type": case})
 
     observe(status=answer.status, repeated=answer.member("application_type") == case)
@@ -76,7 +76,7 @@ def application_type(gateway: Gateway, world: World, case: str) -> None:
 
 @check("INTEROP-02")
 def refresh_token_grant_at_registration(gateway: Gateway, world: World) -> None:
-    """Records what becomes of a registration that asks for refresh tokens, does not, or for nothing else."""
+    """Records the answers to registrations with, without and only with the refresh_token grant."""
     facts: dict[str, object] = {}
     grants = {
         "with_refresh": ["authorization_code", "refresh_token"],
@@ -94,7 +94,7 @@ def refresh_token_grant_at_registration(gateway: Gateway, world: World) -> None:
 
 @check("INTEROP-02", cases={"127.0.0.1": "http://127.0.0.1:8931/cb", "localhost": "http://localhost:8931/cb"})
 def loopback_redirect_over_plain_http(gateway: Gateway, world: World, case: str) -> None:
-    """Records how a native agent's usual redirect URI is refused, which REG-06 asks for."""
+    """Records how a native agent's plain HTTP loopback URI is refused; REG-06 demands the refusal."""
     answer = gateway.register(world.metadata(redirect_uris=[case]) | {"application_type": "native"})
     error = answer.member("error")
 

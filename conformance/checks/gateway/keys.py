@@ -1,4 +1,4 @@
-"""Key sets: who signs gateway access tokens, and what is published of it."""
+"""Key sets: which key signs gateway access tokens, and what is published."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from gateproof.conformance.checks.gateway._renewed import renewed
+from gateproof.conformance.checks.gateway._refreshed_tokens import renewed
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.isolated_user import still_good
 from gateproof.conformance.kit.gateway.valid_tokens import redeemable
@@ -20,7 +20,7 @@ from gateproof.conformance.suite.parties import Grant
 from gateproof.conformance.wire.jose import keys_of, verifying
 
 KEY_SETS = ("core", "resource")
-# So close to its end a token is none to ask about.
+# A token this close to its end is not used.
 SOON_S = 5.0
 _PRIVATE = ("d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv")
 _CURVES = {"P-256": 32, "P-384": 48, "P-521": 66, "secp256k1": 32}
@@ -29,7 +29,7 @@ _OKP = {"Ed25519": 32, "Ed448": 57, "X25519": 32, "X448": 56}
 
 @check("KEYS-01")
 def jwks_uri_serves_a_key_set(gateway: Gateway, world: World) -> None:
-    """The announced address answers with a JWK Set that holds keys."""
+    """jwks_uri serves a JWK Set with keys in it."""
     jwks_uri = require.text(world.discovery(world.home().resource).get("jwks_uri"), "jwks_uri")
     answer = gateway.fetch(world.reachable(jwks_uri), "core key set")
 
@@ -40,37 +40,37 @@ def jwks_uri_serves_a_key_set(gateway: Gateway, world: World) -> None:
 
 @check("KEYS-01")
 def access_token_verifies_with_the_core_key_set(world: World) -> None:
-    """A key of the announced set verifies the token that an agent got."""
+    """A key of the core key set verifies an agent's access token."""
     _verifies(world, world.grant())
 
 
 @check("KEYS-01", needs=["users:2"])
 def access_token_of_another_user_verifies_too(world: World) -> None:
-    """Every gateway access token verifies, whoever signed in."""
+    """A key of the core key set verifies the access token of a second user."""
     _verifies(world, world.grant(user=world.users[1]))
 
 
 @check("KEYS-01", needs=["two-projects"])
 def access_token_of_another_project_verifies_too(world: World) -> None:
-    """Every gateway access token verifies, whatever the Project."""
+    """A key of the core key set verifies an access token of another Project."""
     _verifies(world, world.grant(resource=world.project().resource))
 
 
 @check("KEYS-01")
 def renewed_access_token_verifies_too(world: World) -> None:
-    """So does the token that a refresh gave, where OAuth's form of it is understood."""
+    """A key of the core key set verifies an access token from a refresh, if refresh is supported."""
     _verifies(world, renewed(world))
 
 
 @check("KEYS-02")
 def access_token_does_not_verify_with_the_resources_own_keys(world: World) -> None:
-    """The Resource's own key set signs assertions for the merchant, and no access token."""
+    """No key of the Resource's own key set verifies an access token."""
     _does_not_verify_with_the_resources_own_keys(world)
 
 
 @check("KEYS-02", needs=["control:rotate_keys"])
 def access_token_of_a_new_key_does_not_verify_with_the_resources_own_keys(world: World) -> None:
-    """So it is when the core has another signing key, which is not the Resource's either."""
+    """After a key rotation, no key of the Resource's own key set verifies an access token."""
     _does_not_verify_with_the_resources_own_keys(world)
     world.rotate_keys()
 
@@ -98,7 +98,7 @@ def _does_not_verify_with_the_resources_own_keys(world: World) -> None:
 
 @check("KEYS-03", cases=KEY_SETS)
 def rsa_keys_have_2048_bits(world: World, case: str) -> None:
-    """No RSA key is shorter than 2048 bits."""
+    """Every RSA key has 2048 bits or more."""
     short = [bits for key in _keys(world, case) if (bits := _rsa_bits(key)) is not None and bits < 2048]
 
     expect.that(not short, f"{case} key set", expected="RSA keys of 2048 bits or more", got=f"{short} bits")
@@ -106,7 +106,7 @@ def rsa_keys_have_2048_bits(world: World, case: str) -> None:
 
 @check("KEYS-03")
 def kid_of_a_token_matches_one_key(world: World) -> None:
-    """A token that names its key names exactly one, and that one signed it."""
+    """A `kid` in a token names exactly one key of the core key set, the one that signed it."""
     grant = world.grant()
     kid, matching = _named(world, grant)
 
@@ -121,12 +121,12 @@ def kid_of_a_token_matches_one_key(world: World) -> None:
 
 @check("KEYS-03", needs=["control:rotate_keys"])
 def kid_of_a_token_matches_no_two_keys_after_a_rotation(world: World) -> None:
-    """A token under a new key names that one, and neither the one that signed before nor both."""
+    """After a key rotation, the `kid` of a new token names exactly one key, the new one."""
     world.rotate_keys()
     grant = world.grant()
     kid, matching = _named(world, grant)
 
-    # That the key set has the new key at all is for KEYS-04 to say.
+    # KEYS-04 tests that the key set has the new key at all.
     expect.that(
         kid is None or len(matching) < 2,
         "kid in the header of a token from after a rotation",
@@ -138,7 +138,7 @@ def kid_of_a_token_matches_no_two_keys_after_a_rotation(world: World) -> None:
 
 @check("KEYS-04")
 def tokens_from_before_a_rotation_still_verify(world: World) -> None:
-    """A new signing key does not take the old one out of the key set while its tokens live; nor do two."""
+    """Tokens signed before one and before two key rotations still verify until they expire."""
     grant = world.grant()
     end = time.monotonic() + world.clock.life_s(grant.access_token, grant.answer)
     _verified_by(world, grant)
@@ -146,7 +146,8 @@ def tokens_from_before_a_rotation_still_verify(world: World) -> None:
     for _ in range(2):
         world.rotate_keys()
         if time.monotonic() > end - SOON_S:
-            # Where tokens live for a minute and a rotation takes half of one, the key may go with its token.
+            # If tokens live for a minute and a rotation takes half of it, the key may be removed with its
+            # token.
             raise LeftOut("the gateway access token expired before the keys were rotated again")
         with owed():
             _verifies(world, grant)
@@ -154,7 +155,7 @@ def tokens_from_before_a_rotation_still_verify(world: World) -> None:
 
 @check("KEYS-04")
 def tokens_from_before_a_rotation_still_redeem(gateway: Gateway, world: World) -> None:
-    """A new signing key does not break the tokens that agents hold; nor does the next."""
+    """Tokens signed before one and before two key rotations still redeem."""
     grant, proxy_token = world.grant(), world.proxy_token()
     world.redeemed(grant, proxy_token)
 
@@ -167,11 +168,12 @@ def tokens_from_before_a_rotation_still_redeem(gateway: Gateway, world: World) -
 
 @check("KEYS-04")
 def tokens_from_after_a_rotation_verify(world: World) -> None:
-    """New tokens are signed with the new key, and the key set has it; and again after the next rotation."""
+    """After each of two rotations, new tokens have a new key, which is in the core key set."""
     world = world.in_one_browser()
     before = world.grant()
     if not world.standing.core_keys:
-        # A set that never had a key is for other rules; one that an earlier rotation emptied is for this.
+        # A key set that never had a key is tested by other rules; one emptied by an earlier rotation, by this
+        # rule.
         world.core_keys(before.resource)
     for _ in range(2):
         world.rotate_keys()
@@ -192,13 +194,13 @@ def tokens_from_after_a_rotation_verify(world: World) -> None:
 
 @check("KEYS-05", cases=KEY_SETS)
 def kids_are_distinct(world: World, case: str) -> None:
-    """No two keys of a kind share a `kid`."""
+    """No two keys of a key set have the same `kid`."""
     _distinct_kids(_keys(world, case), f"{case} key set")
 
 
 @check("KEYS-05", needs=["control:rotate_keys"])
 def kids_are_distinct_after_a_rotation(world: World) -> None:
-    """A new signing key has a name of its own."""
+    """After a key rotation, no two keys of the core key set have the same `kid`."""
     world.rotate_keys()
 
     _distinct_kids(_keys(world, "core"), "core key set after a rotation")
@@ -206,7 +208,7 @@ def kids_are_distinct_after_a_rotation(world: World) -> None:
 
 @check("KEYS-05", cases=KEY_SETS)
 def members_are_well_formed(world: World, case: str) -> None:
-    """The members of every key of a known type are what RFC 7518 and RFC 8037 say."""
+    """The members of every key of a known type are well-formed by RFC 7518 and RFC 8037."""
     faults = [fault for key in _keys(world, case) if (fault := _malformed(key))]
 
     expect.that(not faults, f"{case} key set", expected="well-formed JWKs", got="; ".join(faults))
@@ -214,13 +216,13 @@ def members_are_well_formed(world: World, case: str) -> None:
 
 @check("KEYS-06", cases=KEY_SETS)
 def nothing_private_is_published(world: World, case: str) -> None:
-    """A key set holds public keys and nothing else: a published signing key voids every other rule."""
+    """A key set contains public members only."""
     _public_alone(world, case)
 
 
 @check("KEYS-06", cases=KEY_SETS)
 def nothing_private_is_published_of_a_key_in_use(world: World, case: str) -> None:
-    """Nor does it once its keys have signed an agent's tokens, and what the merchant was told."""
+    """A key set contains public members only, after its keys have signed tokens and assertions."""
     redeemable(world)
 
     _public_alone(world, case)
@@ -228,7 +230,7 @@ def nothing_private_is_published_of_a_key_in_use(world: World, case: str) -> Non
 
 @check("KEYS-06", needs=["control:rotate_keys"])
 def nothing_private_is_published_after_a_rotation(world: World) -> None:
-    """A key that has been rotated out is as private as before: tokens under it still count."""
+    """After a key rotation, the key sets contain public members only."""
     world.rotate_keys()
 
     for which in KEY_SETS:
@@ -259,13 +261,13 @@ def _keys(world: World, which: str) -> list[dict[str, Any]]:
 
 
 def _named(world: World, grant: Grant) -> tuple[object, list[dict[str, Any]]]:
-    """The `kid` in the token's header, and the keys of the core key set that have it."""
+    """The `kid` in the token's header, and the keys of the core key set with that `kid`."""
     kid = world.jwt(grant.access_token, "gateway access token").header.get("kid")
     return kid, [key for key in world.core_keys(grant.resource) if kid is not None and key.get("kid") == kid]
 
 
 def _signed_by(grant: Grant, named: Sequence[Mapping[str, Any]]) -> None:
-    """Whoever looks a key up by its name has to find the one that signed."""
+    """A lookup by `kid` must find the key that signed the token."""
     expect.that(
         not named or bool(verifying(grant.access_token.reveal(), named)),
         "kid in the token's header",
@@ -286,7 +288,7 @@ def _verifies(world: World, grant: Grant) -> None:
 
 
 def _verified_by(world: World, grant: Grant) -> object:
-    """The public part of the key that verifies the grant's access token."""
+    """The public key that verifies the grant's access token."""
     found = verifying(grant.access_token.reveal(), world.core_keys(grant.resource))
     require.that(
         bool(found), "gateway access token", expected="a signature that verifies", got="no key verifies it"
@@ -302,7 +304,7 @@ def _rsa_bits(key: Mapping[str, Any]) -> int | None:
 
 
 def _malformed(key: Mapping[str, Any]) -> str:
-    """What is wrong with a JWK; keys of an unknown type are not judged."""
+    """What is wrong with a JWK, or nothing; keys of an unknown type are not judged."""
     kty, crv = key.get("kty"), key.get("crv")
     if not isinstance(kty, str):
         return "a key without kty"
@@ -328,7 +330,7 @@ def _malformed(key: Mapping[str, Any]) -> str:
 
 
 def _decoded(value: object) -> bytes | None:
-    """The octets of an unpadded base64url string, or None when it is not one."""
+    """The octets of an unpadded base64url string, or None for any other string."""
     if not isinstance(value, str) or not value or set(value) & set("=+/ \n"):
         return None
     try:

@@ -1,4 +1,4 @@
-"""How long a key stays in the core key set after another has taken its place."""
+"""How long an old key stays in the core key set after a rotation."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, owed, require
 from gateproof.conformance.wire.jose import verifying
 
-# So long before its end a token is still one to reckon with, and a life that is longer is not waited for.
+# The remaining life at which a token is still tested; the second value is the longest life that is waited
+# for.
 SPARE_S, LONGEST_LIFE_S = 60.0, 24 * 3600.0
 
 
 @check("KEYS-04", needs=["control:advance_clock"])
 def token_from_before_a_rotation_verifies_to_its_end(world: World) -> None:
-    """The old key stays as long as its tokens do: a minute before its end, a token still verifies."""
+    """A token signed before a key rotation still verifies a minute before it expires."""
     begun, grant = time.monotonic(), world.grant()
     token, life_s = grant.access_token, world.clock.life_s(grant.access_token, grant.answer)
     if not 2 * SPARE_S < life_s < LONGEST_LIFE_S:
-        raise LeftOut("the token's life is no time that can be waited for here")
+        raise LeftOut("the token's lifetime is too short or too long to wait for here")
     require.that(
         bool(verifying(token.reveal(), world.core_keys(grant.resource))),
         "gateway access token",

@@ -1,4 +1,4 @@
-"""The Proxy token: who gets one."""
+"""The Proxy token: which clients get one."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from gateproof.conformance.wire import backend as backend_wire
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
 
-# The grant of RFC 6749 section 4.4.
+# The grant type of RFC 6749 section 4.4.
 GRANT = ("grant_type", "client_credentials")
 
 
 @check("PROXY-01")
 def basic_and_client_credentials_give_a_token(gateway: Gateway, world: World) -> None:
-    """A Proxy client gets an access token and says how long it lives."""
+    """A Proxy client with HTTP Basic and client_credentials gets a token and its lifetime."""
     answer = gateway.proxy_token(world.home().proxy_client)
 
     expect(answer).status(200)
@@ -32,13 +32,13 @@ def basic_and_client_credentials_give_a_token(gateway: Gateway, world: World) ->
 
 @check("PROXY-08", cases=("form", "basic"))
 def agent_gets_no_proxy_token(gateway: Gateway, world: World, case: str) -> None:
-    """What an agent client gets for client_credentials, if it gets anything, is no Proxy token."""
+    """An agent that requests client_credentials gets nothing that works as a Proxy token."""
     _shut_out(gateway, world, world.grant(), case)
 
 
 @check("PROXY-08", cases=("form", "basic"))
 def agent_that_registers_for_it_gets_no_proxy_token(gateway: Gateway, world: World, case: str) -> None:
-    """An agent that says client_credentials among its grant types is an agent all the same."""
+    """An agent that registers the grant type client_credentials gets no Proxy token either."""
     _working_client(gateway, world)
     grant = world.grant()
     metadata = world.metadata()
@@ -48,14 +48,14 @@ def agent_that_registers_for_it_gets_no_proxy_token(gateway: Gateway, world: Wor
         expect(registered).refused()
         return
     agent = world.agent_of(registered)
-    # Such an agent may get no code: what it gets is tried with another one's access token.
+    # Such an agent may get no code, so its result is tried with another agent's access token.
     gateway.visit(world.attempt(agent, resource=grant.resource), wherever=True)
     _shut_out(gateway, world, replace(grant, agent=agent), case)
 
 
 @check("PROXY-08", cases=("access_token", "id_token", "refresh_token", "client_secret"))
 def agents_own_token_is_no_proxy_token(world: World, case: str) -> None:
-    """Nothing that an agent holds does as X-Proxy-Token: the second token locks agents out."""
+    """None of an agent's own tokens is accepted as X-Proxy-Token."""
     grant = world.grant()
     world.redeemed(grant, world.proxy_token())
     held = grant.agent.client_secret if case == "client_secret" else getattr(grant, case)
@@ -65,7 +65,7 @@ def agents_own_token_is_no_proxy_token(world: World, case: str) -> None:
 
 @check("PROXY-09")
 def credentials_in_the_form(gateway: Gateway, world: World) -> None:
-    """What a Proxy client gets that authenticates in the form is open."""
+    """Records the answer to a Proxy client that authenticates in the form."""
     client = _working_client(gateway, world)
     answer = gateway.token_request(
         [GRANT, ("client_id", client.id), ("client_secret", client.secret.reveal())]
@@ -80,7 +80,7 @@ def credentials_in_the_form(gateway: Gateway, world: World) -> None:
 
 @check("PROXY-10")
 def token_type_is_bearer(gateway: Gateway, world: World) -> None:
-    """`token_type` is Bearer, in any case."""
+    """A Proxy token answer has the token_type Bearer, in any case."""
     answer = require(gateway.proxy_token(world.home().proxy_client)).status(200)
     token_type = answer.member("token_type")
 
@@ -89,7 +89,7 @@ def token_type_is_bearer(gateway: Gateway, world: World) -> None:
 
 @check("PROXY-10")
 def answer_is_not_to_be_stored(gateway: Gateway, world: World) -> None:
-    """The answer that holds a Proxy token says no-store."""
+    """A Proxy token answer has Cache-Control: no-store."""
     answer = require(gateway.proxy_token(world.home().proxy_client)).status(200)
     said = ", ".join(answer.answer.headers_named("Cache-Control") if answer.answer is not None else ())
     directives = {word.strip().lower() for word in said.split(",")}
@@ -99,7 +99,7 @@ def answer_is_not_to_be_stored(gateway: Gateway, world: World) -> None:
 
 @check("PROXY-10")
 def no_refresh_token_comes_along(gateway: Gateway, world: World) -> None:
-    """A client that can always ask again gets no refresh token."""
+    """A Proxy token answer contains no refresh token."""
     answer = require(gateway.proxy_token(world.home().proxy_client)).status(200)
     require.text(answer.member("access_token"), "access_token")
 
@@ -113,7 +113,7 @@ def no_refresh_token_comes_along(gateway: Gateway, world: World) -> None:
 
 @check("PROXY-10")
 def refusal_names_invalid_client(gateway: Gateway, world: World) -> None:
-    """The 401 for a wrong secret says invalid_client in JSON and challenges by WWW-Authenticate."""
+    """The 401 for a wrong secret has the error invalid_client in JSON, and WWW-Authenticate."""
     client = _working_client(gateway, world)
     wrong = gateway.keyring.secret("proxy_client_secret", secrets.token_urlsafe(32))
     answer = require(gateway.proxy_token(replace(client, secret=wrong))).status(401)
@@ -123,7 +123,7 @@ def refusal_names_invalid_client(gateway: Gateway, world: World) -> None:
 
 
 def _working_client(gateway: Gateway, world: World) -> ProxyClient:
-    """Home's Proxy client, which gets its token in this very check."""
+    """The home Project's Proxy client, which gets a token in this check."""
     client = world.home().proxy_client
     require(gateway.proxy_token(client)).status(200)
     return client
@@ -134,7 +134,7 @@ def _redeemed(world: World, grant: Grant, proxy_token: Secret) -> Exchange:
 
 
 def _shut_out(gateway: Gateway, world: World, grant: Grant, where: str) -> None:
-    """The agent of the grant asks by client_credentials, and what it gets does not redeem."""
+    """The agent of the grant requests client_credentials, and the result does not redeem."""
     world.redeemed(grant, world.proxy_token())
     agent = grant.agent
     if where == "basic":
@@ -154,7 +154,7 @@ def _shut_out(gateway: Gateway, world: World, grant: Grant, where: str) -> None:
 
 
 def _is_whole(value: object) -> bool:
-    """An integer as JSON knows it: 3599.0 is one, true is none."""
+    """An integer in the sense of JSON: 3599.0 is one, true is not."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return isinstance(value, int) or value.is_integer()

@@ -1,4 +1,4 @@
-"""Proxy clients: whose credentials are good, and until when."""
+"""Proxy clients: which credentials are valid, and how long."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from gateproof.conformance.wire import agent as agent_wire
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
 
-# ID and secret of a good client, as somebody gets them wrong who does not have both.
+# From a valid ID and secret to a wrong pair, as somebody sends who does not know both.
 WRONG_CREDENTIALS: dict[str, Callable[[str, str], tuple[str, str | None]]] = {
     "made-up-secret": lambda own, _: (own, secrets.token_urlsafe(32)),
     "first-character-of-the-secret": lambda own, secret: (own, changed(secret, 0)),
@@ -38,7 +38,7 @@ WRONG_CREDENTIALS: dict[str, Callable[[str, str], tuple[str, str | None]]] = {
     "made-up-id": lambda own, secret: (f"{own[:3]}{secrets.token_hex(12)}", secret),
     "id-cut-short": lambda own, secret: (cut_short(own), secret),
     "id-and-more": lambda own, secret: (longer(own), secret),
-    # One character for any, as databases and patterns have it.
+    # Wildcards for one character in databases and patterns.
     "underscore-in-the-id": lambda own, secret: (wildcarded(own, "_"), secret),
     "full-stop-in-the-id": lambda own, secret: (wildcarded(own, "."), secret),
     "star-in-the-id": lambda own, secret: (wildcarded(own, "*"), secret),
@@ -52,14 +52,15 @@ def _basic(pair: str) -> tuple[str, str]:
     return "Authorization", "Basic " + base64.b64encode(pair.encode()).decode()
 
 
-# What is no pair of ID and secret at all.
+# Values that are no pair of ID and secret.
 MALFORMED: dict[str, Callable[[str, str], tuple[tuple[str, str], ...]]] = {
     "no-credentials": lambda _own, _secret: (),
     "empty-secret": lambda own, _: (_basic(f"{own}:"),),
     "empty-id": lambda _, secret: (_basic(f":{secret}"),),
     "both-empty": lambda _own, _secret: (_basic(":"),),
     "no-colon": lambda own, _: (_basic(own),),
-    # Whoever decodes the parts of the pair (RFC 6749 section 2.3.1) cannot read the first of these two.
+    # The first cannot be form-decoded by a server that decodes the parts of the pair (RFC 6749 section
+    # 2.3.1).
     "wildcard-as-id": lambda _, secret: (_basic(f"%:{secret}"),),
     "wildcard-as-id-encoded": lambda _, secret: (_basic(f"%25:{secret}"),),
     "swapped": lambda own, secret: (_basic(f"{secret}:{own}"),),
@@ -72,7 +73,7 @@ MALFORMED: dict[str, Callable[[str, str], tuple[tuple[str, str], ...]]] = {
 
 @check("PROXY-01", needs=["two-projects"])
 def client_of_another_project_gets_a_token_too(gateway: Gateway, world: World) -> None:
-    """The Proxy clients of two Projects get a token each."""
+    """The Proxy clients of two Projects each get a token."""
     for project in (world.home(), world.project()):
         answer = gateway.proxy_token(project.proxy_client)
         expect(answer).status(200)
@@ -83,7 +84,7 @@ def client_of_another_project_gets_a_token_too(gateway: Gateway, world: World) -
 def wrong_credentials_get_401(
     gateway: Gateway, world: World, case: Callable[[str, str], tuple[str, str | None]]
 ) -> None:
-    """An ID and a secret that are not both exactly right get 401 and no token."""
+    """A Proxy token request with a wrong ID or a wrong secret gets 401 and no token."""
     client = _working_client(gateway, world)
     client_id, wrong = case(client.id, client.secret.reveal())
     if wrong is None:
@@ -95,7 +96,7 @@ def wrong_credentials_get_401(
 
 @check("PROXY-03", needs=["two-projects"])
 def secret_of_another_projects_client_gets_401(gateway: Gateway, world: World) -> None:
-    """A secret works with the ID that it was made for; another client's is as wrong as a made-up one."""
+    """The secret of a Proxy client of another Project gets 401."""
     client, other = _working_client(gateway, world), world.project().proxy_client
     require(gateway.proxy_token(other)).status(200)
 
@@ -104,7 +105,7 @@ def secret_of_another_projects_client_gets_401(gateway: Gateway, world: World) -
 
 @check("PROXY-03")
 def secret_of_a_client_beside_it_gets_401(gateway: Gateway, world: World) -> None:
-    """The secret of one Proxy client does not work for another of the same Project."""
+    """The secret of another Proxy client of the same Project gets 401."""
     project = world.project_apart()
     try:
         other = console.proxy_client_beside(world, project)
@@ -120,7 +121,7 @@ def secret_of_a_client_beside_it_gets_401(gateway: Gateway, world: World) -> Non
 def malformed_credentials_get_no_token(
     gateway: Gateway, world: World, case: Callable[[str, str], tuple[tuple[str, str], ...]]
 ) -> None:
-    """Credentials with a part missing are refused; with which 4xx is open."""
+    """Credentials with a missing or unreadable part are refused with any 4xx."""
     client = _working_client(gateway, world)
 
     headers = case(client.id, client.secret.reveal())
@@ -132,9 +133,9 @@ def malformed_credentials_get_no_token(
 
 @check("PROXY-04")
 def revoked_client_gets_401(gateway: Gateway, world: World) -> None:
-    """A revoked Proxy client gets nothing for credentials that are right.
+    """A revoked Proxy client gets 401 for credentials that worked before.
 
-    Before its revocation they worked. A client that was revoked before the run stands beside one that works.
+    A client that was revoked before the run is tested beside one that works.
     """
     try:
         client = console.new_proxy_client(world, world.project_apart())
@@ -149,7 +150,7 @@ def revoked_client_gets_401(gateway: Gateway, world: World) -> None:
 
 @check("PROXY-05")
 def several_clients_of_a_project_work(gateway: Gateway, world: World) -> None:
-    """Each of two Proxy clients gets tokens, and redeems with them for the same user."""
+    """Two Proxy clients of a Project both get tokens, which redeem for the same user."""
     project = world.project_apart()
     first, grant = project.proxy_client, world.grant(resource=project.resource)
     world.redeemed(grant, world.proxy_token(project))
@@ -163,9 +164,9 @@ def several_clients_of_a_project_work(gateway: Gateway, world: World) -> None:
 
 @check("PROXY-05", needs=["control:create_proxy_client"])
 def new_clients_push_no_older_one_out(gateway: Gateway, world: World) -> None:
-    """A Project's first Proxy client works as before when it has got some more, and so do those.
+    """After more Proxy clients are created in a Project, the first one and the new ones work.
 
-    How many a Project may hold is open: one that has no room for more says so.
+    The number that a Project may have is the gateway's choice: a gateway without room for more must refuse.
     """
     project = world.project_apart()
     _token(gateway, require(gateway.proxy_token(project.proxy_client)).status(200))
@@ -186,7 +187,7 @@ def new_clients_push_no_older_one_out(gateway: Gateway, world: World) -> None:
 
 @check("PROXY-05", needs=["control:create_proxy_client", "control:revoke_proxy_client"])
 def revoking_one_leaves_the_others(gateway: Gateway, world: World) -> None:
-    """The revocation of one Proxy client changes nothing for another: not its old tokens, not new ones."""
+    """After one Proxy client is revoked, another one's old and new tokens still work."""
     project = world.project_apart()
     staying, leaving = project.proxy_client, console.new_proxy_client(world, project)
     require(gateway.proxy_token(leaving)).status(200)
@@ -202,9 +203,9 @@ def revoking_one_leaves_the_others(gateway: Gateway, world: World) -> None:
 
 
 def _working_client(gateway: Gateway, world: World) -> ProxyClient:
-    """A Proxy client that gets its token in this very check, apart from home's where one can be made.
+    """A Proxy client that gets a token in this check, and not the home one if another can be made.
 
-    A gateway may lose patience with a client after a number of wrong secrets.
+    A gateway may lock a client after several wrong secrets.
     """
     client = world.project_apart().proxy_client
     require(gateway.proxy_token(client)).status(200)
@@ -212,7 +213,7 @@ def _working_client(gateway: Gateway, world: World) -> ProxyClient:
 
 
 def _asked(gateway: Gateway, *headers: tuple[str, str]) -> Exchange:
-    """A Proxy token request with these headers in the place of its credentials."""
+    """A Proxy token request with these headers in place of its credentials."""
     endpoint = agent_wire.token_endpoint(gateway.core_url)
     request = agent_wire.form_post(endpoint, [("grant_type", "client_credentials")], *headers)
     return gateway.wire.send("Proxy token request", request)

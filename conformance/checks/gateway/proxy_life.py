@@ -1,4 +1,4 @@
-"""The Proxy token: how long it lives, and how often it serves."""
+"""The Proxy token: its lifetime and repeated use."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from gateproof.conformance.targets.control import ControlFailed
 from gateproof.conformance.wire.exchange import Exchange
 
 HOUR_S, HALF_AN_HOUR_S, FIFTY_MINUTES_S, SPARE_S = 3600, 1800, 3000, 120
-# The hour, less the moment that the answer took.
+# One hour, less the time of the answer.
 AN_HOUR_AT_LEAST_S = 3595
 
 
 @check("PROXY-02")
 def token_lives_an_hour(gateway: Gateway, world: World) -> None:
-    """`expires_in` is an hour, less the moment that it took to answer; for a second token too."""
+    """`expires_in` is one hour, less the time of the answer, for a first and a second token."""
     client, is_new = _client_without_a_token(world)
     answers = [gateway.proxy_token(client) for _ in range(2)]
     lives, again = map(_life, answers)
     first, second = (require.text(answer.member("access_token"), "access_token") for answer in answers)
     if not is_new and lives < AN_HOUR_AT_LEAST_S and first == second:
-        raise LeftOut("the gateway hands out a token that it has given before, with what is left of its hour")
+        raise LeftOut("the gateway returns a token that it has issued before, with the rest of its lifetime")
 
     _is_an_hour(lives)
-    # A token that was given before may come with what is left of its hour, and with no more.
+    # A token that was issued before may come with the rest of its lifetime, and with no more.
     _is_an_hour(again, at_least=0 if first == second else AN_HOUR_AT_LEAST_S)
 
 
 @check("PROXY-02", needs=["control:advance_clock"])
 def token_asked_for_later_serves_as_long_as_it_says(gateway: Gateway, world: World) -> None:
-    """Half an hour after a first token, `expires_in` is true of what comes, be it the first one again."""
+    """A token requested half an hour later redeems until its `expires_in` ends, even if it is the same."""
     project = world.project_apart()
     require(gateway.proxy_token(project.proxy_client)).status(200)
     world.advance_clock(HALF_AN_HOUR_S)
@@ -46,7 +46,7 @@ def token_asked_for_later_serves_as_long_as_it_says(gateway: Gateway, world: Wor
     token = gateway.keyring.secret("proxy_token", require.text(asked.member("access_token"), "access_token"))
     _is_an_hour(lives, at_least=0)
     if lives <= SPARE_S:
-        raise LeftOut("the gateway hands out a token that it has given before, with the last of its hour")
+        raise LeftOut("the gateway returns a token that it has issued before, at the end of its lifetime")
     world.advance_clock(lives - SPARE_S)
     grant = world.grant(resource=project.resource)
     answer = world.redeem(grant, token)
@@ -61,13 +61,13 @@ def token_asked_for_later_serves_as_long_as_it_says(gateway: Gateway, world: Wor
     )
 
 
-# More than anybody would take for a limit that makes sense.
+# More uses than any sensible limit.
 MANY = 30
 
 
 @check("PROXY-06")
 def one_token_redeems_again_and_again(world: World) -> None:
-    """A Proxy token is not used up by a redemption."""
+    """One Proxy token redeems many times."""
     grant, token = world.grant(), world.proxy_token()
     world.redeemed(grant, token)
 
@@ -77,7 +77,7 @@ def one_token_redeems_again_and_again(world: World) -> None:
 
 @check("PROXY-06", needs=["users:2"])
 def one_token_redeems_for_every_user(world: World) -> None:
-    """A Proxy token stands for the operator's backend, not for the user whom it was first used for."""
+    """One Proxy token redeems for different users."""
     token = world.proxy_token()
     first, second = (world.grant(user=user) for user in world.users[:2])
     for grant in (first, second):
@@ -89,7 +89,7 @@ def one_token_redeems_for_every_user(world: World) -> None:
 
 @check("PROXY-06")
 def newer_token_leaves_the_older_one_good(world: World) -> None:
-    """A Proxy token serves its hour, whether or not another process of the backend asks for one too."""
+    """A Proxy token still redeems after the client has got a newer one."""
     grant, older = world.grant(), world.proxy_token()
     newer = world.proxy_token()
     world.redeemed(grant, newer)
@@ -99,13 +99,13 @@ def newer_token_leaves_the_older_one_good(world: World) -> None:
 
 @check("PROXY-06", needs=["control:advance_clock"])
 def token_still_serves_after_fifty_minutes(gateway: Gateway, world: World) -> None:
-    """Fifty minutes after it was issued, a Proxy token redeems for a user who has just signed in."""
+    """A Proxy token redeems fifty minutes after it was issued, for a user who has just signed in."""
     project = world.project_apart()
     asked = require(gateway.proxy_token(project.proxy_client)).status(200)
     token = gateway.keyring.secret("proxy_token", require.text(asked.member("access_token"), "access_token"))
     lives = asked.member("expires_in")
     if isinstance(lives, int | float) and lives < FIFTY_MINUTES_S + SPARE_S:
-        raise LeftOut("the gateway hands out a token that it has given before, and that ends sooner")
+        raise LeftOut("the gateway returns a token that it has issued before, and that expires sooner")
     world.advance_clock(FIFTY_MINUTES_S)
     grant = world.grant(resource=project.resource)
     world.redeemed(grant, world.proxy_token(project))
@@ -115,11 +115,11 @@ def token_still_serves_after_fifty_minutes(gateway: Gateway, world: World) -> No
 
 @check("PROXY-07")
 def token_is_refused_after_its_hour(world: World) -> None:
-    """An expired Proxy token redeems nothing, for a user whose own token is fresh; use renews nothing."""
+    """A Proxy token redeems nothing after its hour, even if it was used meanwhile."""
     token = world.proxy_token()
     world.redeemed(world.grant(), token)
     world.advance_clock(FIFTY_MINUTES_S)
-    # Whether it still serves is another rule's matter; here it is only used.
+    # Another rule tests that it still works; here it is only used.
     world.redeem(world.grant(), token)
     world.advance_clock(HOUR_S + LEEWAY_S - FIFTY_MINUTES_S)
     grant = world.grant()
@@ -129,9 +129,9 @@ def token_is_refused_after_its_hour(world: World) -> None:
 
 
 def _with_another_client(world: World, project: Project) -> Project:
-    """The Project with a Proxy client that has asked for no token yet, where one more can be made.
+    """The Project with a Proxy client that has no token yet, if one more client can be created.
 
-    A client that has asked before may be given what it was given then.
+    A gateway may return an earlier token to a client that has requested one before.
     """
     try:
         return replace(project, proxy_client=console.new_proxy_client(world, project))
@@ -140,7 +140,7 @@ def _with_another_client(world: World, project: Project) -> Project:
 
 
 def _client_without_a_token(world: World) -> tuple[ProxyClient, bool]:
-    """A Proxy client that has asked for no token yet; where none can be made home's, and that says so."""
+    """A Proxy client that has requested no token yet, or the home one if none can be created."""
     project = world.project_apart()
     if world.estate.is_own(project.id):
         return project.proxy_client, True

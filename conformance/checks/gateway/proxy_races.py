@@ -1,4 +1,4 @@
-"""Proxy clients and Proxy tokens that are wanted by several at the same moment."""
+"""Concurrent use of Proxy clients and Proxy tokens."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from gateproof.conformance.suite.races import ASKERS, FEW, Races, amid, arrived,
 
 @check("PROXY-06", rounds=4)
 def one_token_redeems_for_several_at_once(world: World, races: Races) -> None:
-    """One Proxy token serves the callers of a backend also while it serves another of them."""
+    """One Proxy token redeems in concurrent requests for several users."""
     for _ in races.each():
-        # New ones each time: a campaign goes on for longer than gateway access tokens may live.
+        # New ones each time: a campaign can last longer than gateway access tokens live.
         grant, token = world.grant(), world.proxy_token()
         world.redeemed(grant, token)
 
@@ -30,9 +30,9 @@ def one_token_redeems_for_several_at_once(world: World, races: Races) -> None:
 
 @check("PROXY-04", needs=["control:create_proxy_client", "control:revoke_proxy_client"], rounds=9)
 def no_request_after_the_revocation_succeeds(gateway: Gateway, world: World, races: Races) -> None:
-    """Whatever was under way before, a request that begins once the revocation is acknowledged gets 401.
+    """A token request that begins after the revocation was confirmed gets 401, also under load.
 
-    A request that began earlier may end either way.
+    Requests that began earlier may end either way.
     """
     project = world.project_apart()
     for choice in races.each():

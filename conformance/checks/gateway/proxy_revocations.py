@@ -1,4 +1,4 @@
-"""Which of a Project's Proxy clients a revocation is for, and for how long."""
+"""The scope and duration of a Proxy client's revocation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MORE_THAN_A_DAY_S = 25 * 3600
 
 @check("PROXY-04", needs=MAKES_AND_REVOKES)
 def revoked_first_client_gets_401(gateway: Gateway, world: World) -> None:
-    """The client that a Project began with can be revoked as well, once there is another one."""
+    """The first Proxy client of a Project, revoked after a second one was created, gets 401."""
     project = world.project_apart()
     newer = console.new_proxy_client(world, project)
     for client in (project.proxy_client, newer):
@@ -28,7 +28,7 @@ def revoked_first_client_gets_401(gateway: Gateway, world: World) -> None:
 
 @check("PROXY-04", needs=[*MAKES_AND_REVOKES, "control:advance_clock"])
 def revoked_client_gets_401_a_day_later_too(gateway: Gateway, world: World) -> None:
-    """A revocation is not forgotten: it stands a day later, and the Project's other client works."""
+    """A day later a revoked Proxy client still gets 401, and the Project's other client works."""
     project = world.project_apart()
     leaving = console.new_proxy_client(world, project)
     require(gateway.proxy_token(leaving)).status(200)
@@ -42,7 +42,7 @@ def revoked_client_gets_401_a_day_later_too(gateway: Gateway, world: World) -> N
 
 @check("PROXY-05", needs=MAKES_AND_REVOKES)
 def revoking_the_first_leaves_a_newer_one(gateway: Gateway, world: World) -> None:
-    """A Project goes on with the Proxy client that it got before its first was revoked: a rotation."""
+    """A Proxy client created before the first one was revoked still works: a credential rotation."""
     project = world.project_apart()
     newer = console.new_proxy_client(world, project)
     require(gateway.proxy_token(project.proxy_client)).status(200)

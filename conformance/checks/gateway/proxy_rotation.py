@@ -1,4 +1,4 @@
-"""Proxy clients are who they were when the core has another signing key."""
+"""Proxy clients after a rotation of the core's signing key."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAKES_AND_REVOKES = ("control:create_proxy_client", "control:revoke_proxy_client
 
 @check("PROXY-01", needs=["control:rotate_keys"])
 def proxy_token_comes_after_a_rotation(gateway: Gateway, world: World) -> None:
-    """A Proxy client gets its tokens with the secret that it was given before."""
+    """After a key rotation, a Proxy client gets tokens with the secret that it had before."""
     client = world.home().proxy_client
     require(gateway.proxy_token(client)).status(200)
     world.rotate_keys()
@@ -26,7 +26,7 @@ def proxy_token_comes_after_a_rotation(gateway: Gateway, world: World) -> None:
 
 @check("PROXY-04", needs=[*MAKES_AND_REVOKES, "control:rotate_keys"])
 def revoked_client_gets_401_after_a_rotation_too(gateway: Gateway, world: World) -> None:
-    """A revocation is not forgotten with the key: it stands, and the Project's other client works."""
+    """After a key rotation a revoked Proxy client still gets 401, and the other client works."""
     project = world.project_apart()
     leaving = console.new_proxy_client(world, project)
     require(gateway.proxy_token(leaving)).status(200)

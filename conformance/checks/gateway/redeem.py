@@ -1,4 +1,4 @@
-"""Redemption: a user's gateway access token, a Proxy token and a Resource indicator for a merchant token."""
+"""Redemption: access token, Proxy token and Resource indicator give the user's merchant token."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LIKE_THE_REDEMPTION_SCOPE = "ext_token:read_all"
 
 @check("REDEEM-01")
 def answers_200_with_a_merchant_token(world: World) -> None:
-    """The right three things give a merchant token."""
+    """A correct redemption is answered with 200 and a merchant token."""
     answer = world.settled(world.grant(), world.proxy_token())
 
     expect(answer).status(200)
@@ -32,7 +32,7 @@ def answers_200_with_a_merchant_token(world: World) -> None:
 
 @check("REDEEM-01", needs=["merchant"])
 def merchant_accepts_the_token_for_the_user(world: World) -> None:
-    """The merchant takes the token, and answers with this user's orders."""
+    """The merchant accepts the redeemed token and returns this user's orders."""
     grant = world.grant()
     token = world.merchant_token(grant, world.proxy_token())
 
@@ -44,10 +44,10 @@ def merchant_accepts_the_token_for_the_user(world: World) -> None:
 
 @check("REDEEM-01", needs=["merchant"])
 def nine_steps_from_401_to_the_merchants_data(gateway: Gateway, world: World) -> None:
-    """An agent that knows nothing but the service's address ends with the user's orders.
+    """An agent that knows only the service's address gets the user's orders.
 
-    The harness runs an operator's service of its own, protected by the gateway under test, and an agent that
-    reads every address from the documents it is pointed to.
+    The harness runs an operator's service that is protected by the gateway under test, and an agent that
+    reads every address from the documents.
     """
     with operator_service(gateway, world) as service:
         answer = run_flow(gateway, world, service)
@@ -65,7 +65,7 @@ def nine_steps_from_401_to_the_merchants_data(gateway: Gateway, world: World) ->
 
 @check("REDEEM-01", needs=["control:create_resource", "control:create_project"])
 def redeems_by_an_indicator_of_two_projects(world: World) -> None:
-    """A Resource of the same indicator in another Project, older or newer, takes nothing from this one."""
+    """Redemption works although another Project, older or newer, has a Resource of the same indicator."""
     for project in console.of_one_indicator(world):
         answer = world.settled(world.grant(resource=project.resource), world.proxy_token(project))
 
@@ -75,13 +75,13 @@ def redeems_by_an_indicator_of_two_projects(world: World) -> None:
 
 @check("REDEEM-02")
 def expires_at_is_a_timestamp(world: World) -> None:
-    """`expires_at`, where the answer has it, is an RFC 3339 timestamp; both it and `scopes` may be absent."""
+    """`expires_at` is an RFC 3339 timestamp or absent; `scopes` may be absent, too."""
     is_timestamp_or_absent(world.redeemed(world.grant(), world.proxy_token()))
 
 
 @check("REDEEM-03")
 def missing_authorization_answers_400(gateway: Gateway, world: World) -> None:
-    """A redemption without the user's token is a bad request."""
+    """A redemption without the user's access token is answered with 400."""
     grant, proxy_token = world.grant(), world.proxy_token()
     world.redeemed(grant, proxy_token)
 
@@ -92,7 +92,7 @@ def missing_authorization_answers_400(gateway: Gateway, world: World) -> None:
 
 @check("REDEEM-04")
 def missing_proxy_token_answers_400(gateway: Gateway, world: World) -> None:
-    """A redemption without the Proxy token is a bad request."""
+    """A redemption without the Proxy token is answered with 400."""
     grant, proxy_token = world.grant(), world.proxy_token()
     world.redeemed(grant, proxy_token)
 
@@ -103,7 +103,7 @@ def missing_proxy_token_answers_400(gateway: Gateway, world: World) -> None:
 
 @check("REDEEM-04")
 def missing_both_answers_400(gateway: Gateway, world: World) -> None:
-    """A redemption without either credential is a bad request, too."""
+    """A redemption without either credential is answered with 400."""
     grant, proxy_token = world.grant(), world.proxy_token()
     world.redeemed(grant, proxy_token)
 
@@ -114,9 +114,9 @@ def missing_both_answers_400(gateway: Gateway, world: World) -> None:
 
 @check("REDEEM-05", cases=("home", "abroad"))
 def proxy_token_of_another_project_gets_401(gateway: Gateway, world: World, case: str) -> None:
-    """Only a Proxy client of the Resource's own Project may redeem.
+    """A redemption with a Proxy token of another Project gets 401.
 
-    Both sides are first shown to work at home, so that the Project is the only thing wrong.
+    Both tokens are first shown to work in their own Project, so the Project is the only fault.
     """
     one, other = (world.home(), world.project()) if case == "home" else (world.project(), world.home())
     grant, proxy_token = world.grant(resource=one.resource), world.proxy_token(one)
@@ -131,9 +131,9 @@ def proxy_token_of_another_project_gets_401(gateway: Gateway, world: World, case
 
 @check("REDEEM-05", needs=["control:create_resource", "control:create_project"])
 def same_indicator_in_another_project_gets_401(gateway: Gateway, world: World) -> None:
-    """That its own Project reaches the same merchant API by the same indicator lets no Proxy client in.
+    """A Proxy token of another Project gets 401, although that Project has a Resource of the same indicator.
 
-    The token's audience and the Proxy client's Resource both fit; only the Projects are two.
+    The token's audience and the Proxy client's Resource both match; only the Projects differ.
     """
     projects = console.of_one_indicator(world)
     tokens = [world.proxy_token(project) for project in projects]
@@ -149,9 +149,9 @@ def same_indicator_in_another_project_gets_401(gateway: Gateway, world: World) -
 
 @check("REDEEM-06", needs=["control:create_proxy_client"])
 def revocation_reaches_tokens_already_issued(gateway: Gateway, world: World) -> None:
-    """Every Proxy token stops at the revocation of its client, and the Project's other client goes on.
+    """After a Proxy client is revoked, all its Proxy tokens get 401; the Project's other client works.
 
-    The oldest and the newest have redeemed before, and the one between them never has.
+    The oldest and the newest token have redeemed before, the one between them has not.
     """
     project = world.project_apart()
     leaving = console.new_proxy_client(world, project)
@@ -175,7 +175,7 @@ def revocation_reaches_tokens_already_issued(gateway: Gateway, world: World) -> 
 
 @check("REDEEM-07")
 def id_token_gets_401(gateway: Gateway, world: World) -> None:
-    """The ID token does not redeem, although the same core signed it for the same user."""
+    """The ID token in place of the access token gets 401, although the same core signed it."""
     good = redeemable(world)
 
     answer = gateway.redeem(good.grant.id_token, good.proxy_token, good.indicator)
@@ -186,13 +186,13 @@ def id_token_gets_401(gateway: Gateway, world: World) -> None:
 
 @check("REDEEM-08")
 def token_without_the_redemption_scope_gets_401(gateway: Gateway, world: World) -> None:
-    """Without ext_token:read an access token that is good in every other way does not redeem."""
+    """A valid access token without the scope ext_token:read gets 401."""
     _withheld(gateway, world, world.home().resource)
 
 
 @check("REDEEM-08", needs=["control:create_resource"])
 def scope_that_begins_alike_is_not_the_redemption_scope(gateway: Gateway, world: World) -> None:
-    """A scope of the Resource's own does not stand in for the one that its name begins with."""
+    """A token with a scope that ext_token:read begins with, but not that scope itself, gets 401."""
     scopes = (*SCOPES, LIKE_THE_REDEMPTION_SCOPE)
     resource = world.resource(indicator=f"https://api.merchant.example/{world.unique()}", scopes=scopes)
     try:
@@ -203,9 +203,10 @@ def scope_that_begins_alike_is_not_the_redemption_scope(gateway: Gateway, world:
 
 @check("REDEEM-10")
 def without_a_merchant_token_the_answer_is_404(gateway: Gateway, world: World) -> None:
-    """A user whom the merchant did not vouch for signs in all the same, and redeems nothing: 404.
+    """A redemption for a user whom the merchant rejected is answered with 404.
 
-    The merchant takes the user afterwards, and the next sign-in redeems: only the merchant's word differed.
+    The user can still sign in. Later the merchant accepts the user, and redemption works after the next
+    sign-in: only the merchant's answer differed.
     """
     world.redeemed(world.grant(), world.proxy_token())
     alone = isolated_user(world)
@@ -222,7 +223,7 @@ def without_a_merchant_token_the_answer_is_404(gateway: Gateway, world: World) -
 
 
 def _withheld(gateway: Gateway, world: World, resource: Resource) -> None:
-    """The same agent redeemed for the same user before, so that the merchant token is there."""
+    """The same agent has redeemed for the same user before, so the merchant token exists."""
     agent, proxy_token = world.agent(), world.proxy_token()
     before = world.grant(agent=agent, resource=resource)
     world.redeemed(before, proxy_token)

@@ -1,4 +1,4 @@
-"""What redemption answers look like, and what the specification leaves open about redemption."""
+"""The form of redemption answers, and what the specification leaves open about redemption."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gateproof.conformance.wire.secret import Secret
 
 @check("REDEEM-13")
 def bearer_prefix_in_the_proxy_header(gateway: Gateway, world: World) -> None:
-    """What X-Proxy-Token gets that begins with Bearer is open, and so is the shape of error bodies."""
+    """Records the answer to an X-Proxy-Token with a Bearer prefix, and the form of error bodies."""
     good = redeemable(world)
     prefixed = gateway.redeem(
         good.grant.access_token, Secret("proxy_token", f"Bearer {good.proxy_token.reveal()}"), good.indicator
@@ -35,7 +35,7 @@ def bearer_prefix_in_the_proxy_header(gateway: Gateway, world: World) -> None:
 
 @check("REDEEM-13", needs=["resources:2"])
 def token_of_a_sibling_resource(gateway: Gateway, world: World) -> None:
-    """Whether a token for one Resource redeems another Resource of its Project is open."""
+    """Records whether a token for one Resource redeems at another Resource of its Project."""
     resource, sibling = console.siblings(world)
     proxy_token, grant = world.proxy_token(), world.grant(resource=resource)
     world.redeemed(world.grant(resource=sibling, agent=grant.agent), proxy_token)
@@ -46,7 +46,7 @@ def token_of_a_sibling_resource(gateway: Gateway, world: World) -> None:
     )
 
 
-# How a redemption is spoilt so that each kind of answer comes once.
+# Changes to a redemption that produce each kind of answer once.
 SPOILT: Mapping[str, Callable[[Gateway, ValidTokens], Exchange]] = {
     "good": lambda gateway, good: gateway.redeem(good.grant.access_token, good.proxy_token, good.indicator),
     "no-proxy-token": lambda gateway, good: gateway.redeem(good.grant.access_token, None, good.indicator),
@@ -66,7 +66,7 @@ SPOILT: Mapping[str, Callable[[Gateway, ValidTokens], Exchange]] = {
 def answer_is_not_to_be_stored(
     gateway: Gateway, world: World, case: Callable[[Gateway, ValidTokens], Exchange]
 ) -> None:
-    """Every answer says no-store: a cache would hand one backend's credential to the next."""
+    """Every redemption answer, with any status, has Cache-Control: no-store."""
     _is_not_to_be_stored(case(gateway, redeemable(world)))
 
 
@@ -74,13 +74,13 @@ def answer_is_not_to_be_stored(
 def content_type_is_what_the_body_is(
     gateway: Gateway, world: World, case: Callable[[Gateway, ValidTokens], Exchange]
 ) -> None:
-    """A body called JSON is JSON, and a body of JSON is called so."""
+    """A redemption answer has a JSON Content-Type exactly if its body is JSON."""
     _is_what_it_is_called(case(gateway, redeemable(world)))
 
 
 @check("REDEEM-15", needs=["merchant"], alone=True)
 def answer_410_is_like_the_others(world: World) -> None:
-    """The 410 for a merchant token that is lost says no-store, and what its body is."""
+    """The 410 for a lost merchant token has Cache-Control: no-store and the right Content-Type."""
     _, _, answer = lost(isolated_user(world), issue_refresh_token=False)
 
     _is_not_to_be_stored(answer)

@@ -1,4 +1,4 @@
-"""The two credentials of a redemption stand in their headers, and nowhere else."""
+"""The two credentials of a redemption are accepted in their own headers only."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PLACES = ("query", "body")
 
 @check("REDEEM-03", cases=PLACES)
 def access_token_elsewhere_is_none(gateway: Gateway, world: World, case: str) -> None:
-    """An access token beside the header Authorization, where others would look for it, is a missing one."""
+    """An access token in a place other than the Authorization header counts as missing."""
     grant, proxy_token = world.grant(), world.proxy_token()
     world.redeemed(grant, proxy_token)
     request = backend_wire.redemption(
@@ -31,7 +31,7 @@ def access_token_elsewhere_is_none(gateway: Gateway, world: World, case: str) ->
 
 @check("REDEEM-04", cases=PLACES)
 def proxy_token_elsewhere_is_none(gateway: Gateway, world: World, case: str) -> None:
-    """A Proxy token beside the header X-Proxy-Token is a missing one."""
+    """A Proxy token in a place other than the header X-Proxy-Token counts as missing."""
     grant, proxy_token = world.grant(), world.proxy_token()
     world.redeemed(grant, proxy_token)
     request = backend_wire.redemption(
@@ -51,5 +51,5 @@ def _with(gateway: Gateway, request: Request, where: str, name: str, credential:
 
 
 def _refused(answer: Exchange) -> None:
-    """Which of the two is amiss, the header or what stands in its place, is open: so is the status."""
+    """The gateway may complain about the missing header or about the other place, so any 4xx is allowed."""
     expect(answer).not_granted("the merchant token", "access_token")

@@ -1,4 +1,4 @@
-"""Redemptions that share a connection share nothing else."""
+"""Pipelined redemptions on one connection."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gateproof.conformance.wire import backend as backend_wire
 
 @check("REDEEM-12")
 def redemptions_in_a_row_are_answered_each_by_its_own(gateway: Gateway, world: World) -> None:
-    """Two users' redemptions, sent on one connection without waiting, get each user's own merchant token."""
+    """Redemptions of two users, pipelined on one connection, each return the right user's token."""
     first = isolated_user(world)
     both = (first, first.beside())
     agent, proxy_token = world.agent(), first.proxy_token()
@@ -30,10 +30,10 @@ def redemptions_in_a_row_are_answered_each_by_its_own(gateway: Gateway, world: W
         for grant in grants
     ]
 
-    answers = gateway.wire.pipelined("redemptions in a row", requests)
+    answers = gateway.wire.pipelined("redemptions pipelined on one connection", requests)
 
     if answers[-1].answer is None:
-        raise LeftOut("the gateway answers one request a connection")
+        raise LeftOut("the gateway answers only one request for each connection")
     for alone, answer in zip(both, answers, strict=True):
         expect(answer).status(200)
         token = expect.text(answer.member("access_token"), "access_token of the redemption")

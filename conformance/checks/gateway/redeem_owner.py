@@ -1,4 +1,4 @@
-"""Whose merchant token a redemption hands out, and until when it is said to live."""
+"""The owner of a redeemed merchant token, and the expiry that is stated for it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import time
 from collections.abc import Mapping
 from datetime import datetime
 
-from gateproof.conformance.checks.gateway._belonging import belongs
 from gateproof.conformance.checks.gateway._timestamps import is_timestamp_or_absent
+from gateproof.conformance.checks.gateway._token_owner import belongs
 from gateproof.conformance.kit.gateway import console
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.isolated_user import isolated_user, let_expire, new_user, redeem_past
@@ -21,7 +21,7 @@ from gateproof.conformance.wire.route import origin
 from gateproof.conformance.wire.secret import Secret
 
 TOLERANCE_S = 60
-# Two logins each, around a name that nobody else has; both are addresses as RFC 5321 lets them be.
+# Two logins each, made with a unique name; both are valid addresses by RFC 5321.
 LONG_DOMAIN = ".".join(["far" * 20] * 3)
 ALIKE: Mapping[str, tuple[str, str]] = {
     "another-domain": ("{name}@merchant.example", "{name}@elsewhere.example"),
@@ -44,10 +44,10 @@ def each_user_gets_their_own(world: World, case: str) -> None:
 
 @check("REDEEM-12", needs=["merchant", "users:2", "sign-in:browser"])
 def second_user_of_a_browser_gets_their_own(world: World) -> None:
-    """Whoever signs in in a browser that another user has signed in with redeems their own merchant token.
+    """A user who signs in in a browser that another user has used redeems their own merchant token.
 
-    A gateway that knows the browser still may ask nobody who it is: what comes of that is the first user's,
-    and proves nothing here.
+    If the gateway still knows the browser and does not ask for a sign-in, the result belongs to the first
+    user and proves nothing.
     """
     first, second = world.users[:2]
     proxy_token, browser = world.proxy_token(), world.gateway.browser()
@@ -59,7 +59,7 @@ def second_user_of_a_browser_gets_their_own(world: World) -> None:
         if not any(origin(page) == origin(world.merchant_api or "") for page in visit.acted_on):
             raise LeftOut("the gateway did not have this user sign in with the merchant")
         if user is second and not visit.codes():
-            raise LeftOut("the gateway signs nobody in in a browser that it knows for another user")
+            raise LeftOut("the gateway offers no sign-in in a browser in which another user has signed in")
         code = require.text(visit.parameter("code"), f"code; {visit.outcome()}")
         grant = world.grant_of(world.authorized(attempt, code), attempt)
         answer = world.redeemed(grant, proxy_token)
@@ -69,9 +69,9 @@ def second_user_of_a_browser_gets_their_own(world: World) -> None:
 
 @check("REDEEM-12", needs=["merchant"], cases=ALIKE)
 def users_with_similar_logins_get_their_own(world: World, case: tuple[str, str]) -> None:
-    """A login is compared as a whole: not up to the @, and not up to where a column ends.
+    """Users whose logins differ only after the @, or at the end of a long login, get their own tokens.
 
-    Whether letters differ by their case is left alone, as many take them for the same in an address.
+    Logins that differ only in case are not tested, because many systems treat them as the same address.
     """
     if world.merchant is None:
         raise Unavailable("merchant", "the harness's own merchant is not part of this run")
@@ -82,7 +82,7 @@ def users_with_similar_logins_get_their_own(world: World, case: tuple[str, str])
         for grant in grants:
             world.redeemed(grant, proxy_token)
     except (Unmet, SignInFailed) as refusal:
-        raise LeftOut("a user with such a login does not get as far as a redemption here") from refusal
+        raise LeftOut("a user with such a login cannot get to a redemption here") from refusal
 
     _are_their_own(world, [(grant, proxy_token) for grant in (*grants, grants[0])])
 
@@ -112,7 +112,7 @@ def each_project_gives_its_own(world: World) -> None:
 
 @check("REDEEM-12", needs=["control:create_resource", "control:create_project"])
 def same_indicator_in_two_projects_is_two_resources(world: World) -> None:
-    """Two Projects that reach the same merchant API by the same indicator share no token."""
+    """Two Projects with the same Resource indicator give one user two different merchant tokens."""
     projects = console.of_one_indicator(world)
     tokens = [world.proxy_token(project) for project in projects]
     grants = [world.grant(resource=project.resource) for project in projects]
@@ -124,9 +124,9 @@ def same_indicator_in_two_projects_is_two_resources(world: World) -> None:
 
 @check("REDEEM-12", needs=["resources:2"])
 def sibling_resource_gives_its_own_or_nothing(gateway: Gateway, world: World) -> None:
-    """What a token for one Resource redeems at another of its Project, if anything, is that other's.
+    """A token for one Resource, used at another of its Project, gets that Resource's token or none.
 
-    Whether it redeems there at all is open.
+    Whether it redeems there at all is the gateway's choice.
     """
     resource, sibling = console.siblings(world)
     proxy_token, agent = world.proxy_token(), world.agent()
@@ -152,7 +152,7 @@ def sibling_resource_gives_its_own_or_nothing(gateway: Gateway, world: World) ->
 
 @check("REDEEM-12", needs=["merchant"], alone=True)
 def each_user_keeps_their_own_past_a_refresh(world: World) -> None:
-    """After both users' merchant tokens were refreshed, each still redeems their own."""
+    """After the merchant tokens of two users were refreshed, each user still redeems their own."""
     alice = isolated_user(world)
     bob = alice.beside()
     for one in (alice, bob):
@@ -177,7 +177,7 @@ def each_user_keeps_their_own_past_a_refresh(world: World) -> None:
     },
 )
 def expires_at_is_when_the_merchants_token_expires(world: World, case: int) -> None:
-    """`expires_at`, where it is given, is the merchant's own word on its token, whatever the lifetime."""
+    """`expires_at`, if present, is the expiry that the merchant stated, for several lifetimes."""
     alone = isolated_user(world)
     alone.script(access_token_lifetime_s=case)
     grant, proxy_token = alone.grant(), alone.proxy_token()
@@ -187,24 +187,24 @@ def expires_at_is_when_the_merchants_token_expires(world: World, case: int) -> N
 
 @check("REDEEM-02", needs=["merchant"], alone=True)
 def expires_at_is_a_timestamp_after_a_refresh(world: World) -> None:
-    """What a refresh brought is dated in the same form as what the sign-in brought."""
+    """After a refresh `expires_at` is an RFC 3339 timestamp or absent."""
     is_timestamp_or_absent(_refreshed(world))
 
 
 @check("REDEEM-16", alone=True)
 def expires_at_moves_with_a_refresh(world: World) -> None:
-    """After a refresh `expires_at` is that of the new merchant token."""
+    """After a refresh `expires_at` is the expiry of the new merchant token."""
     _expires_as_the_merchant_says(world, _refreshed(world))
 
 
 @check("REDEEM-16", alone=True)
 def expires_at_moves_with_every_refresh(world: World) -> None:
-    """After the second refresh it is that of the newest merchant token."""
+    """After a second refresh `expires_at` is the expiry of the newest merchant token."""
     _expires_as_the_merchant_says(world, _refreshed(world, times=2))
 
 
 def _refreshed(world: World, *, times: int = 1) -> Exchange:
-    """A redemption past the expiry, the last of which gave a new merchant token of two hours."""
+    """Redemptions past the expiry; the last one gave a new merchant token that lives for two hours."""
     alone = isolated_user(world)
     alone.short_lived()
     grant, proxy_token = alone.grant(), alone.proxy_token()
@@ -225,7 +225,7 @@ def _refreshed(world: World, *, times: int = 1) -> Exchange:
 
 
 def _are_their_own(world: World, redeemed: list[tuple[Grant, Secret]]) -> None:
-    """Each redemption gives a token of its grant's user and Resource, and two owners never share one."""
+    """Each redemption gives a token of its grant's user and Resource, and no two owners share one."""
     owners: dict[str, tuple[str, str]] = {}
     for grant, proxy_token in redeemed:
         answer = world.redeem(grant, proxy_token)
@@ -244,7 +244,9 @@ def _are_their_own(world: World, redeemed: list[tuple[Grant, Secret]]) -> None:
 def _expires_as_the_merchant_says(world: World, answer: Exchange) -> None:
     said = answer.member("expires_at")
     if said is None:
-        expect.that(True, "expires_at", expected="absent, or the merchant's word", got="absent")
+        expect.that(
+            True, "expires_at", expected="absent, or the expiry that the merchant stated", got="absent"
+        )
         return
     token = require.text(answer.member("access_token"), "access_token of the redemption")
     known = world.merchant.lookup(token) if world.merchant is not None else None
@@ -256,7 +258,7 @@ def _expires_as_the_merchant_says(world: World, answer: Exchange) -> None:
     )
     meant = (known.expires_at or 0) if known is not None else 0
     moment = _moment(said)
-    # The gateway may count by its own clock, which was moved, or read the date out of the token.
+    # The gateway may calculate with its own clock, which was moved, or read the date from the token.
     moved = world.target_time(answer) - time.time()
     expect.that(
         moment is not None and min(abs(moment - meant), abs(moment - meant - moved)) <= TOLERANCE_S,
@@ -267,7 +269,7 @@ def _expires_as_the_merchant_says(world: World, answer: Exchange) -> None:
 
 
 def _moment(said: object) -> float | None:
-    """The time that an RFC 3339 timestamp means; one in another form is for REDEEM-02 to judge."""
+    """The time of an RFC 3339 timestamp; REDEEM-02 judges other formats."""
     try:
         moment = datetime.fromisoformat(str(said).upper().replace(":60", ":59"))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Redemptions under load: whose merchant token comes back when many ask for different ones."""
+"""Concurrent redemptions for different users, Resources and Projects."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
-from gateproof.conformance.checks.gateway._belonging import belongs
+from gateproof.conformance.checks.gateway._token_owner import belongs
 from gateproof.conformance.checks.gateway._visits import side_by_side
 from gateproof.conformance.kit.gateway import concurrent, console
 from gateproof.conformance.kit.gateway.gateway import Gateway
@@ -26,20 +26,20 @@ from gateproof.conformance.suite.races import ASKERS, Races, amid, arrived, toge
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
 
-# How long the merchant holds an answer, for those to others to be due at the same moment.
+# How long the merchant delays an answer, so that several refreshes are due at the same moment.
 HOLD_S = 0.3
 Owned = tuple[Grant, Secret]
 
 
 @dataclass(slots=True)
 class Owners:
-    """Whose each merchant token is, as far as is known."""
+    """The known owner of each merchant token."""
 
     world: World
     seen: dict[str, Grant]
 
     def judge(self, owned: Owned, answer: Exchange) -> None:
-        """A merchant token that came is one of this user's, at this Resource, and of nobody else's."""
+        """The merchant token belongs to this user at this Resource, and to no other."""
         token = answer.member("access_token")
         if answer.status != 200 or not isinstance(token, str):
             return
@@ -56,9 +56,9 @@ class Owners:
 
 @check("REDEEM-12", rounds=4)
 def everybody_gets_their_own_under_load(world: World, races: Races) -> None:
-    """Two users, at two Resources and in two Projects where there are such, redeem at the same moment.
+    """Concurrent redemptions return the merchant token of their own user, Resource and Project.
 
-    Each gets the merchant token of this user, this Resource and this Project, in whatever order they come.
+    Two users redeem, at two Resources and in two Projects if there are such, in any order.
     """
     owned = _owned(world)
     owners = Owners(world, {})
@@ -71,7 +71,7 @@ def everybody_gets_their_own_under_load(world: World, races: Races) -> None:
 
 @check("REDEEM-12", needs=["sign-in:browser"], rounds=4)
 def everybody_gets_their_own_after_signing_in_at_once(world: World, races: Races) -> None:
-    """Users whose sign-ins, and the merchant tokens that come of them, overlap each redeem their own."""
+    """Users who signed in concurrently each redeem their own merchant token."""
     project = world.project_apart()
     proxy_token = world.proxy_token(project)
     owners = Owners(world, {})
@@ -92,9 +92,9 @@ def everybody_gets_their_own_after_signing_in_at_once(world: World, races: Races
 
 @check("REDEEM-12", needs=["merchant"], alone=True, rounds=4)
 def everybody_gets_their_own_refreshed_at_once(world: World, races: Races) -> None:
-    """Merchant tokens of several owners that expired together, and are refreshed together, are not mixed up.
+    """Merchant tokens of several owners that are refreshed concurrently are not mixed up.
 
-    The merchant holds its answers until it has been asked for every owner.
+    The merchant delays its answers until it has a request for every owner.
     """
     for choice in races.each(at_most=None if world.moves_clock() else 1):
         places = _places(world)
@@ -117,13 +117,13 @@ def everybody_gets_their_own_refreshed_at_once(world: World, races: Races) -> No
 
 @check("REDEEM-06", needs=["control:create_proxy_client"], rounds=6)
 def no_redemption_after_the_revocation_succeeds(gateway: Gateway, world: World, races: Races) -> None:
-    """Whatever was under way before, a redemption that begins once the revocation is acknowledged gets 401.
+    """A redemption that begins after the Proxy client's revocation was confirmed gets 401.
 
     A redemption that began earlier may end either way.
     """
     project = world.project_apart()
     for choice in races.each():
-        # A new grant each time: a campaign goes on for longer than gateway access tokens may live.
+        # A new grant each time: a campaign can last longer than gateway access tokens live.
         grant = world.grant(resource=project.resource)
         world.redeemed(grant, world.proxy_token(project))
         client = console.new_proxy_client(world, project)
@@ -150,7 +150,7 @@ def no_redemption_after_the_revocation_succeeds(gateway: Gateway, world: World, 
 def _redeemed_at_once(
     world: World, owners: Owners, owned: Sequence[Owned], racers: int, choice: random.Random
 ) -> None:
-    """All of them redeem at one moment, each as often as fits, and everybody gets their own."""
+    """All grants redeem at the same moment, several times each, and each gets its own token."""
     turns = [owned[number % len(owned)] for number in range(racers)]
     choice.shuffle(turns)
     answers = concurrent.redemptions(world.gateway, turns)
@@ -168,7 +168,7 @@ def _redeemed_at_once(
 
 
 def _owned(world: World) -> list[Owned]:
-    """A grant for each user at home, and for the first one wherever else there is something."""
+    """A grant for each user at the home Resource, and one for the first user at each other place."""
     projects, resources = [world.home()], [world.home().resource]
     with suppress(Unavailable):
         resources += console.siblings(world)[1:]
@@ -185,7 +185,7 @@ def _owned(world: World) -> list[Owned]:
 
 
 def _places(world: World) -> list[IsolatedUser]:
-    """Two users at one Resource; with control one of them also at its sibling and in another Project."""
+    """Two users at one Resource; with a control, one of them also at a sibling and in another Project."""
     first = isolated_user(world)
     places = [first, first.beside()]
     if "control:create_resource" not in world.capabilities:

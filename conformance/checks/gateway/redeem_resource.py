@@ -1,4 +1,4 @@
-"""Redemption by a Resource that is not named, or not named exactly."""
+"""Redemption for a Resource that is not named, or not named exactly."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from unicodedata import normalize
 from urllib.parse import urlencode
 
-from gateproof.conformance.checks.gateway._belonging import belongs
+from gateproof.conformance.checks.gateway._token_owner import belongs
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.valid_tokens import redeemable
 from gateproof.conformance.kit.gateway.worker_state import ValidTokens
@@ -25,7 +25,7 @@ FORM = "application/x-www-form-urlencoded"
 
 @check("REDEEM-09", cases=NEAR_MISSES)
 def nearly_the_indicator_answers_404(gateway: Gateway, world: World, case: Callable[[str], str]) -> None:
-    """What is not the indicator to the letter names no Resource."""
+    """A resource that differs slightly from the indicator is answered with 404."""
     good = redeemable(world)
     wrong = case(good.indicator)
     if wrong == good.indicator or wrong in world.estate.indicators():
@@ -36,7 +36,7 @@ def nearly_the_indicator_answers_404(gateway: Gateway, world: World, case: Calla
 
 @check("REDEEM-09", cases=("resource-id", "project-id", "merchant-client-id", "made-up"))
 def another_name_answers_404(gateway: Gateway, world: World, case: str) -> None:
-    """The Resource goes by its indicator, and by nothing else that it is known by."""
+    """Other names of the Resource, such as its ID or URLs, are answered with 404."""
     good = redeemable(world)
     resource = good.grant.resource
     names = {
@@ -51,7 +51,7 @@ def another_name_answers_404(gateway: Gateway, world: World, case: str) -> None:
 
 @check("REDEEM-09", needs=["two-projects"])
 def indicator_of_another_project_answers_404(gateway: Gateway, world: World) -> None:
-    """A Resource of another Project is none here, although the user has a merchant token there."""
+    """The indicator of another Project's Resource gets 404, although the user has a merchant token there."""
     good, abroad = redeemable(world), world.project()
     if abroad.resource.indicator == good.indicator:
         raise LeftOut("the two Projects of the target file share a merchant API")
@@ -61,7 +61,7 @@ def indicator_of_another_project_answers_404(gateway: Gateway, world: World) -> 
     _not_found(gateway, good, abroad.resource.indicator)
 
 
-# How a letter is spelled, and how it might be as well.
+# Two spellings of one letter.
 UNICODE_FORMS = {
     "composed": (normalize("NFC", "café"), normalize("NFD", "café")),
     "decomposed": (normalize("NFD", "café"), normalize("NFC", "café")),
@@ -75,13 +75,13 @@ PERCENT_ENCODINGS = {
 
 @check("REDEEM-09", needs=["control:create_resource"], cases=UNICODE_FORMS)
 def other_unicode_form_answers_404(gateway: Gateway, world: World, case: tuple[str, str]) -> None:
-    """Two spellings of one letter look alike, and are two indicators."""
+    """The indicator in another Unicode normal form is answered with 404."""
     _spelled(gateway, world, case)
 
 
 @check("REDEEM-09", needs=["control:create_resource"], cases=PERCENT_ENCODINGS)
 def other_percent_encoding_answers_404(gateway: Gateway, world: World, case: tuple[str, str]) -> None:
-    """What decodes to the same is not the same indicator."""
+    """The indicator with another percent-encoding is answered with 404."""
     _spelled(gateway, world, case)
 
 
@@ -96,9 +96,9 @@ def _spelled(gateway: Gateway, world: World, case: tuple[str, str]) -> None:
 
 @check("REDEEM-09", needs=["control:create_resource"])
 def indicator_that_begins_alike_answers_with_its_own_token(gateway: Gateway, world: World) -> None:
-    """Of two Resources of which one's indicator begins with the other's, neither stands for the other.
+    """If one Resource's indicator begins with another's, each redeems its own token or none.
 
-    The user has signed in for the longer one alone: under the shorter there is nothing to find, unless the
+    The user has signed in at the longer one only, so redemption of the shorter one finds nothing, unless the
     gateway gets a token for that one as well.
     """
     shorter = world.resource(indicator=f"https://api.merchant.example/{world.unique()}")
@@ -108,7 +108,7 @@ def indicator_that_begins_alike_answers_with_its_own_token(gateway: Gateway, wor
 
     answer = gateway.redeem(good.grant.access_token, good.proxy_token, shorter.indicator)
 
-    # It is another Resource's own indicator: whether such a token is refused as that or as not found is open.
+    # This is another Resource's own indicator, so the gateway may refuse the token or answer 404.
     if answer.status == 200:
         belongs(world, answer, good.grant.user, shorter)
         expect.that(
@@ -123,7 +123,7 @@ def indicator_that_begins_alike_answers_with_its_own_token(gateway: Gateway, wor
 
 @check("REDEEM-09", needs=["control:create_resource"])
 def long_indicator_counts_to_its_end(gateway: Gateway, world: World) -> None:
-    """Of two indicators that differ in their three hundredth character, one names the Resource."""
+    """Of two indicators that differ in the 300th character, only the right one redeems."""
     beginning = f"https://api.merchant.example/{world.unique()}/".ljust(300, "a")
     resource = world.resource(indicator=f"{beginning}1")
     good = ValidTokens(grant=world.grant(resource=resource), proxy_token=world.proxy_token())
@@ -134,13 +134,13 @@ def long_indicator_counts_to_its_end(gateway: Gateway, world: World) -> None:
 
 @check("REDEEM-09")
 def empty_indicator_is_refused(gateway: Gateway, world: World) -> None:
-    """The empty string names no Resource: 404, or what an input that says nothing is answered with."""
+    """An empty resource gets 404, or a refusal of bad input."""
     _no_name(gateway, redeemable(world), "")
 
 
 @check("REDEEM-09", cases=("at-its-end", "and-more"))
 def indicator_and_a_null_is_refused(gateway: Gateway, world: World, case: str) -> None:
-    """An indicator does not end at a null: 404, or what bad input is answered with."""
+    """The indicator followed by a null character gets 404, or a refusal of bad input."""
     good = redeemable(world)
 
     _no_name(gateway, good, f"{good.indicator}\0{'/orders' if case == 'and-more' else ''}")
@@ -156,8 +156,8 @@ def _json(body: Any) -> bytes:
     return json.dumps(body).encode()
 
 
-# Bodies that hold no string `resource`, though the indicator is in most of them. What comes behind a value
-# that is complete is read over by many a decoder, and changes nothing of what was said.
+# Bodies without a string `resource`; most contain the indicator. Many decoders ignore what follows a complete
+# JSON value, and that is no fault of the request.
 BODIES: Mapping[str, Callable[[str], bytes]] = {
     "no-resource": lambda _: b"{}",
     "null": lambda _: _json({"resource": None}),
@@ -183,7 +183,7 @@ BODIES: Mapping[str, Callable[[str], bytes]] = {
 
 @check("REDEEM-14", cases=BODIES)
 def body_without_a_resource_is_refused(gateway: Gateway, world: World, case: Callable[[str], bytes]) -> None:
-    """A body that does not say by a JSON string which Resource is meant hands out nothing."""
+    """A body without the resource as a JSON string is refused."""
     good = redeemable(world)
 
     expect(_sent(gateway, good, case(good.indicator))).not_granted("the merchant token", "access_token")
@@ -191,7 +191,7 @@ def body_without_a_resource_is_refused(gateway: Gateway, world: World, case: Cal
 
 @check("REDEEM-14")
 def form_is_refused(gateway: Gateway, world: World) -> None:
-    """A form is no JSON, even where it says so and names the right Resource."""
+    """A form body is refused, also with a JSON Content-Type."""
     good = redeemable(world)
     body = urlencode({"resource": good.indicator}).encode()
 
@@ -202,7 +202,7 @@ def form_is_refused(gateway: Gateway, world: World) -> None:
 
 @check("REDEEM-14")
 def resource_in_the_query_is_none(gateway: Gateway, world: World) -> None:
-    """The Resource is named in the body; an address with it in the query names none."""
+    """A resource in the query instead of the body is refused."""
     good = redeemable(world)
 
     answer = _sent(gateway, good, b"{}", query="?" + urlencode({"resource": good.indicator}))
@@ -225,7 +225,7 @@ def _not_found(gateway: Gateway, good: ValidTokens, resource: str) -> None:
 def _sent(
     gateway: Gateway, good: ValidTokens, body: bytes, *, content_type: str = "", query: str = ""
 ) -> Exchange:
-    """The redemption that works, with another body."""
+    """The working redemption with another body."""
     request = backend_wire.redemption(
         gateway.base_url, bearer=good.grant.access_token, proxy_token=good.proxy_token, resource=""
     )

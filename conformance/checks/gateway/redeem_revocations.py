@@ -1,4 +1,4 @@
-"""Whose Proxy tokens a revocation reaches, and for how long."""
+"""Which Proxy tokens a revocation ends, and for how long."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WHILE_IT_LIVES_S = 45 * 60
 
 @check("REDEEM-06", needs=MAKES_AND_REVOKES)
 def revocation_of_the_first_client_reaches_its_tokens(gateway: Gateway, world: World) -> None:
-    """A token of the client that a Project began with stops at its revocation; a newer client's goes on."""
+    """Tokens of a Project's first Proxy client get 401 after its revocation; a newer client's still work."""
     project = world.project_apart()
     newer = replace(project, proxy_client=console.new_proxy_client(world, project))
     grant = world.grant(resource=project.resource)
@@ -33,7 +33,7 @@ def revocation_of_the_first_client_reaches_its_tokens(gateway: Gateway, world: W
 
 @check("REDEEM-06", needs=[*MAKES_AND_REVOKES, "control:advance_clock"])
 def revocation_reaches_tokens_for_as_long_as_they_live(gateway: Gateway, world: World) -> None:
-    """A Proxy token that was stopped stays so: later in its hour, a fresh grant does not redeem with it."""
+    """A Proxy token of a revoked client still gets 401 later in its hour, with a fresh grant."""
     project = world.project_apart()
     leaving = replace(project, proxy_client=console.new_proxy_client(world, project))
     grant, token = world.grant(resource=project.resource), world.proxy_token(leaving)

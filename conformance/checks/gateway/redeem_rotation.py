@@ -1,4 +1,4 @@
-"""New tokens redeem like the old ones when the core has another signing key."""
+"""Redemption after a rotation of the core's signing key."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gateproof.conformance.suite.claims import expect
 
 @check("REDEEM-01", needs=["control:rotate_keys"])
 def merchant_token_comes_after_a_rotation(world: World) -> None:
-    """Tokens from after the rotation redeem like those from before."""
+    """After a key rotation, a new access token and a new Proxy token redeem."""
     agent = world.agent()
     world.redeemed(world.grant(agent=agent), world.proxy_token())
     world.rotate_keys()

@@ -1,4 +1,4 @@
-"""Redemption with tokens that should not be believed."""
+"""Redemption with forged, expired or wrong tokens."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ from gateproof.conformance.wire.forgery import (
 from gateproof.conformance.wire.jose import read, verifying
 from gateproof.conformance.wire.secret import Secret
 
-# A gateway access token that lives longer than this is not waited out: the clock would run away from others.
+# Access tokens that live longer are not waited for: the clock would move too far for other checks.
 LONGEST_LIFE_S = 90 * 86_400
 
 
-# What somebody without a Proxy token may try; None where there is no such thing.
+# From a good Proxy token to what an attacker without one may send; None if there is no such value.
 NO_PROXY_TOKENS: Mapping[str, Callable[[str, ProxyClient], str | None]] = {
     "made-up": lambda token, _: secrets.token_urlsafe(len(token) * 3 // 4)[: len(token)],
     "first-character": lambda token, _: changed(token, 0),
@@ -69,7 +69,7 @@ PROXY_FORGERIES: Mapping[str, Forgery] = {
     "foreign-key": foreign(lambda _: {}),
 }
 
-# What nobody needs a key for, not even one to tell it from.
+# Forgeries for which no key is needed.
 WITHOUT_A_KEY = {name: PROXY_FORGERIES[name] for name in ("alg-none", "altered-payload")}
 
 OF_A_PUBLIC_KEY = {
@@ -77,7 +77,7 @@ OF_A_PUBLIC_KEY = {
     for name in ("hs256-by-pem", "hs256-by-der", "hs256-by-jwk", "embedded-jwk", "kid-of-an-empty-file")
 }
 
-# What the agent, the backend or the merchant holds besides the access token.
+# Other credentials that the agent, the backend or the merchant has.
 OTHER_BEARERS: Mapping[str, Callable[[ValidTokens], str]] = {
     "refresh-token": lambda good: good.grant.refresh_token.reveal(),
     "agents-client-secret": lambda good: good.grant.agent.client_secret.reveal(),
@@ -90,7 +90,7 @@ OTHER_BEARERS: Mapping[str, Callable[[ValidTokens], str]] = {
 
 @check("REDEEM-11", cases=FORGERIES)
 def forged_access_token_is_refused(gateway: Gateway, world: World, case: Forgery) -> None:
-    """A token that differs from a good one in header, claims or signature redeems nothing."""
+    """An access token with a changed header, claim or signature is refused."""
     good = redeemable(world)
     forged = case(_original(world, good))
     if forged is None:
@@ -101,7 +101,7 @@ def forged_access_token_is_refused(gateway: Gateway, world: World, case: Forgery
 
 @check("REDEEM-11", cases=LURES)
 def access_token_that_says_where_its_key_is_is_refused(gateway: Gateway, world: World, case: Forgery) -> None:
-    """A token whose header names an address with a key that fits redeems nothing: the key is the forger's."""
+    """A forged access token whose header names an address of the forger's key is refused."""
     good = redeemable(world)
     taken_apart = _original(world, good)
     with bait(taken_apart.algorithm) as bait_url:
@@ -114,7 +114,7 @@ def access_token_that_says_where_its_key_is_is_refused(gateway: Gateway, world: 
 def other_credential_is_no_access_token(
     gateway: Gateway, world: World, case: Callable[[ValidTokens], str]
 ) -> None:
-    """No other credential does in the place of the access token."""
+    """Another credential in place of the access token is refused."""
     good = redeemable(world)
     other = case(good)
 
@@ -123,9 +123,9 @@ def other_credential_is_no_access_token(
 
 @check("REDEEM-11", needs=["merchant"])
 def gateways_own_assertion_is_no_access_token(gateway: Gateway, world: World) -> None:
-    """What the gateway signed for the merchant, with the Resource's key, redeems nothing.
+    """An assertion that the gateway signed for the merchant is refused as an access token.
 
-    The merchant holds these assertions. If they were believed, every merchant could pass for its users.
+    The merchant has these assertions. If they were accepted, every merchant could act as its users.
     """
     good = redeemable(world)
     for assertion in _assertions(world, good):
@@ -134,7 +134,7 @@ def gateways_own_assertion_is_no_access_token(gateway: Gateway, world: World) ->
 
 @check("REDEEM-11", needs=["merchant"])
 def merchants_own_token_is_no_access_token(gateway: Gateway, world: World) -> None:
-    """A token of another issuer, the merchant's for this very user, redeems nothing."""
+    """The user's merchant token is refused as an access token."""
     good = redeemable(world)
     answer = world.redeemed(good.grant, good.proxy_token)
     token = require.text(answer.member("access_token"), "access_token of the redemption")
@@ -144,7 +144,7 @@ def merchants_own_token_is_no_access_token(gateway: Gateway, world: World) -> No
 
 @check("REDEEM-11", needs=["control:advance_clock"])
 def expired_access_token_is_refused(gateway: Gateway, world: World) -> None:
-    """Past its `exp` a gateway access token redeems nothing; a new one of the same user does."""
+    """An expired access token is refused; a new one of the same user redeems."""
     agent = world.agent()
     grant = world.grant(agent=agent)
     world.redeemed(grant, world.proxy_token())
@@ -164,7 +164,7 @@ def expired_access_token_is_refused(gateway: Gateway, world: World) -> None:
 def unknown_proxy_token_is_refused(
     gateway: Gateway, world: World, case: Callable[[str, ProxyClient], str | None]
 ) -> None:
-    """A Proxy token that is nearly right is as good as none."""
+    """A Proxy token that differs slightly from a good one is refused."""
     good = redeemable(world)
     wrong = case(good.proxy_token.reveal(), world.home().proxy_client)
     if wrong is None:
@@ -177,7 +177,7 @@ def unknown_proxy_token_is_refused(
 def proxy_token_under_a_shared_key_is_not_believed_without_it(
     gateway: Gateway, world: World, case: Forgery
 ) -> None:
-    """A Proxy token in the form of a JWT that is signed with a secret needs its signature all the same."""
+    """A Proxy token that is a JWT under a shared secret is refused with a wrong or no signature."""
     good = redeemable(world)
     parsed = read(good.proxy_token.reveal())
     if parsed is None or not str(parsed.header["alg"]).startswith("HS"):
@@ -189,7 +189,7 @@ def proxy_token_under_a_shared_key_is_not_believed_without_it(
 
 @check("REDEEM-11", cases=PROXY_FORGERIES)
 def forged_proxy_token_is_refused(gateway: Gateway, world: World, case: Forgery) -> None:
-    """A Proxy token in the form of a JWT is not believed without its signature either."""
+    """A Proxy token that is a JWT under a public key is refused with a wrong or no signature."""
     good = redeemable(world)
     parsed = read(good.proxy_token.reveal())
     if parsed is None or not str(parsed.header["alg"]).startswith(("RS", "PS", "ES", "Ed")):
@@ -201,7 +201,7 @@ def forged_proxy_token_is_refused(gateway: Gateway, world: World, case: Forgery)
 
 @check("REDEEM-11", cases=OF_A_PUBLIC_KEY)
 def proxy_token_made_of_a_public_key_is_refused(gateway: Gateway, world: World, case: Forgery) -> None:
-    """What everybody can read of the key that signs Proxy tokens signs none."""
+    """A Proxy token signed with the public key as if it were a shared secret is refused."""
     good = redeemable(world)
     token = good.proxy_token.reveal()
     found = verifying(token, world.core_keys(good.grant.resource)) if read(token) is not None else []
@@ -246,11 +246,11 @@ def _resource_kid(world: World, good: ValidTokens) -> str | None:
 
 
 def _assertions(world: World, good: ValidTokens) -> list[str]:
-    """The newest assertion of each kind that the home Resource sent to the merchant."""
+    """The newest assertion of each kind that the gateway sent to the merchant for the home Resource."""
     newest: dict[str, str] = {}
     merchant, client_id = world.merchant, good.grant.resource.merchant_client_id
     if merchant is None or client_id is None:
-        raise LeftOut("nobody else saw what the gateway has sent the merchant")
+        raise LeftOut("the harness cannot read what the gateway has sent the merchant")
     # In a long campaign, a merchant forgets its oldest entries.
     for entry in merchant.journal(client_id, merchant.dropped()["journal"]):
         for kind in ("assertion", "subject_token", "client_assertion"):

@@ -25,12 +25,12 @@ SAMPLES = 32
 
 @check("REG-01")
 def valid_registration_answers_201(gateway: Gateway, world: World) -> None:
-    """A registration with all its fields right is answered with 201."""
+    """A valid registration is answered with 201."""
     answer = gateway.register(world.metadata())
     require.that(
         answer.status not in {401, 403, 407},
         "registration without an authentication header",
-        expected="no demand for credentials",
+        expected="no challenge for credentials",
         got=answer.outcome(),
     )
 
@@ -39,7 +39,7 @@ def valid_registration_answers_201(gateway: Gateway, world: World) -> None:
 
 @check("REG-01")
 def several_redirect_uris_answer_201(gateway: Gateway, world: World) -> None:
-    """An agent may register several HTTPS redirect URIs."""
+    """A registration with several HTTPS redirect URIs is answered with 201."""
     accepted(gateway.register(world.metadata()))
 
     expect(gateway.register(world.metadata(redirect_uris=[CALLBACK, OTHER]))).status(201)
@@ -47,13 +47,13 @@ def several_redirect_uris_answer_201(gateway: Gateway, world: World) -> None:
 
 @check("REG-04")
 def registration_needs_no_credential(gateway: Gateway, world: World) -> None:
-    """Whoever registers has no credential yet, so none is asked for."""
+    """A registration without any credentials is accepted."""
     answer = gateway.register(world.metadata())
     granted = isinstance(answer.member("client_id"), str)
     require.that(
         granted or answer.status in {401, 403, 407},
         "registration",
-        expected="a client, or a demand for credentials",
+        expected="a client, or a challenge for credentials",
         got=answer.outcome(),
     )
 
@@ -64,7 +64,7 @@ def registration_needs_no_credential(gateway: Gateway, world: World) -> None:
 
 @check("REG-07")
 def client_secret_post_works(gateway: Gateway, world: World) -> None:
-    """An agent that sends its secret in the form gets its tokens."""
+    """An agent that sends its secret in the form (client_secret_post) gets its tokens."""
     authorization = world.authorization(agent=world.agent())
 
     answer = gateway.exchange(authorization)
@@ -75,7 +75,7 @@ def client_secret_post_works(gateway: Gateway, world: World) -> None:
 
 @check("REG-08", cases=("with-basic", "with-the-form"))
 def client_secret_basic_obtains_no_token(gateway: Gateway, world: World, case: str) -> None:
-    """An agent that registers for client_secret_basic is turned away, there or at the token endpoint."""
+    """An agent with client_secret_basic is refused at registration or at the token endpoint."""
     world.grant()
 
     registered = gateway.register(world.metadata(auth_method="client_secret_basic"))
@@ -97,7 +97,7 @@ def client_secret_basic_obtains_no_token(gateway: Gateway, world: World, case: s
 def client_secret_basic_obtains_no_token_for_the_agent_itself(
     gateway: Gateway, world: World, case: str
 ) -> None:
-    """An agent that registers for client_secret_basic gets none of the tokens that Proxy clients ask for."""
+    """An agent with client_secret_basic gets no token by client_credentials."""
     require(gateway.proxy_token(world.home().proxy_client)).status(200)
     metadata = world.metadata(auth_method="client_secret_basic")
     grants = [*metadata["grant_types"], "client_credentials"]
@@ -120,7 +120,7 @@ def client_secret_basic_obtains_no_token_for_the_agent_itself(
 
 @check("REG-09")
 def registrations_give_different_clients(gateway: Gateway, world: World) -> None:
-    """Every registration gives a client of its own, also for the same metadata."""
+    """Registrations with the same metadata give different client IDs and secrets."""
     records = [require(accepted(gateway.register(world.metadata()))).json_object() for _ in range(3)]
 
     for name in ("client_id", "client_secret"):
@@ -135,7 +135,7 @@ def registrations_give_different_clients(gateway: Gateway, world: World) -> None
 
 @check("REG-09")
 def nobody_chooses_a_clients_name_or_secret(gateway: Gateway, world: World) -> None:
-    """A registration that names an agent's client_id and a secret for it makes another client, or none."""
+    """A registration that names another agent's client_id, or a secret, gets neither of them."""
     world = world.in_one_browser()
     agent = world.agent()
     chosen = gateway.keyring.secret("chosen_secret", secrets.token_urlsafe(32)).reveal()
@@ -155,7 +155,7 @@ def nobody_chooses_a_clients_name_or_secret(gateway: Gateway, world: World) -> N
 
 @check("REG-11")
 def how_odd_registrations_are_answered(gateway: Gateway, world: World) -> None:
-    """Records how a refusal looks, and what happens to scopes, unknown metadata and missing fields."""
+    """Records the form of a refusal, and the answer to scopes, unknown metadata and missing fields."""
     good = world.metadata()
     odd: dict[str, Any] = {
         "http_redirect_uri": good | {"redirect_uris": ["http://agent.example/callback"]},
@@ -173,7 +173,7 @@ def how_odd_registrations_are_answered(gateway: Gateway, world: World) -> None:
 
 @check("REG-12")
 def fragment_in_redirect_uri_is_refused(gateway: Gateway, world: World) -> None:
-    """A redirect URI may not have a fragment."""
+    """A redirect URI with a fragment is refused."""
     accepted(gateway.register(world.metadata()))
 
     expect(gateway.register(world.metadata(redirect_uris=[f"{CALLBACK}#part"]))).refused()
@@ -181,7 +181,7 @@ def fragment_in_redirect_uri_is_refused(gateway: Gateway, world: World) -> None:
 
 @check("REG-12", cases={"missing": None, "empty": []})
 def redirect_uris_are_demanded(gateway: Gateway, world: World, case: list[str] | None) -> None:
-    """A client of the code flow has to register a redirect URI."""
+    """A registration without redirect URIs is refused."""
     good = world.metadata()
     accepted(gateway.register(good))
 
@@ -192,7 +192,7 @@ def redirect_uris_are_demanded(gateway: Gateway, world: World, case: list[str] |
 
 @check("REG-12")
 def client_secret_is_unguessable(gateway: Gateway, world: World) -> None:
-    """Client secrets look as if they had 128 random bits or more."""
+    """Client secrets have 128 random bits or more, as far as samples show."""
     secrets = [
         require.text(accepted(gateway.register(world.metadata())).member("client_secret"), "client_secret")
         for _ in range(SAMPLES)
@@ -206,9 +206,10 @@ def client_secret_is_unguessable(gateway: Gateway, world: World) -> None:
 
 @check("REG-14")
 def secret_works_a_year_later(gateway: Gateway, world: World) -> None:
-    """A client secret that does not expire still works after a year, and so does its agent.
+    """A client secret still works after a year.
 
-    An agent that is new a year later is the twin. A gateway may have an operator approve the old one again.
+    The positive twin is an agent that registers a year later. A gateway may require an operator to approve
+    the old agent again.
     """
     first = world.authorization()
     require(gateway.exchange(first)).status(200)
@@ -219,13 +220,15 @@ def secret_works_a_year_later(gateway: Gateway, world: World) -> None:
     visit = gateway.visit(attempt)
 
     if visit.sent_to is None and visit.status == 200 and _is_known(gateway, first):
-        raise LeftOut("an agent of a year ago has to wait here, and its secret is told from a wrong one")
+        raise LeftOut(
+            "an agent from a year ago is Pending here, and its secret is still distinguished from a wrong one"
+        )
     code_came(visit, "authorization of an agent that registered a year ago")
     expect(gateway.exchange(world.authorized(attempt, visit.codes()[0]))).status(200)
 
 
 def _is_known(gateway: Gateway, used: Authorization) -> bool:
-    """The token endpoint refuses an invented code otherwise than one that comes with a wrong secret."""
+    """An invented code with the right secret is refused differently from one with a wrong secret."""
     stranger = replace(used.agent, client_secret=Secret("client_secret", "gateproof-wrong"))
     known, unknown = (
         gateway.exchange(replace(used, agent=agent, code=Secret("code", "gateproof-invented")))
@@ -239,7 +242,7 @@ def _without(metadata: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _exchanged(gateway: Gateway, authorization: Authorization, *, by_basic: bool) -> Exchange:
-    """The exchange of a code, with the agent's credentials in the header or in the form."""
+    """The exchange of a code with the agent's credentials in the header or in the form."""
     if not by_basic:
         return gateway.exchange(authorization)
     agent = authorization.agent

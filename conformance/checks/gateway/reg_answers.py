@@ -1,4 +1,4 @@
-"""What the answer to a registration says, and what no later answer does."""
+"""The content of a registration answer, and the client secret in later answers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gateproof.conformance.wire.agent import fresh_verifier
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.leaks import carries
 
-# What an agent may register for beside the usual: what comes back has the same members.
+# Registrations other than the usual one; the answer must have the same members.
 SHAPES: Mapping[str, dict[str, Any]] = {
     "as-usual": {},
     "several-redirect-uris": {"redirect_uris": [CALLBACK, "https://agent.example/other"]},
@@ -36,7 +36,7 @@ EXACT_URIS = {
 
 @check("REG-02", cases=SHAPES)
 def answer_has_every_field(gateway: Gateway, world: World, case: dict[str, Any]) -> None:
-    """The answer holds the six fields of the record, each of its type."""
+    """The registration answer has the six required fields with the right types."""
     answer = require(_registered(gateway, world, case)).status(200, 201)
     record = expect(answer).json_object()
 
@@ -51,7 +51,7 @@ def answer_has_every_field(gateway: Gateway, world: World, case: dict[str, Any])
 
 @check("REG-03", cases=SHAPES)
 def secret_does_not_expire(gateway: Gateway, world: World, case: dict[str, Any]) -> None:
-    """client_secret_expires_at is the integer 0, whatever the agent registers for."""
+    """client_secret_expires_at is the integer 0, for different registrations."""
     record = _record(gateway, world, case)
     expires = record.get("client_secret_expires_at")
 
@@ -60,7 +60,7 @@ def secret_does_not_expire(gateway: Gateway, world: World, case: dict[str, Any])
 
 @check("REG-05")
 def redirect_uri_comes_back(gateway: Gateway, world: World) -> None:
-    """The redirect URI in the answer is the one that was sent."""
+    """The answer contains the redirect URI that was sent."""
     record = require(accepted(gateway.register(world.metadata()))).json_object()
 
     expect.equal(record.get("redirect_uris"), [CALLBACK], "redirect_uris")
@@ -68,7 +68,7 @@ def redirect_uri_comes_back(gateway: Gateway, world: World) -> None:
 
 @check("REG-05", cases=EXACT_URIS)
 def redirect_uris_come_back_exactly(gateway: Gateway, world: World, case: list[str]) -> None:
-    """Each redirect URI comes back as it was sent, and in no normal form; their order is recorded."""
+    """The answer contains each redirect URI as sent, not normalized. Their order is recorded."""
     answer = gateway.register(world.metadata(redirect_uris=case))
     if answer.status in range(400, 500):
         raise LeftOut("the gateway does not accept these redirect URIs")
@@ -82,11 +82,11 @@ def redirect_uris_come_back_exactly(gateway: Gateway, world: World, case: list[s
 
 @check("REG-10")
 def client_secret_is_shown_once(world: World) -> None:
-    """After registration the client secret is in no answer: discovery, authorization, tokens, errors."""
+    """The client secret is in no later answer: discovery, authorization, tokens or errors."""
     world = world.in_one_browser()
     gateway, agent = world.gateway, world.agent()
     before = len(world.seen())
-    # Each is refused for another reason, and a gateway may use a code up with the first of them.
+    # Each is refused for a different reason; a gateway may use up a code at the first refusal.
     elsewhere = world.authorization(agent=agent)
     gateway.exchange(elsewhere, redirect_uri="https://agent.example/elsewhere")
     gateway.exchange(elsewhere, client_secret="gateproof-wrong")  # noqa: S106 - it is nobody's
@@ -113,14 +113,14 @@ def client_secret_is_shown_once(world: World) -> None:
 
 @check("REG-13")
 def auth_method_comes_back(gateway: Gateway, world: World) -> None:
-    """The answer confirms the authentication method that was registered."""
+    """The answer contains the authentication method that was registered."""
     record = require(accepted(gateway.register(world.metadata()))).json_object()
 
     expect.equal(record.get("token_endpoint_auth_method"), "client_secret_post", "token_endpoint_auth_method")
 
 
 def _record(gateway: Gateway, world: World, case: dict[str, Any]) -> dict[str, Any]:
-    """What a registration gave that differs in this from the usual one."""
+    """The answer to a registration that differs from the usual one in this."""
     return require(accepted(_registered(gateway, world, case))).json_object()
 
 
@@ -132,7 +132,7 @@ def _registered(gateway: Gateway, world: World, case: dict[str, Any]) -> Exchang
 
 
 def _integer(value: object) -> bool:
-    """JSON knows one kind of number: 0 and 0.0 are both an integer, true is none."""
+    """True for an integer in the sense of JSON: 0 and 0.0 are the same number, true is none."""
     return not isinstance(value, bool) and (
         isinstance(value, int) or (isinstance(value, float) and value.is_integer())
     )

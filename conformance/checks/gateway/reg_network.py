@@ -1,4 +1,4 @@
-"""A registration reaches the gateway as the network delivers it."""
+"""Registrations that arrive in small pieces."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from gateproof.conformance.suite.claims import expect, fired, require
 from gateproof.conformance.wire.agent import registration, registration_endpoint
 from gateproof.conformance.wire.tls import address
 
-# Small enough that head and body come in many pieces, and no TLS record in one.
+# Small enough that head and body arrive in many pieces, and no TLS record in one.
 PIECE, PAUSE_S = 48, 0.002
 
 
 @check("REG-01", needs=["faults"])
 def registration_cut_by_the_network_answers_201(gateway: Gateway, world: World) -> None:
-    """A registration that the network delivers in small segments is the same registration."""
+    """A registration that the network splits into small segments is answered with 201."""
     require(gateway.register(world.metadata())).status(200, 201)
     url = registration_endpoint(gateway.base_url)
     place = gateway.wire.place_of(url)
@@ -38,7 +38,7 @@ def registration_cut_by_the_network_answers_201(gateway: Gateway, world: World) 
 
 @check("REG-01", needs=["faults"])
 def registration_written_in_pieces_answers_201(gateway: Gateway, world: World) -> None:
-    """A registration that its agent writes piece by piece is the same registration."""
+    """A registration that the agent writes in several pieces is answered with 201."""
     require(gateway.register(world.metadata())).status(200, 201)
     request = registration(registration_endpoint(gateway.base_url), world.metadata())
 

@@ -1,4 +1,4 @@
-"""Many agents that register at the same moment."""
+"""Concurrent registrations."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from gateproof.conformance.suite.races import Races, arrived
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
 
-# Of agents that nothing but a whole authorization tells apart, so many go through one each round.
+# If only a whole authorization can tell agents apart, this many make one in each round.
 SAMPLE = 3
 
 
 @check("REG-09", rounds=4)
 def registrations_at_once_give_a_client_each(gateway: Gateway, world: World, races: Races) -> None:
-    """Of many registrations at the same moment each gives a client of its own, whose secret works."""
+    """Each of many concurrent registrations gives its own client, with a secret that works."""
     world = world.in_one_browser()
     twin = world.authorization()
     require(world.gateway.exchange(twin)).status(200)
@@ -50,10 +50,10 @@ def _different(values: Sequence[str], what: str) -> None:
 
 
 def _are_clients(world: World, twin: Authorization, agents: Sequence[Agent], choice: random.Random) -> None:
-    """Each agent is known by its secret.
+    """Each agent's secret works.
 
-    An exchange of a made-up code tells, where the gateway says one thing to an agent that it knows and
-    another to one whose secret is wrong. Whoever is not told the former shows by a whole authorization.
+    An exchange of an invented code shows this, if the gateway answers differently to a known agent and to one
+    with a wrong secret. Otherwise a whole authorization shows it.
     """
     wrong = replace(twin.agent, client_secret=Secret("client_secret", "gateproof-wrong"))
     known, unknown, *told = _told(world, twin, [twin.agent, wrong, *agents])
@@ -71,7 +71,7 @@ def _are_clients(world: World, twin: Authorization, agents: Sequence[Agent], cho
 
 
 def _told(world: World, twin: Authorization, agents: Sequence[Agent]) -> list[tuple[int | None, object]]:
-    """What each agent is told whose code was never handed out."""
+    """The answer to each agent for a code that was never issued."""
     invented = Secret("code", "gateproof-invented")
     answers = [world.gateway.exchange(replace(twin, agent=agent, code=invented)) for agent in agents]
     return [(answer.status, answer.member("error")) for answer in answers]

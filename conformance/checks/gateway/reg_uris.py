@@ -1,4 +1,4 @@
-"""Redirect URIs that no agent may register."""
+"""Redirect URIs that must be refused at registration."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ MIXED = {
     "bad-third": [CALLBACK, OTHER, "http://agent.example/third", f"{CALLBACK}/fourth"],
 }
 
-# So many redirect URIs nobody reads one by one.
+# So many redirect URIs that a gateway may check only the first ones.
 MANY = [f"{CALLBACK}/{number}" for number in range(12)]
 
 
 @check("REG-06", cases=BAD_URIS)
 def redirect_uri_must_be_https(gateway: Gateway, world: World, case: str) -> None:
-    """A redirect URI of any other scheme is refused, and no client comes of it."""
+    """A redirect URI with a scheme other than https is refused, and no client is created."""
     accepted(gateway.register(world.metadata()))
 
     answer = gateway.register(world.metadata(redirect_uris=[case]))
@@ -64,7 +64,7 @@ def redirect_uri_must_be_https(gateway: Gateway, world: World, case: str) -> Non
 
 @check("REG-06")
 def bad_redirect_uri_at_the_end_of_many_is_seen(gateway: Gateway, world: World) -> None:
-    """The last of a dozen redirect URIs is looked at like the first."""
+    """A bad redirect URI is refused also at the end of a list of twelve."""
     if gateway.register(world.metadata(redirect_uris=MANY)).status not in {200, 201}:
         raise LeftOut("the gateway registers no agent with a dozen redirect URIs")
 
@@ -75,7 +75,7 @@ def bad_redirect_uri_at_the_end_of_many_is_seen(gateway: Gateway, world: World) 
 
 @check("REG-06", cases=MIXED)
 def one_bad_redirect_uri_spoils_the_list(gateway: Gateway, world: World, case: list[str]) -> None:
-    """Good redirect URIs do not carry a bad one along."""
+    """A registration is refused if one of its redirect URIs is bad, at any position."""
     require(accepted(gateway.register(world.metadata(redirect_uris=[CALLBACK, OTHER]))))
 
     answer = gateway.register(world.metadata(redirect_uris=case))
@@ -85,9 +85,10 @@ def one_bad_redirect_uri_spoils_the_list(gateway: Gateway, world: World, case: l
 
 @check("REG-06")
 def redirect_uri_in_no_array_must_be_https(gateway: Gateway, world: World) -> None:
-    """A redirect URI of another scheme that stands in no array is refused, or no code is ever sent to it.
+    """A bad redirect URI sent as a string, not in an array, is refused, or gets no code later.
 
-    The specification has an array. What becomes of a lone string is open otherwise: it may be left out.
+    The specification requires an array and does not say what happens with a string: the gateway may ignore
+    it.
     """
     world.authorization(agent=world.agent())
     bad = BAD_URIS["http"]

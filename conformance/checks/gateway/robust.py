@@ -1,4 +1,4 @@
-"""Staying up, whatever comes in: odd input gets an answer that is no server error, at every endpoint."""
+"""Odd input at every endpoint gets an answer that is no server error."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ NAMES = ("lone surrogate", "NUL", "markup", "format string", "right-to-left over
 
 @check("ROBUST-01", cases=GROUPS)
 def registration_takes_anything(gateway: Gateway, world: World, case: str) -> None:
-    """No body, header, method or query makes the registration endpoint fail."""
+    """No odd body, header, method or query causes a server error at the registration endpoint."""
     good = agent_wire.registration(agent_wire.registration_endpoint(gateway.base_url), world.metadata())
     world.agent()
 
@@ -53,7 +53,7 @@ def registration_takes_anything(gateway: Gateway, world: World, case: str) -> No
 
 @check("ROBUST-01", cases=REGISTRATION_FIELDS)
 def registration_takes_any_member(gateway: Gateway, world: World, case: str) -> None:
-    """No value of a member of the metadata makes the registration endpoint fail."""
+    """No odd value of a metadata member causes a server error at the registration endpoint."""
     endpoint = agent_wire.registration_endpoint(gateway.base_url)
     values: dict[str, Any] = dict(odd.VALUES)
     if case in {"client_name", "scope"}:
@@ -74,7 +74,7 @@ def registration_takes_any_member(gateway: Gateway, world: World, case: str) -> 
 
 @check("ROBUST-01", cases=NAMES)
 def registered_name_breaks_no_later_step(gateway: Gateway, world: World, case: str) -> None:
-    """An agent with an odd name, where one may register, gets its tokens or a refusal."""
+    """An agent with an odd name, if the gateway registers it, gets tokens or a refusal."""
     require(gateway.exchange(world.authorization())).status(200)
     registered = gateway.register(world.metadata() | {"client_name": odd.TEXTS[case]})
     if registered.status in {200, 201}:
@@ -83,12 +83,12 @@ def registered_name_breaks_no_later_step(gateway: Gateway, world: World, case: s
         if code := visit.parameter("code"):
             gateway.exchange(world.authorized(attempt, code))
 
-    _all_sound(gateway, world, f"an agent whose name holds {case}")
+    _all_robust(gateway, world, f"an agent whose name holds {case}")
 
 
 @check("ROBUST-01", cases=("reserved", "lone surrogate", "NUL", "beyond the first plane", "markup"))
 def state_breaks_no_later_step(gateway: Gateway, world: World, case: str) -> None:
-    """An odd state is brought back or refused, and never the end of the server."""
+    """An odd state is returned or refused, without a server error."""
     state = odd.TEXTS.get(case, "'\"<>%00&=#;\\")
     world, attempt = good_request(world)
     gateway = world.gateway
@@ -99,12 +99,12 @@ def state_breaks_no_later_step(gateway: Gateway, world: World, case: str) -> Non
     with suppress(BeyondReach):
         gateway.noted(gateway.sign_in(f"{url}?{encoded}", CALLBACK, attempt.user, approve=True))
 
-    _all_sound(gateway, world, f"an authorization whose state holds {case}")
+    _all_robust(gateway, world, f"an authorization whose state holds {case}")
 
 
 @check("ROBUST-01", cases=GROUPS)
 def redemption_takes_anything(gateway: Gateway, world: World, case: str) -> None:
-    """No body, header, method or query makes a redemption with good credentials fail."""
+    """No odd body, header, method or query causes a server error in a redemption."""
     good = _redemption(gateway, redeemable(world))
 
     ask_all(gateway, "redemption", variations(good, case))
@@ -112,7 +112,7 @@ def redemption_takes_anything(gateway: Gateway, world: World, case: str) -> None
 
 @check("ROBUST-01", cases=("resource", "Authorization", "X-Proxy-Token"))
 def redemption_takes_any_value(gateway: Gateway, world: World, case: str) -> None:
-    """No resource, and nothing in place of a credential, makes a redemption fail."""
+    """No odd resource or credential causes a server error in a redemption."""
     good = _redemption(gateway, redeemable(world))
     if case == "resource":
         values = {**odd.VALUES, **odd.TEXTS, **odd.URIS}
@@ -130,7 +130,7 @@ def redemption_takes_any_value(gateway: Gateway, world: World, case: str) -> Non
 
 @check("ROBUST-01", cases=GROUPS)
 def token_endpoint_takes_anything(gateway: Gateway, world: World, case: str) -> None:
-    """No body, header, method or query makes the token endpoint fail."""
+    """No odd body, header, method or query causes a server error at the token endpoint."""
     world.proxy_token()
     good = agent_wire.form_post(
         agent_wire.token_endpoint(gateway.core_url), [("grant_type", "client_credentials")]
@@ -142,7 +142,7 @@ def token_endpoint_takes_anything(gateway: Gateway, world: World, case: str) -> 
 
 @check("ROBUST-01", cases=TOKEN_FIELDS)
 def token_endpoint_takes_any_field(gateway: Gateway, world: World, case: str) -> None:
-    """No value of a field makes an exchange fail, for an agent that is known."""
+    """No odd value of a field causes a server error in a known agent's exchange."""
     agent = world.agent()
     works(world, agent)
     fields = {
@@ -168,7 +168,7 @@ def token_endpoint_takes_any_field(gateway: Gateway, world: World, case: str) ->
 
 @check("ROBUST-01", cases=("headers", "methods"))
 def authorization_takes_anything(gateway: Gateway, world: World, case: str) -> None:
-    """No method or header makes the authorization endpoint fail."""
+    """No odd method or header causes a server error at the authorization endpoint."""
     world, attempt = good_request(world)
     good = Request(method="GET", url=gateway.authorization_url(attempt))
 
@@ -180,7 +180,7 @@ def authorization_takes_anything(gateway: Gateway, world: World, case: str) -> N
     cases=("response_type", "client_id", "redirect_uri", "scope", "code_challenge", "code_challenge_method"),
 )
 def authorization_takes_any_parameter(gateway: Gateway, world: World, case: str) -> None:
-    """No value of a parameter makes the authorization endpoint fail."""
+    """No odd value of a parameter causes a server error at the authorization endpoint."""
     world, attempt = good_request(world)
     endpoint = agent_wire.authorization_endpoint(gateway.base_url, attempt.resource.id)
     texts = {**odd.TEXTS, **(odd.URIS if case == "redirect_uri" else {})}
@@ -199,13 +199,13 @@ def authorization_takes_any_parameter(gateway: Gateway, world: World, case: str)
 
 @check("ROBUST-01")
 def authorization_takes_any_query(gateway: Gateway, world: World) -> None:
-    """No query makes the authorization endpoint fail, whether alone or behind a good one."""
+    """No odd query, alone or after a correct one, causes a server error at the authorization endpoint."""
     world, attempt = good_request(world)
     endpoint = agent_wire.authorization_endpoint(gateway.base_url, attempt.resource.id)
     good = _query(dict(attempt.parameters))
     requests = {f"{name}, alone": _navigation(endpoint, query) for name, query in odd.ODD_QUERIES.items()}
     requests |= {
-        f"{name}, behind a good one": _navigation(endpoint, good + b"&" + query)
+        f"{name}, after a good one": _navigation(endpoint, good + b"&" + query)
         for name, query in odd.ODD_QUERIES.items()
     }
 
@@ -214,7 +214,7 @@ def authorization_takes_any_query(gateway: Gateway, world: World) -> None:
 
 @check("ROBUST-01", cases=("discovery", "key set of the Resource", "authorization"))
 def resource_id_in_the_path_can_be_anything(gateway: Gateway, world: World, case: str) -> None:
-    """No path segment in the place of the Resource's ID makes an endpoint fail."""
+    """No odd path segment in place of the Resource's ID causes a server error."""
     resource = world.home().resource
     if case == "authorization":
         good_request(world)
@@ -238,7 +238,7 @@ def resource_id_in_the_path_can_be_anything(gateway: Gateway, world: World, case
 
 @check("ROBUST-01", cases=("discovery", "core key set", "key set of the Resource"))
 def documents_take_any_request(gateway: Gateway, world: World, case: str) -> None:
-    """No method or header makes discovery or a key set fail."""
+    """No odd method or header causes a server error at discovery or at a key set."""
     resource = world.home().resource
     _documents(world)
     core = require.text(world.discovery(resource).get("jwks_uri"), "jwks_uri in the discovery document")
@@ -253,7 +253,7 @@ def documents_take_any_request(gateway: Gateway, world: World, case: str) -> Non
 
 
 def _documents(world: World) -> None:
-    """Discovery and both key sets answer to an ordinary request."""
+    """Discovery and both key sets answer an ordinary request."""
     resource = world.home().resource
     world.core_keys(resource)
     world.key_set(resource.jwks_uri, "key set of the Resource")
@@ -269,7 +269,7 @@ def _redemption(gateway: Gateway, good: ValidTokens) -> Request:
 
 
 def _odd_credentials(good: Request, header: str) -> Mapping[str, str]:
-    """Values for a header in which a credential belongs; a header holds no control characters."""
+    """Odd values for a credential header; a header cannot contain control characters."""
     right = next(value for name, value in good.headers if name == header)
     scheme, _, token = right.rpartition(" ")
     before = f"{scheme} " if scheme else ""
@@ -295,7 +295,7 @@ def _odd_credentials(good: Request, header: str) -> Mapping[str, str]:
         "claims 1000 arrays deep": f"{before}{jwt}.{'W1tb' * 400}.AAAA",
         "an encrypted token": f"{before}{jwt}.a.b.c.d",
         "beyond ASCII": f"{before}\xe4\xff\x80",
-        "letters of Latin-1 behind it": f"{before}{token}\xff",
+        "letters of Latin-1 after it": f"{before}{token}\xff",
         "commas": f"{before}{token}, {before}{token}",
         "quotes": f'{before}"{token}"',
         "twice the scheme": f"{before}{before}{token}",
@@ -316,8 +316,8 @@ def _form(fields: Mapping[str, str]) -> bytes:
     return urlencode({name: text.encode("utf-8", "surrogatepass") for name, text in fields.items()}).encode()
 
 
-def _all_sound(gateway: Gateway, world: World, what: str) -> None:
-    """Nothing that the target answered in this check was a server error, and nothing was left unanswered."""
+def _all_robust(gateway: Gateway, world: World, what: str) -> None:
+    """No answer of the target in this check was a server error, and no request had no answer."""
     own = {origin(gateway.base_url), origin(gateway.core_url)}
     asked = [exchange for exchange in world.seen() if origin(exchange.request.url) in own]
     bad = [exchange for exchange in asked if not is_robust(exchange)]
@@ -330,7 +330,7 @@ def _all_sound(gateway: Gateway, world: World, what: str) -> None:
 
 
 def _with_odd_kids(token: str) -> Iterator[tuple[str, str]]:
-    """The token with a `kid` that is no string, if it is a JWT: everything else about its header is right."""
+    """The token with a `kid` that is not a string, if it is a JWT; the rest of its header is right."""
     parsed = read(token)
     if parsed is None:
         return

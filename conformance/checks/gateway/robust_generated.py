@@ -1,4 +1,4 @@
-"""Generated input beside the listed: the smallest that brings a server error about is what gets reported."""
+"""Generated input; a failing input is shrunk to the smallest one that causes a server error."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from gateproof.conformance.wire.exchange import Request
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-# Letters that parsers, encoders and templates trip over, and a few that nobody does.
+# Characters that often break parsers, encoders and templates, and a few rare ones.
 LETTERS = (
     "aZ09 \x00\n\r\t\x1b\x7f\x85\xa0\xe4\u0130\u0301\u202e\u2028\ud800\udfff\uffff\U0001f600"
     "%&=+;#?/:@[]{}<>\"'\\`,.$|~^*()-_"
 )
-# Of them, what a header can carry.
+# Those of them that are allowed in a header.
 IN_HEADERS = "".join(letter for letter in LETTERS if letter.isprintable() and letter < "\u0100") + "\x85\xa0"
-# How much stays of a value, and what stands before and behind it: no edit shows what it was made of.
+# How much of a value is kept, and what is put before and after it; the edit does not show the value.
 Edit: TypeAlias = tuple[int, str, str]
 
 
 @check("ROBUST-01", needs=["examples"])
 def generated_registrations_get_an_answer(gateway: Gateway, world: World, draw: Draw) -> None:
-    """A registration with generated members ends as a client or a refusal."""
+    """A registration with generated members gives a client or a refusal, not a server error."""
     endpoint = agent_wire.registration_endpoint(gateway.base_url)
     good = world.metadata()
     world.agent()
@@ -51,7 +51,7 @@ def generated_registrations_get_an_answer(gateway: Gateway, world: World, draw: 
 
 @check("ROBUST-01", needs=["examples"])
 def generated_resources_get_an_answer(gateway: Gateway, world: World, draw: Draw) -> None:
-    """A redemption of a generated resource, with good credentials, ends as a refusal."""
+    """A redemption of a generated resource is refused without a server error."""
     lasting = RefreshingTokens(world=world)
     lasting.now()
 
@@ -70,7 +70,7 @@ def generated_resources_get_an_answer(gateway: Gateway, world: World, draw: Draw
 
 @check("ROBUST-01", needs=["examples"])
 def generated_credentials_get_an_answer(gateway: Gateway, world: World, draw: Draw) -> None:
-    """A redemption whose credentials are cut, lengthened or replaced by anything ends as an answer."""
+    """A redemption with shortened, extended or replaced credentials causes no server error."""
     lasting = RefreshingTokens(world=world)
     lasting.now()
 
@@ -90,7 +90,7 @@ def generated_credentials_get_an_answer(gateway: Gateway, world: World, draw: Dr
 
 @check("ROBUST-01", needs=["examples"])
 def generated_exchanges_get_an_answer(gateway: Gateway, world: World, draw: Draw) -> None:
-    """An exchange with generated fields, by an agent that is known, ends as a refusal."""
+    """A known agent's exchange with generated fields is refused without a server error."""
     agent = world.agent()
     works(world, agent)
     good = {
@@ -116,7 +116,7 @@ def generated_exchanges_get_an_answer(gateway: Gateway, world: World, draw: Draw
 
 @check("ROBUST-01", needs=["examples"])
 def generated_authorizations_get_an_answer(gateway: Gateway, world: World, draw: Draw) -> None:
-    """An authorization request with generated parameters ends on a page or in a redirect."""
+    """An authorization request with generated parameters causes no server error."""
     world, attempt = good_request(world)
     endpoint = agent_wire.authorization_endpoint(gateway.base_url, attempt.resource.id)
 

@@ -1,4 +1,4 @@
-"""The states hold over any history of what users, agents, operators, backends and the merchant do."""
+"""Generated sequences of operations, checked against a model of the state table."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from gateproof.conformance.suite.generated_input import Draw
 
 @check("ROBUST-04", needs=["examples"])
 def states_hold_over_generated_histories(anew: Callable[[], World], draw: Draw) -> None:
-    """Whatever was registered, approved, declined, exchanged, redeemed and revoked before, each answer fits.
+    """In generated sequences of operations, every answer matches the model of the state table.
 
-    What the target does not let a program do is left out of the histories.
+    The operations are those of users, agents, operators, backends and the merchant; those that the target
+    cannot do by program are left out.
     """
     explore(anew, draw, timed=False)
 
 
 @check("ROBUST-04", needs=["examples", "merchant", "control:advance_clock"])
 def states_hold_while_tokens_expire(anew: Callable[[], World], draw: Draw) -> None:
-    """The same with a clock that moves, so that tokens expire, and are refreshed, rejected and mended."""
+    """Answers match the model also when the clock moves and tokens expire, refresh and are lost."""
     explore(anew, draw, timed=True)

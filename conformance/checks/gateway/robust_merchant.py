@@ -1,4 +1,4 @@
-"""After a merchant that answered nonsense, redemption works again."""
+"""Redemption recovers after odd answers of the merchant."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from gateproof.conformance.suite.check import check
 
 @check("ROBUST-02", needs=["merchant", "faults"], alone=True, cases=ODD)
 def redemption_works_after_an_odd_answer(world: World, case: MerchantFault) -> None:
-    """What the merchant sent in place of a token spoils nothing: redemption works, or a new sign-in mends it.
+    """After an odd answer of the merchant, redemption works, at the latest after a new sign-in.
 
-    Whether such an answer counts as a rejection is open, and so is whether a token in it counts as one.
+    The gateway may treat such an answer as a rejection, and it may accept a token in it.
     """
     due = failure_oracle.soon_due(isolated_user(world))
     failure_oracle.expire_under([(due, case)])

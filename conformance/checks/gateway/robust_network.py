@@ -1,4 +1,4 @@
-"""Clients and connections that misbehave are nobody else's problem, and leave nothing behind."""
+"""Misbehaving clients and connections do not disturb other clients, and have no lasting effect."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ from gateproof.conformance.wire.exchange import Request
 from gateproof.conformance.wire.route import Place
 from gateproof.conformance.wire.stopwatch import Stopwatch
 
-# So many connections at a time at each endpoint: more than a handful, and less than a flood.
+# Number of connections at each endpoint: more than a few, less than a flood.
 AT_ONCE = 4
-# Large enough to hold a whole head and the beginning of a body.
+# Large enough for a whole head and the beginning of a body.
 PIECE = 64 * 1024
-# Whoever is served so much later than usual so often, never as usual in between, has waited for something.
+# If a flow is this much slower than usual this often, and never as fast as usual, it waited for something.
 LATER_S, TIMES_LATER, TIMES_HELD_UP = 1.0, 1.25, 3
-# A flow that takes so long by itself does not show that it waited for a merchant.
+# A flow that takes this long by itself cannot show that it waited for a merchant.
 SLOW_S, A_LITTLE_S, MOST_TRIES = 1.5, 0.5, 6
-# How long a gateway is given to notice that nobody waits for it any more.
+# How long a gateway has to notice that its client has disconnected.
 NOTICED_S = 0.5
-# Once is not enough to see what each broken connection takes along.
+# Repeated, because one broken connection may not be enough to see a leak.
 ROUNDS = {"abandoned-in-the-body": 3}
 
 
-# These come first: what a broken client leaves behind keeps the other checks from beginning at all.
+# These run first: the damage by a broken client would keep the other checks from starting.
 @check("ROBUST-02", needs=["faults"], alone=True, cases={**BROKEN, **SLOW})
 def normal_flow_works_after_misbehaving_clients(gateway: Gateway, world: World, case: Client) -> None:
-    """Clients that broke off, or broke HTTP, took nothing with them."""
+    """The normal flow works after clients that disconnected early or violated HTTP."""
     works_before(world)
 
     name = next(name for name, client in {**BROKEN, **SLOW}.items() if client is case)
@@ -60,10 +60,10 @@ def normal_flow_works_after_misbehaving_clients(gateway: Gateway, world: World, 
 
 @check("ROBUST-02", needs=["faults", "merchant"], alone=True)
 def caller_who_left_takes_no_refresh_along(gateway: Gateway, world: World) -> None:
-    """A backend that hangs up while its gateway refreshes finds redemption as it was when it comes back.
+    """After a backend disconnects during a refresh, redemption works, at the latest after a sign-in.
 
-    The merchant rotates refresh tokens. A gateway that hangs up as well has lost the new one: it says so by
-    410 once the merchant has refused the old one, and the user's next authorization mends that.
+    The merchant rotates refresh tokens. A gateway that drops its own request as well loses the new token: it
+    answers 410 once the merchant has refused the old one, and the user's next authorization repairs that.
     """
     works_before(world)
     alone, gate = isolated_user(world), world.unique()
@@ -85,7 +85,7 @@ def caller_who_left_takes_no_refresh_along(gateway: Gateway, world: World) -> No
 
 @check("ROBUST-02", needs=["faults"], alone=True)
 def large_body_is_never_taken_for_requests(gateway: Gateway, world: World) -> None:
-    """A connection that survives a large body answers what is asked next, and nothing that the body says."""
+    """After a large body, the connection answers the next request or closes; the body is no request."""
     works_before(world)
     resource = world.home().resource
     question = agent_wire.get(agent_wire.discovery_url(gateway.base_url, resource.id))
@@ -104,7 +104,7 @@ def large_body_is_never_taken_for_requests(gateway: Gateway, world: World) -> No
     )
 
     fired(EMBEDDED, len(written))
-    # Closing is what a server may do that does not want to read on.
+    # A server that does not want to read the rest may close the connection.
     expect.that(
         second.answer is None or second.status == 200,
         f"what follows a large body, after {first.outcome()}",
@@ -115,7 +115,7 @@ def large_body_is_never_taken_for_requests(gateway: Gateway, world: World) -> No
 
 @check("ROBUST-03", needs=["faults"], alone=True, cases=SLOW)
 def slow_connections_hold_up_nobody_else(gateway: Gateway, world: World, case: Client) -> None:
-    """While clients hold connections open and get nowhere, the normal flow goes through."""
+    """The normal flow works while other clients keep slow connections open."""
     works_before(world)
 
     with _at_both_endpoints(gateway, case) as reached:
@@ -125,10 +125,10 @@ def slow_connections_hold_up_nobody_else(gateway: Gateway, world: World, case: C
 
 @check("ROBUST-03", needs=["faults", "merchant", "users:2"], alone=True)
 def slow_merchant_of_one_user_holds_up_nobody_else(gateway: Gateway, world: World) -> None:
-    """While one user's caller waits for the merchant, another user gets everything as usual.
+    """A merchant that is silent for one user's redemption does not delay another user's flow.
 
-    One caller and no more: a gateway may have a handful of workers, or of connections to its merchants. A
-    busy machine may hold the other user up as well, and not each time until the gateway has given up.
+    Only one caller waits: a gateway may have few workers, or few connections to its merchants. A busy machine
+    may also delay the other user, but not each time until the gateway has given up.
     """
     late_s = list[float]()
     for _ in range(MOST_TRIES):
@@ -154,7 +154,7 @@ def slow_merchant_of_one_user_holds_up_nobody_else(gateway: Gateway, world: Worl
 
 @dataclass(frozen=True, kw_only=True)
 class _Beside:
-    """A user's flow by itself, and beside a call for another, which the gateway has given up or not."""
+    """The duration of a user's flow alone and during another user's call, and if that call was given up."""
 
     usual_s: float
     took_s: float
@@ -164,13 +164,13 @@ class _Beside:
         return self.given_up and self.took_s > TIMES_LATER * self.usual_s + LATER_S
 
     def is_unclear(self) -> bool:
-        """Whoever is slow by itself, or a little later than that, may have waited for the merchant or not."""
+        """A flow that is slow by itself, or only a little later, may have waited for the merchant or not."""
         slow = self.usual_s > SLOW_S or self.took_s > self.usual_s + A_LITTLE_S
         return self.given_up and not self.is_late() and slow
 
 
 def _beside_a_slow_merchant(gateway: Gateway, world: World) -> _Beside:
-    """Another user's flow, alone and then while the merchant says nothing to one user."""
+    """Another user's flow, alone and then while the merchant is silent for one user."""
     other = world.users[1]
     gateway.wire.hang_up()
     watch = Stopwatch(gateway.wire)
@@ -197,13 +197,13 @@ def _beside_a_slow_merchant(gateway: Gateway, world: World) -> _Beside:
 
 
 def _is_given_up(due: Due) -> bool:
-    """The merchant has noticed that the gateway waits for it no more."""
+    """The merchant has noticed that the gateway closed its request."""
     return any(call.status is not None for call in due.refreshes())
 
 
 @contextmanager
 def _at_both_endpoints(gateway: Gateway, client: Client) -> Iterator[int]:
-    """Such clients at the registration endpoint and at the token endpoint; gives how many there are."""
+    """Opens such clients at the registration and token endpoints; returns their number."""
     places = {
         agent_wire.registration_endpoint(gateway.base_url): agent_wire.JSON_BODY[1],
         agent_wire.token_endpoint(gateway.core_url): agent_wire.FORM_BODY[1],
@@ -225,14 +225,14 @@ def _place(gateway: Gateway, url: str) -> Place:
 
 
 def _noticed(alone: IsolatedUser) -> None:
-    """Leaves the gateway the time to notice that its caller is gone, and maybe to hang up on the merchant."""
+    """Gives the gateway time to notice that its caller has gone, and perhaps to drop its own request."""
     deadline = time.monotonic() + NOTICED_S
     while time.monotonic() < deadline and all(entry.status is None for entry in alone.asked(REFRESH)):
         time.sleep(0.05)
 
 
 def _arrived(world: World, gate: str) -> int:
-    """How many calls the merchant holds back; a gateway that does not refresh here cannot be held up so."""
+    """The number of calls that the merchant holds; a gateway that does not refresh here cannot be delayed."""
     deadline = time.monotonic() + 5.0
     while world.merchant is not None and time.monotonic() < deadline:
         if arrived := world.merchant.arrived(gate):

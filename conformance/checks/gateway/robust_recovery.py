@@ -1,4 +1,4 @@
-"""After the trouble: the normal flow works again, and nobody had to restart anything."""
+"""The normal flow works again after faults, without a restart."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from gateproof.conformance.wire.exchange import Exchange, Request
 from gateproof.conformance.wire.secret import Secret
 
 FLOOD = 240
-# What all other checks ask may be a flood as well to a gateway that does not get over one.
+# The requests of other checks may also be a flood for a gateway that does not recover from one.
 CALM_S = 40.0
 
 
 @check("ROBUST-02", alone=True)
 def normal_flow_works_after_a_flood_of_bad_input(gateway: Gateway, world: World) -> None:
-    """Hundreds of odd requests at once, at every endpoint, leave nothing behind that stops the next user."""
-    # Where nothing ever worked, there is nothing to wait for.
+    """The normal flow works after hundreds of concurrent odd requests at every endpoint."""
+    # If the flow never worked, waiting for it is useless.
     works_before(world, within_s=CALM_S if world.standing.token_life_s is not None else 0)
 
     answered = gateway.wire.volley(_flood(gateway, world), at_once=8)
@@ -41,12 +41,12 @@ def normal_flow_works_after_a_flood_of_bad_input(gateway: Gateway, world: World)
     cases={name: SIGN_INS[name] for name in ("server-error", "invalid-json", "wrong-shape", "html")},
 )
 def normal_flow_works_after_the_merchant_broke(world: World, case: MerchantFault) -> None:
-    """A merchant that failed while a user signed in, and works again, finds the gateway as it was."""
+    """Redemption works after the merchant failed during a sign-in and has recovered."""
     works_before(world)
-    # A user of whom the gateway has no token yet: one that it had would hide that nothing works.
+    # A user without a token at the gateway: an existing token would hide that nothing works.
     alone = isolated_user(world)
     alone.script(provisioning=case.scripted())
-    # Best effort: what comes of this sign-in is judged elsewhere.
+    # Best effort: other checks judge this sign-in.
     gateway = world.gateway
     gateway.visit(world.attempt(resource=alone.resource, user=alone.user), wherever=True)
     try:
@@ -59,7 +59,7 @@ def normal_flow_works_after_the_merchant_broke(world: World, case: MerchantFault
     def again() -> Exchange:
         return world.redeem(alone.grant(), alone.proxy_token())
 
-    succeeds(again, "redemption after the merchant was mended", recovery)
+    succeeds(again, "redemption after the merchant has recovered", recovery)
 
 
 def _flood(gateway: Gateway, world: World) -> list[Request]:

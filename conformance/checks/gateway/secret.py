@@ -1,10 +1,10 @@
-"""Who may never see which credential: every byte that the wrong side received is searched for it."""
+"""Secrets in answers: everything that a party received is searched for secrets it must not see."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from gateproof.conformance.checks.gateway import _provocations as provoke
+from gateproof.conformance.checks.gateway import _secret_probes as probes
 from gateproof.conformance.checks.gateway._secrecy import hidden
 from gateproof.conformance.kit.gateway import failure_oracle
 from gateproof.conformance.kit.gateway.gateway import Gateway
@@ -19,7 +19,7 @@ from gateproof.conformance.wire.secret import Secret
 
 REFRESH_TOKEN, ACCESS_TOKEN = "merchant_refresh_token", "merchant_access_token"
 PROXY_TOKEN, PROXY_CLIENT = "proxy_token", ("proxy_client_secret", "proxy_client_id")
-# What the merchant may do with a refresh token that it is shown.
+# The merchant's possible behaviour when a refresh token is used.
 REFRESHES: dict[str, dict[str, Any]] = {
     "refreshed": {},
     "rotated": {"rotate_refresh_tokens": True},
@@ -31,7 +31,7 @@ REFRESHES: dict[str, dict[str, Any]] = {
 
 @check("SECRET-01")
 def refresh_token_is_not_in_what_a_sign_in_brings(world: World, received: Received) -> None:
-    """Neither pages, cookies, redirects and tokens of a sign-in nor the redemption after it have it."""
+    """The merchant refresh token is in no answer of a sign-in or of the redemption after it."""
     grant = world.grant()
     world.redeemed(grant, world.proxy_token())
 
@@ -42,12 +42,15 @@ def refresh_token_is_not_in_what_a_sign_in_brings(world: World, received: Receiv
 def refresh_token_is_not_in_what_its_use_brings(
     world: World, received: Received, case: dict[str, Any]
 ) -> None:
-    """A redemption that used the refresh token does not show it, whatever the merchant said to it."""
+    """A redemption that causes a refresh does not contain the refresh token.
+
+    The merchant answers the refresh in several ways.
+    """
     alone = isolated_user(world)
     due = failure_oracle.soon_due(alone)
     alone.short_lived(**case)
     let_expire(world)
-    # What a gateway says that asks to wait while its merchant fails is of interest as it is.
+    # If the gateway asks to wait while its merchant fails, that answer is searched as it is.
     due.redeem_once()
     if not due.refreshes():
         raise LeftOut("the gateway has not used the refresh token")
@@ -58,26 +61,26 @@ def refresh_token_is_not_in_what_its_use_brings(
 
 @check("SECRET-01")
 def refresh_token_is_in_no_refusal(gateway: Gateway, world: World, received: Received) -> None:
-    """Redemptions that are refused, and requests that ask for details, do not bring it."""
+    """Refused redemptions and requests with debugging options do not contain the refresh token."""
     good = redeemable(world)
-    provoke.send(gateway, provoke.refused_redemptions(gateway, good))
-    provoke.send(gateway, provoke.agents_side(gateway, world, good))
+    probes.send(gateway, probes.refused_redemptions(gateway, good))
+    probes.send(gateway, probes.agents_side(gateway, world, good))
 
     hidden(world, received, REFRESH_TOKEN)
 
 
 @check("SECRET-02")
 def access_token_is_not_on_the_agents_side(gateway: Gateway, world: World, received: Received) -> None:
-    """An agent whose user's merchant token is in the gateway's keeping gets no sight of it."""
+    """No answer to an agent contains the user's merchant token that the gateway holds."""
     good = redeemable(world)
-    provoke.send(gateway, provoke.agents_side(gateway, world, good))
+    probes.send(gateway, probes.agents_side(gateway, world, good))
 
     hidden(world, received, ACCESS_TOKEN)
 
 
 @check("SECRET-02")
 def access_token_is_not_in_a_second_sign_in(world: World, received: Received) -> None:
-    """A user who signs in again, when the merchant token is there already, gets no sight of it."""
+    """A second sign-in of a user with a merchant token shows that token in no answer."""
     first = world.grant()
     world.redeemed(first, world.proxy_token())
     authorization = world.authorization(user=first.user)
@@ -90,86 +93,86 @@ def access_token_is_not_in_a_second_sign_in(world: World, received: Received) ->
 
 @check("SECRET-02")
 def access_token_is_in_no_refused_redemption(gateway: Gateway, world: World, received: Received) -> None:
-    """A redemption that is refused does not bring the token all the same, not in a header and not encoded."""
+    """A refused redemption contains the merchant token in no header and no encoding."""
     good = redeemable(world)
     foreign = _foreign(world)
-    provoke.send(gateway, provoke.refused_redemptions(gateway, good, foreign))
+    probes.send(gateway, probes.refused_redemptions(gateway, good, foreign))
 
     hidden(world, received, ACCESS_TOKEN)
 
 
 @check("SECRET-03")
 def proxy_token_is_in_no_redemption(gateway: Gateway, world: World, received: Received) -> None:
-    """Neither a redemption that succeeds nor one that is refused repeats the Proxy token."""
+    """No redemption answer, success or refusal, contains the Proxy token."""
     good = redeemable(world)
-    provoke.send(gateway, provoke.refused_redemptions(gateway, good, _foreign(world)))
+    probes.send(gateway, probes.refused_redemptions(gateway, good, _foreign(world)))
 
     hidden(world, received, PROXY_TOKEN)
 
 
 @check("SECRET-03")
 def proxy_token_is_in_no_other_answer(gateway: Gateway, world: World, received: Received) -> None:
-    """A Proxy token that is sent where it does not belong does not come back."""
+    """A Proxy token sent to other endpoints is in none of the answers."""
     good = redeemable(world)
     client = world.home().proxy_client
-    provoke.send(gateway, provoke.backends_side(gateway, client, good.proxy_token))
+    probes.send(gateway, probes.backends_side(gateway, client, good.proxy_token))
 
     hidden(world, received, PROXY_TOKEN)
 
 
 @check("SECRET-03")
 def proxy_token_is_not_on_the_agents_side(gateway: Gateway, world: World, received: Received) -> None:
-    """An agent whose user's token was redeemed a moment ago gets no sight of the Proxy token."""
+    """No answer to an agent contains the Proxy token that has just redeemed."""
     good = redeemable(world)
     world.redeemed(world.grant(), good.proxy_token)
-    provoke.send(gateway, provoke.agents_side(gateway, world, good))
+    probes.send(gateway, probes.agents_side(gateway, world, good))
 
     hidden(world, received, PROXY_TOKEN)
 
 
 @check("SECRET-04")
 def proxy_secret_is_in_no_answer_to_the_backend(gateway: Gateway, world: World, received: Received) -> None:
-    """The token endpoint never repeats the credentials it was sent, and no other endpoint does."""
+    """No answer to a Proxy client contains its secret."""
     client, proxy_token = world.home().proxy_client, world.proxy_token()
-    provoke.send(gateway, provoke.backends_side(gateway, client, proxy_token))
+    probes.send(gateway, probes.backends_side(gateway, client, proxy_token))
 
     hidden(world, received, *PROXY_CLIENT)
 
 
 @check("SECRET-04")
 def proxy_client_is_not_on_the_agents_side(gateway: Gateway, world: World, received: Received) -> None:
-    """Pages, redirects, documents, tokens and errors name no Proxy client, also just after it was used."""
+    """No answer to an agent or browser contains the Proxy client's ID or secret."""
     good = redeemable(world)
     world.redeemed(world.grant(), good.proxy_token)
-    provoke.send(gateway, provoke.agents_side(gateway, world, good))
+    probes.send(gateway, probes.agents_side(gateway, world, good))
 
     hidden(world, received, *PROXY_CLIENT)
 
 
 @check("SECRET-01", whole_run=True)
 def merchant_refresh_token_was_nowhere_in_the_run(survey: Survey) -> None:
-    """No answer of the whole run, to anybody, had a merchant refresh token in it."""
+    """No answer of the whole run contained a merchant refresh token."""
     require.that(survey.redeemed > 0, "the run", expected="a redemption that succeeded", got="none")
     _clean(survey, REFRESH_TOKEN)
 
 
 @check("SECRET-02", whole_run=True)
 def merchant_access_token_was_in_redemptions_alone(survey: Survey) -> None:
-    """No answer of the whole run but a successful redemption had a merchant access token in it."""
+    """No answer of the whole run except successful redemptions contained a merchant access token."""
     require.that(survey.redeemed > 0, "the run", expected="a redemption that succeeded", got="none")
     _clean(survey, ACCESS_TOKEN)
 
 
 @check("SECRET-03", whole_run=True)
 def proxy_token_was_in_its_own_answer_alone(survey: Survey) -> None:
-    """No answer of the whole run but the issuing one had a Proxy token in it."""
+    """No answer of the whole run contained a Proxy token, except the one that issued it."""
     require.that(survey.redeemed > 0, "the run", expected="a redemption that succeeded", got="none")
     _clean(survey, PROXY_TOKEN)
 
 
 @check("SECRET-04", whole_run=True)
 def proxy_client_stayed_in_the_backend(survey: Survey) -> None:
-    """No answer of the whole run had a Proxy client's secret in it, nor one to an agent or browser its ID."""
+    """No answer of the whole run contained a Proxy client's secret, or its ID on the agent's side."""
     require.that(survey.redeemed > 0, "the run", expected="a redemption that succeeded", got="none")
     _clean(survey, *PROXY_CLIENT)
 
@@ -191,7 +194,7 @@ def _clean(survey: Survey, *kinds: str) -> None:
 
 
 def _foreign(world: World) -> Secret | None:
-    """Another Project's Proxy token, where there is another Project."""
+    """A Proxy token of another Project, if there is one."""
     try:
         other: Project = world.project()
         return world.proxy_token(other)

@@ -1,4 +1,4 @@
-"""A merchant in trouble says what it should not; nobody hears it through the gateway."""
+"""Secrets in the gateway's answers while the merchant fails."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from gateproof.fakes.serving import is_loopback
 
 NEEDS = ["merchant", "faults"]
 KINDS = ("merchant_refresh_token", "merchant_access_token", "proxy_token", "proxy_client_secret")
-# What a gateway that provisions in the background may take from one request to the next.
+# How long a gateway that provisions in the background may take from one request to the next.
 MOMENT_S = 0.3
 Faults = Mapping[str, MerchantFault]
 GROUPS: Mapping[str, Faults] = {"trouble": {**TROUBLE, **ROTATED}, "nonsense": NONSENSE}
@@ -33,9 +33,9 @@ GROUPS: Mapping[str, Faults] = {"trouble": {**TROUBLE, **ROTATED}, "nonsense": N
 
 @check("SECRET-06", needs=NEEDS, alone=True, cases=GROUPS)
 def redemption_under_a_fault_shows_no_secret(world: World, received: Received, case: Faults) -> None:
-    """Whatever the merchant answers to the refresh, the error that the backend gets holds nothing of it.
+    """An error to the backend contains no secret, whatever the merchant answers to the refresh.
 
-    A gateway that comes to nothing any more after one of the faults has shown what there is to see.
+    If the gateway stops working after one of the faults, the answers so far are judged.
     """
     due, answer = failure_oracle.soon_due(isolated_user(world)), None
     refused: list[Exchange] = []
@@ -53,9 +53,9 @@ def redemption_under_a_fault_shows_no_secret(world: World, received: Received, c
 
 @check("SECRET-06", needs=NEEDS, cases=GROUPS)
 def sign_in_under_a_fault_shows_no_secret(world: World, received: Received, case: Faults) -> None:
-    """Whatever the merchant answers in place of a token, no page, redirect or answer holds it.
+    """No page, redirect or answer contains a secret, whatever the merchant answers in place of a token.
 
-    A gateway that took one of the answers for a token need not ask for another at the next sign-in.
+    A gateway that accepted one of the answers as a token need not request another at the next sign-in.
     """
     alone, agent = isolated_user(world), world.agent()
     before = len(world.seen())
@@ -69,7 +69,7 @@ def sign_in_under_a_fault_shows_no_secret(world: World, received: Received, case
         try:
             failure_oracle.provisioning_met(alone, what, after)
         except (LeftOut, Unmet):
-            # What was seen so far is searched all the same.
+            # What was received so far is searched all the same.
             if number == 0:
                 raise
             break
@@ -79,8 +79,8 @@ def sign_in_under_a_fault_shows_no_secret(world: World, received: Received, case
 
 @check("SECRET-07", needs=NEEDS, alone=True)
 def refresh_token_follows_no_redirect(world: World) -> None:
-    """A merchant that sends the refresh on to another server has it sent there by nobody."""
-    with _thief(world) as (thief, what):
+    """If the merchant redirects a refresh to another server, the refresh token is not sent there."""
+    with _other_server(world) as (thief, what):
         alone = isolated_user(world)
         before = alone.merchant.last_minted()
         due = failure_oracle.soon_due(alone)
@@ -93,8 +93,8 @@ def refresh_token_follows_no_redirect(world: World) -> None:
 
 @check("SECRET-07", needs=NEEDS)
 def assertions_follow_no_redirect(world: World) -> None:
-    """A merchant that sends the provisioning on to another server gives it nothing to sign users in with."""
-    with _thief(world) as (thief, what):
+    """If the merchant redirects a provisioning request, no assertion is sent to the other server."""
+    with _other_server(world) as (thief, what):
         alone = isolated_user(world)
         before = alone.merchant.last_minted()
         alone.script(provisioning=what.scripted())
@@ -108,10 +108,10 @@ def assertions_follow_no_redirect(world: World) -> None:
 
 
 def _redeemed_under(due: Due, what: MerchantFault, last: Exchange | None) -> tuple[Due, Exchange]:
-    """A redemption that is due while the fault stands; what that takes depends on the last one."""
+    """A redemption during the fault; how it is made depends on the one before."""
     done = last is not None and last.status in {200, 410}
     if done:
-        # A token that came of an odd answer may count as one for good.
+        # A token from an odd answer may have been accepted as a good one.
         due = failure_oracle.soon_due(due.alone, due.agent)
     if last is None or done:
         failure_oracle.expire_under([(due, what)])
@@ -122,11 +122,11 @@ def _redeemed_under(due: Due, what: MerchantFault, last: Exchange | None) -> tup
 
 
 @contextmanager
-def _thief(world: World) -> Iterator[tuple[Thief, MerchantFault]]:
-    """A server that the gateway would trust, and the fault that sends it there."""
+def _other_server(world: World) -> Iterator[tuple[Thief, MerchantFault]]:
+    """A server that the gateway would trust, and the fault that redirects to it."""
     at = urlsplit(world.merchant_api or "")
     if not is_loopback(at.hostname or ""):
-        raise LeftOut("a gateway on another machine would not find the server that it is sent to")
+        raise LeftOut("a gateway on another machine cannot reach the server to which it is redirected")
     certificate = world.service_certificate if at.scheme == "https" else None
     wire = world.gateway.wire
     with Thief(certificate) as thief, wire.also(thief.url, ca_file=world.ca_file):
@@ -135,7 +135,7 @@ def _thief(world: World) -> Iterator[tuple[Thief, MerchantFault]]:
 
 
 def _got_nothing(thief: Thief, alone: IsolatedUser, before: int) -> None:
-    """None of what the gateway sent the merchant, or got from it since, is in what the thief received."""
+    """The other server received nothing that the gateway sent to the merchant, or got from it."""
     sent = [
         each
         for entry in alone.received()

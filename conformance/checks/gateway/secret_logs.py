@@ -1,4 +1,4 @@
-"""What the gateway logs: a whole life of a grant, its failures too, and no credential in it."""
+"""Credentials in the gateway's logs, over all steps of a grant and its failures."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from gateproof.conformance.wire import leaks
 from gateproof.conformance.wire.jose import read, verifying
 from gateproof.conformance.wire.secret import Secret
 
-# Log lines may be written a moment after the answer.
+# Log lines may be written shortly after the answer.
 QUIET_S, MOST_CALLS = 0.3, 6
-# The header of a JWT is a JSON object, and this is how one begins.
+# The header of a JWT is a JSON object, which always begins like this.
 JWT = re.compile(r"eyJ[\w-]+\.[\w-]+\.[\w-]{16,}", re.ASCII)
 
 
 @check("SECRET-05")
 def gateway_access_tokens_are_not_in_the_logs(gateway: Gateway, world: World) -> None:
-    """No access token of a whole life stands in the logs as it is, or so that its signature can be read."""
+    """The logs contain no access token of a complete flow, neither whole nor by its signature."""
     log = _life(gateway, world)
 
     _not_logged(log, _tokens(gateway, "access_token"), "gateway access token", plain=True)
@@ -37,7 +37,7 @@ def gateway_access_tokens_are_not_in_the_logs(gateway: Gateway, world: World) ->
 
 @check("SECRET-05")
 def id_tokens_are_not_in_the_logs(gateway: Gateway, world: World) -> None:
-    """No ID token of a whole life stands in the logs, nor its claims as they were encoded."""
+    """The logs contain no ID token of a complete flow, nor its encoded claims."""
     log = _life(gateway, world)
 
     _not_logged(log, _tokens(gateway, "id_token"), "ID token", plain=False)
@@ -45,7 +45,7 @@ def id_tokens_are_not_in_the_logs(gateway: Gateway, world: World) -> None:
 
 @check("SECRET-05", needs=["control:withhold_redemption_scope"])
 def token_that_may_not_redeem_is_not_in_the_logs(gateway: Gateway, world: World) -> None:
-    """An access token without the scope for redemption is refused, and not written down either."""
+    """A refused access token without the redemption scope is not in the logs."""
     _set_aside(world)
     agent = world.agent()
     console.withhold_redemption_scope(world, agent)
@@ -58,7 +58,7 @@ def token_that_may_not_redeem_is_not_in_the_logs(gateway: Gateway, world: World)
 
 @check("SECRET-05", needs=["merchant"])
 def tokens_are_not_in_the_logs_of_a_merchants_trouble(gateway: Gateway, world: World) -> None:
-    """What a gateway logs of a refresh that was rejected, and of one that failed, holds no token either."""
+    """The logs contain no token when the merchant rejects a refresh or fails at it."""
     log = _trouble(world)
 
     _not_logged(log, _tokens(gateway, "access_token"), "gateway access token", plain=True)
@@ -67,10 +67,10 @@ def tokens_are_not_in_the_logs_of_a_merchants_trouble(gateway: Gateway, world: W
 
 @check("SECRET-05")
 def tokens_of_other_checks_are_not_in_the_logs(world: World) -> None:
-    """In what was logged before, whatever it was about, no JWT is a good access token or ID token.
+    """The logs from before this check contain no valid access token or ID token.
 
-    Whose they are nobody knows here: those are meant that a core key verifies, and that claim what the
-    tokens of a sign-in do.
+    The check does not know these tokens. It looks for JWTs that a core key verifies and that have the claims
+    of a sign-in's tokens.
     """
     _set_aside(world)
     logged = world.standing.logged
@@ -94,7 +94,7 @@ def tokens_of_other_checks_are_not_in_the_logs(world: World) -> None:
 
 @check("SECRET-08", cases=("proxy_token", "proxy_client_secret", "client_secret", "code"))
 def other_credential_is_not_in_the_logs(gateway: Gateway, world: World, case: str) -> None:
-    """Proxy tokens, secrets of agents and Proxy clients, and codes stay out of the logs in any encoding."""
+    """The logs contain no Proxy token, agent or Proxy client secret, or code, in any encoding."""
     log = _life(gateway, world)
     found = [leaks.canary(case, value) for value in gateway.keyring.values(case)]
 
@@ -103,7 +103,7 @@ def other_credential_is_not_in_the_logs(gateway: Gateway, world: World, case: st
 
 @check("SECRET-08", needs=["merchant"], cases=("merchant_access_token", "merchant_refresh_token"))
 def merchants_token_is_not_in_the_logs(gateway: Gateway, world: World, received: Received, case: str) -> None:
-    """What the merchant gave the gateway to keep stays out of the logs in any encoding."""
+    """The logs contain no merchant token, in any encoding."""
     log = _life(gateway, world)
 
     require.that(received.minted(case) > 0, "this life", expected="a merchant that issued tokens", got="none")
@@ -118,7 +118,7 @@ def merchants_token_is_not_in_the_logs(gateway: Gateway, world: World, received:
 def credentials_are_not_in_the_logs_of_a_merchants_trouble(
     gateway: Gateway, world: World, received: Received
 ) -> None:
-    """What a gateway logs of a refresh that was rejected, and of one that failed, holds no credential."""
+    """The logs contain no credential when the merchant rejects a refresh or fails at it."""
     log = _trouble(world)
 
     for kind in ("proxy_token", "client_secret"):
@@ -135,7 +135,7 @@ def credentials_are_not_in_the_logs_of_a_merchants_trouble(
 
 @check("SECRET-08", needs=["merchant"])
 def what_else_the_logs_hold(gateway: Gateway, world: World) -> None:
-    """Agents' refresh tokens stay out of the logs; the merchant's spent codes there are recorded."""
+    """The logs contain no agent refresh token; used merchant codes in them are recorded."""
     merchant = world.merchant
     before = merchant.last_minted() if merchant else 0
     log = _life(gateway, world)
@@ -147,7 +147,7 @@ def what_else_the_logs_hold(gateway: Gateway, world: World) -> None:
 
 
 def _life(gateway: Gateway, world: World) -> str:
-    """A sign-in, an exchange, a redemption and what goes wrong around them, and what was logged of it."""
+    """A sign-in, an exchange, redemptions and related failures, and what was logged meanwhile."""
     _set_aside(world)
     authorization = world.authorization()
     wrong = gateway.exchange(
@@ -182,7 +182,7 @@ def _life(gateway: Gateway, world: World) -> str:
 
 
 def _trouble(world: World) -> str:
-    """Redemptions of which the merchant turns one down and fails the other, and what was logged of them."""
+    """Redemptions in which the merchant rejects one refresh and fails at another, and what was logged."""
     _set_aside(world)
     agent = world.agent()
     troubled = [failure_oracle.soon_due(isolated_user(world), agent) for _ in range(2)]
@@ -190,35 +190,36 @@ def _trouble(world: World) -> str:
         due.alone.short_lived(refresh=refresh)
     let_expire(world)
     for due in troubled:
-        # What is said to a backend that is to come again is logged like any other answer.
+        # An answer that asks the backend to retry later is logged like any other.
         due.redeem_once()
     if not all(due.refreshes() for due in troubled):
-        raise LeftOut("the gateway did not use the refresh token when the merchant token was due")
+        raise LeftOut("the gateway did not use the refresh token when the merchant token had expired")
     return _log(world)
 
 
 def _set_aside(world: World) -> None:
-    """What was logged so far is not of this check's doing; JWTs in it are kept to be looked at."""
+    """Removes what was logged before this check, and keeps the JWTs in it to be examined."""
     control = _control(world)
     try:
         text = actions.logs(control)
     except ControlFailed:
-        # After a long campaign it is more than an answer may hold; what is logged next is of this check.
+        # After a long campaign it may exceed the size of an answer; what is logged next belongs to this
+        # check.
         world.standing.logged.lost = True
         text = actions.logs(control)
     world.standing.logged.note(len(text), JWT.findall(text))
 
 
 def _members(token: str) -> frozenset[str] | None:
-    """What a token claims, by name: the tokens of one kind have that in common."""
+    """The names of a token's claims, which tokens of one kind have in common."""
     parsed = read(token)
     return None if parsed is None else frozenset(parsed.claims)
 
 
 def _log(world: World) -> str:
-    """Everything logged since the last look, once nothing more comes.
+    """Everything logged since the last call, once nothing more arrives.
 
-    A control that hands over nothing after all this has not shown that nothing is in the log.
+    If the control returns nothing after all this, it has not shown that nothing was logged.
     """
     control, texts = _control(world), list[str]()
     for _ in range(MOST_CALLS):
@@ -243,7 +244,7 @@ def _control(world: World) -> ControlPlane:
 
 
 def _tokens(gateway: Gateway, kind: str) -> list[leaks.Canary]:
-    """JWTs: whole, by their signatures, and of an ID token the claims, which are about a person."""
+    """JWTs: whole, by their signature, and for an ID token also its claims, which describe a person."""
     found = []
     for value in gateway.keyring.values(kind):
         found.append(leaks.canary(kind, value, public=gateway.keyring.names))

@@ -1,4 +1,4 @@
-"""Addresses: what is in one is written down by browsers, proxies and servers on its way."""
+"""Secrets in addresses, which browsers, proxies and servers record."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from urllib.parse import urlsplit
 
-from gateproof.conformance.checks.gateway import _provocations as provoke
+from gateproof.conformance.checks.gateway import _secret_probes as probes
 from gateproof.conformance.kit.gateway.gateway import CALLBACK, Gateway
 from gateproof.conformance.kit.gateway.received import MERCHANT_KINDS, Received
 from gateproof.conformance.kit.gateway.valid_tokens import redeemable
@@ -18,11 +18,11 @@ from gateproof.conformance.wire import leaks
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.route import origin, parts_of
 
-# In no address at all, and in none that leads to another host.
+# Kinds that may be in no address, and kinds that may be in no address of another host.
 NEVER = ("access_token", "id_token", "refresh_token", "client_secret", "proxy_token", "proxy_client_secret")
 MERCHANT = tuple(MERCHANT_KINDS.values())
 ONLY_AT_HOME = ("code", "code_verifier")
-# Policies that hand a page's whole address to another host.
+# Referrer policies that send a page's whole address to another host.
 TALKATIVE = ("unsafe-url", "no-referrer-when-downgrade")
 _META = re.compile(r"<meta[^>]+name\s*=\s*[\"']?referrer[^>]*>", re.IGNORECASE)
 _ELSEWHERE = re.compile(r"(?:src|href|action)\s*=\s*[\"']?(https?://[^\"'\s>]+)", re.IGNORECASE)
@@ -30,7 +30,7 @@ _ELSEWHERE = re.compile(r"(?:src|href|action)\s*=\s*[\"']?(https?://[^\"'\s>]+)"
 
 @check("SECRET-07", cases=("a sign-in", "a refused sign-in", "a declined sign-in"))
 def no_address_holds_a_token_or_secret(gateway: Gateway, world: World, received: Received, case: str) -> None:
-    """No address that the browser is sent to has a token or secret in its query or behind its #."""
+    """No redirect or link of a sign-in has a token or secret in its query or fragment."""
     grant = world.grant()
     world.proxy_token()
     attempt = world.attempt(grant.agent)
@@ -47,7 +47,7 @@ def no_address_holds_a_token_or_secret(gateway: Gateway, world: World, received:
 
 @check("SECRET-07")
 def code_goes_to_the_redirect_uri_alone(gateway: Gateway, world: World, received: Received) -> None:
-    """The code leaves the gateway in the one address that it is meant for, and its verifier in none."""
+    """The code is only in the address of the redirect URI, and the verifier in no address."""
     authorization = world.authorization()
     require(gateway.exchange(authorization)).status(200)
     gateway.exchange(authorization)
@@ -68,11 +68,11 @@ def code_goes_to_the_redirect_uri_alone(gateway: Gateway, world: World, received
 
 @check("SECRET-07")
 def credentials_are_not_redirected_to_another_host(gateway: Gateway, world: World) -> None:
-    """No endpoint that is sent credentials hands the same request on to another host."""
+    """No endpoint answers credentials with a 307 or 308 to another host."""
     good = redeemable(world)
     client = world.home().proxy_client
-    provoke.send(gateway, provoke.refused_redemptions(gateway, good))
-    provoke.send(gateway, provoke.backends_side(gateway, client, good.proxy_token))
+    probes.send(gateway, probes.refused_redemptions(gateway, good))
+    probes.send(gateway, probes.backends_side(gateway, client, good.proxy_token))
     away = [
         f"{exchange.step}: status {exchange.status} to {_named(target)}"
         for exchange in _own(gateway, world.seen())
@@ -89,10 +89,10 @@ def credentials_are_not_redirected_to_another_host(gateway: Gateway, world: Worl
 
 @check("SECRET-07")
 def page_with_a_credential_in_its_address_sends_no_referer(gateway: Gateway, world: World) -> None:
-    """A page whose own address holds a code or token does not let another host see that address.
+    """A page with a code or token in its address has a Referrer-Policy that hides it from other hosts.
 
-    Today's browsers send no more than the origin elsewhere unless a page asks them to; older ones need to be
-    told, which matters where the page leads elsewhere at all.
+    Current browsers send only the origin to other hosts by default; older ones need the policy. It matters
+    only for pages that refer to another host.
     """
     before = world.merchant.last_minted() if world.merchant is not None else 0
     grant = world.grant()
@@ -120,7 +120,7 @@ def page_with_a_credential_in_its_address_sends_no_referer(gateway: Gateway, wor
 def _in_addresses(
     gateway: Gateway, received: Received, exchanges: Sequence[Exchange], kinds: Sequence[str]
 ) -> list[str]:
-    """Which kinds of secrets stand in which addresses that the target sent a browser or client to."""
+    """The kinds of secrets in addresses to which the target directed a browser or client."""
     known = [leaks.canary(kind, value) for kind in kinds for value in gateway.keyring.values(kind)]
     hoards = (leaks.Hoard(known), *received.hoards(*(kind for kind in kinds if kind in MERCHANT)))
     places = []
@@ -160,7 +160,7 @@ def _is_page(exchange: Exchange) -> bool:
 
 
 def _lets_out(exchange: Exchange) -> str:
-    """Why the page's address gets out; empty when it does not."""
+    """Why the page's address is sent to another host, or empty if it is not."""
     body = exchange.answer.text() if exchange.answer is not None else ""
     told = " ".join([*_policies(exchange), *_META.findall(body)]).lower()
     talkative = next((policy for policy in TALKATIVE if policy in told), None)

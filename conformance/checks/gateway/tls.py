@@ -1,4 +1,4 @@
-"""Transport: what protects the bearer credentials on their way, on every origin that the gateway serves."""
+"""TLS on every origin of the gateway."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ ORIGINS = ("base", "core")
 
 @check("TLS-01", cases=ORIGINS)
 def certificate_is_valid_for_its_host(gateway: Gateway, world: World, case: str) -> None:
-    """The chain ends at the CA of the target file, and the certificate names the host that was asked for."""
+    """The certificate chain ends at the CA of the target file and names the requested host."""
     tls_rules.certificate_is_valid(*_origin(gateway, world.home().resource, case))
 
 
 @check("TLS-01", cases={f"{origin}, {name}": (origin, name) for origin in ORIGINS for name in tls.OLD})
 def old_version_is_refused(gateway: Gateway, world: World, case: tuple[str, str]) -> None:
-    """A client that speaks nothing newer than TLS 1.1 gets no connection: RFC 8996 retired those versions."""
+    """A client with TLS 1.1 or older gets no connection (RFC 8996)."""
     origin, name = case
     place, url = _origin(gateway, world.home().resource, origin)
     tls_rules.old_version_is_refused(place, url, name, world.service_certificate)
@@ -34,7 +34,7 @@ def old_version_is_refused(gateway: Gateway, world: World, case: tuple[str, str]
 
 @check("TLS-01", cases=ORIGINS)
 def plain_http_on_the_same_port_gets_no_content(gateway: Gateway, world: World, case: str) -> None:
-    """What gets content over TLS is turned away in the clear: by an alert, a closed connection or a 4xx."""
+    """Plain HTTP on the TLS port gets an alert, a closed connection or a 4xx, and no content."""
     place, url = _origin(gateway, world.home().resource, case)
     document = url if case == "base" else _key_set(gateway, world)
     if document is not None:
@@ -44,18 +44,18 @@ def plain_http_on_the_same_port_gets_no_content(gateway: Gateway, world: World, 
 
 
 def _key_set(gateway: Gateway, world: World) -> str | None:
-    """The address of the core key set, where the core host serves it."""
+    """The address of the core key set, if the core host serves it."""
     jwks_uri = world.discovery(world.home().resource).get("jwks_uri")
     on_core = isinstance(jwks_uri, str) and origin(jwks_uri) == origin(gateway.core_url)
     return str(jwks_uri) if on_core else None
 
 
 def _proxy_token_request(gateway: Gateway, world: World) -> Request:
-    """A request that gets content at the token endpoint; its secret is to go over the line in the clear."""
+    """A request that gets content at the token endpoint; its secret will be sent in plain text."""
     try:
         client = console.new_proxy_client(world, world.home())
     except Unavailable as reason:
-        # The other origins are tested all the same.
+        # The other origins are tested anyway.
         raise LeftOut("the core host serves no key set, and no Proxy client can be made for this") from reason
     require(gateway.proxy_token(client)).status(200)
     endpoint = agent_wire.token_endpoint(gateway.core_url)
@@ -63,7 +63,7 @@ def _proxy_token_request(gateway: Gateway, world: World) -> Request:
 
 
 def _origin(gateway: Gateway, resource: Resource, name: str) -> tuple[Place, str]:
-    """How the origin is reached, and an address on it that answers something."""
+    """The connection to the origin, and an address on it that answers."""
     url = (
         agent_wire.discovery_url(gateway.base_url, resource.id)
         if name == "base"

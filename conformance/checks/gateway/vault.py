@@ -1,4 +1,4 @@
-"""The life of a merchant token in the gateway's keeping."""
+"""The lifetime of a merchant token in the gateway's vault."""
 
 from __future__ import annotations
 
@@ -25,31 +25,30 @@ from gateproof.conformance.wire.secret import Secret
 
 CODE = "reauthentication_required"
 REFRESH = "refresh_token"
-# What the merchant does with the refresh token when it is used; each is its right (RFC 6749 section 6).
+# What the merchant does with a used refresh token; all are allowed (RFC 6749 section 6).
 REFRESH_ANSWERS: Mapping[str, dict[str, bool]] = {
     "the-same-refresh-token": {},
     "no-refresh-token": {"omit_refresh_token_on_refresh": True},
     "a-new-refresh-token": {"rotate_refresh_tokens": True},
 }
-# Why a user has to sign in again.
+# Reasons for which a user has to sign in again.
 LOST: Mapping[str, dict[str, Any]] = {
     "no-refresh-token": {"issue_refresh_token": False},
     "refresh-rejected": {"refresh": "reject"},
 }
 LONG_LIFE_S, HOUR_S, SPARE_S = 36_000, 3600, 60
-# Well within the first tenth, for as long as a gateway access token lasts.
+# Within the first tenth of the life, and not longer than a gateway access token lives.
 WHILES: Mapping[str, tuple[int, int]] = {
     "a-quarter-of-an-hour-into-ten": (LONG_LIFE_S, 900),
     "five-minutes-into-one": (HOUR_S, 300),
 }
-# An hour is what most merchants give, and no more than some gateways call near.
-# In milliseconds, thirty days are more than 32 bits hold with a sign.
+# Most merchants give an hour, which some gateways already treat as close to expiry.
 LIVES: Mapping[str, int] = {"ten-hours": LONG_LIFE_S, "one-hour": HOUR_S, "thirty-days": 30 * 86_400}
 
 
 @check("VAULT-01", alone=True, cases=REFRESH_ANSWERS)
 def expired_token_is_refreshed_again_and_again(world: World, case: dict[str, bool]) -> None:
-    """Past one expiry and past the next, redemption gives a new merchant token that works."""
+    """After each of two expiries, redemption returns a new merchant token that works."""
     alone = isolated_user(world)
     alone.short_lived(**case)
     grant, proxy_token = alone.grant(), alone.proxy_token()
@@ -72,9 +71,9 @@ def expired_token_is_refreshed_again_and_again(world: World, case: dict[str, boo
 
 @check("VAULT-02", alone=True)
 def expired_without_a_refresh_token_answers_410(world: World) -> None:
-    """A merchant token that came without a refresh token ends in 410 and the code for it.
+    """An expired merchant token without a refresh token is answered with 410 and its code.
 
-    Another user's came with one, expired at the same time, and is refreshed.
+    Another user's token, which came with a refresh token and expired at the same time, is refreshed.
     """
     answers, _ = _expired(world, LOST["no-refresh-token"])
 
@@ -83,7 +82,7 @@ def expired_without_a_refresh_token_answers_410(world: World) -> None:
 
 @check("VAULT-03", alone=True)
 def rejected_refresh_answers_410(world: World) -> None:
-    """A refresh token that the merchant turns down ends in 410 and the code for it."""
+    """After the merchant rejects the refresh token, redemption is answered with 410 and its code."""
     answers, alone = _expired(world, LOST["refresh-rejected"])
 
     _need_reauthentication(answers)
@@ -97,7 +96,7 @@ def rejected_refresh_answers_410(world: World) -> None:
 
 @check("VAULT-03", alone=True)
 def rejected_refresh_is_not_forgotten(gateway: Gateway, world: World) -> None:
-    """After the 410 it stays at that, however often the backend asks, and nothing expired comes back."""
+    """After a rejected refresh, every further redemption gets 410, and never the expired token."""
     world.redeemed(world.grant(), world.proxy_token())
     proxy_token, grant, _ = lost(isolated_user(world), refresh="reject")
 
@@ -109,9 +108,10 @@ def rejected_refresh_is_not_forgotten(gateway: Gateway, world: World) -> None:
 
 @check("VAULT-04", alone=True, cases=LOST)
 def new_authorization_mends_it(world: World, case: dict[str, Any]) -> None:
-    """After the 410 the user authorizes again, and redemption gives a merchant token that works.
+    """After a 410 and a new authorization, redemption returns a merchant token that works.
 
-    A gateway that provisions in the background says 410 until it is done, as another says 404.
+    A gateway that provisions in the background may answer 410 until it is done, as it may answer 404 before a
+    first token.
     """
     alone, agent = isolated_user(world), world.agent()
     proxy_token, _, _ = lost(alone, agent, **case)
@@ -127,7 +127,7 @@ def new_authorization_mends_it(world: World, case: dict[str, Any]) -> None:
 
 @check("VAULT-05", cases=LIVES)
 def far_from_expiry_nothing_is_refreshed(world: World, case: int) -> None:
-    """A merchant token with all its life ahead is returned as it is, time after time, and nobody is asked."""
+    """A merchant token far from its expiry is returned unchanged, without a refresh."""
     alone = isolated_user(world)
     alone.script(access_token_lifetime_s=case)
     grant, proxy_token = alone.grant(), alone.proxy_token()
@@ -138,7 +138,7 @@ def far_from_expiry_nothing_is_refreshed(world: World, case: int) -> None:
 
 @check("VAULT-05", needs=["control:advance_clock"], cases=WHILES)
 def a_while_later_nothing_is_refreshed_either(world: World, case: tuple[int, int]) -> None:
-    """Some minutes into a long life, the merchant token is still the cached one."""
+    """Some minutes into a long life, the cached merchant token is still returned."""
     life_s, later_s = case
     later_s = round(min(later_s, world.token_life_s() - SPARE_S))
     if later_s < SPARE_S:
@@ -154,7 +154,7 @@ def a_while_later_nothing_is_refreshed_either(world: World, case: tuple[int, int
 
 @check("VAULT-05", alone=True)
 def refreshed_token_is_far_from_expiry_again(world: World) -> None:
-    """What a refresh brought is returned as it is from then on: with the new token came a new expiry."""
+    """A refreshed merchant token is returned unchanged afterwards: its new expiry counts."""
     alone = isolated_user(world)
     alone.short_lived()
     grant, proxy_token = alone.grant(), alone.proxy_token()
@@ -176,7 +176,7 @@ def refreshed_token_is_far_from_expiry_again(world: World) -> None:
 
 @check("VAULT-05", alone=True)
 def token_of_a_new_sign_in_is_far_from_expiry_again(world: World) -> None:
-    """What the sign-in after a 410 brought is returned as it is: nothing of the lost token's expiry stays."""
+    """The merchant token from a sign-in after a 410 is returned unchanged: its new expiry counts."""
     alone, agent = isolated_user(world), world.agent()
     proxy_token, _, _ = lost(alone, agent, refresh="reject")
     alone.script(access_token_lifetime_s=LONG_LIFE_S)
@@ -188,7 +188,7 @@ def token_of_a_new_sign_in_is_far_from_expiry_again(world: World) -> None:
 
 
 def _expired(world: World, script: dict[str, Any]) -> tuple[list[Exchange], IsolatedUser]:
-    """Two redemptions past the expiry under this script, while one without it is shown to be refreshed."""
+    """Two redemptions after the expiry under this script; one without the script is refreshed."""
     losing, twin = isolated_user(world), isolated_user(world)
     losing.short_lived(**script)
     twin.short_lived()
@@ -210,7 +210,7 @@ def _expired(world: World, script: dict[str, Any]) -> tuple[list[Exchange], Isol
 
 
 def _need_reauthentication(answers: list[Exchange]) -> None:
-    """Until the user has authorized again, nothing changes about the 410."""
+    """Every redemption gets 410 until the user has authorized again."""
     for answer in answers:
         expect(answer).status(410)
         text = answer.answer.text() if answer.answer is not None else ""
@@ -226,7 +226,7 @@ def _returned_as_it_is(
     *,
     refreshed: int = 0,
 ) -> None:
-    """Two more redemptions give the very token of the first, and no refresh is made after that one."""
+    """Two more redemptions return the same token, and no refresh is made."""
     for _ in range(2):
         answer = world.redeem(grant, proxy_token)
         still_good(world, grant, answer)

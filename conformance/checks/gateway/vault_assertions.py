@@ -1,4 +1,4 @@
-"""What the gateway tells the merchant, and what stands behind the merchant token for it."""
+"""The assertions that the gateway sends to the merchant, and the user and agent behind a merchant token."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"  # noqa: S105
 
 @check("VAULT-08")
 def assertions_verify_with_the_resources_keys(world: World) -> None:
-    """Every assertion that reaches the merchant is signed with a key of the Resource's own key set."""
+    """A key of the Resource's own key set verifies every assertion sent to the merchant."""
     _signed_by_the_resource(isolated_user(world))
 
 
 @check("VAULT-08", needs=["control:rotate_keys"])
 def assertions_verify_with_the_resources_keys_after_a_rotation(world: World) -> None:
-    """So it is once the core has changed the key that it signs access tokens with."""
+    """After a core key rotation, the Resource's own keys verify new assertions."""
     alone = isolated_user(world)
-    # What was sent before may have been signed with a key that the Resource has given up as well.
+    # Earlier assertions may be signed with a Resource key that was replaced as well.
     before = alone.merchant.last_received()
     world.rotate_keys()
 
@@ -38,7 +38,7 @@ def assertions_verify_with_the_resources_keys_after_a_rotation(world: World) -> 
 
 @check("VAULT-09", cases=("first-user", "second-user"))
 def merchant_token_stands_for_the_user(world: World, case: str) -> None:
-    """The merchant takes the token for the user who signed in."""
+    """The merchant token belongs to the user who signed in."""
     alone = isolated_user(world)
     if case == "second-user":
         if len(world.users) < 2:
@@ -55,7 +55,7 @@ def merchant_token_stands_for_the_user(world: World, case: str) -> None:
 
 @check("VAULT-09")
 def merchant_token_names_the_agent(world: World) -> None:
-    """The merchant learns which agent acts: its client ID stands behind the token."""
+    """The merchant token carries the client ID of the agent."""
     alone = isolated_user(world)
     grant = alone.grant()
     token = world.merchant_token(grant, alone.proxy_token())
@@ -73,9 +73,9 @@ def merchant_token_names_the_agent(world: World) -> None:
 
 @check("VAULT-09")
 def second_agent_is_named_in_its_turn(world: World) -> None:
-    """At the sign-in through a second agent the merchant learns of that agent, and not of the user's first.
+    """At a sign-in through a second agent, the gateway names that agent to the merchant.
 
-    Whether the second one finds what the first one's sign-in cached is open, so the requests are looked at.
+    The gateway may use the merchant token cached for the first agent, so the requests are examined.
     """
     alone = isolated_user(world)
     world.merchant_token(alone.grant(), alone.proxy_token())
@@ -83,7 +83,9 @@ def second_agent_is_named_in_its_turn(world: World) -> None:
     second = alone.grant()
     sent = alone.served_again(before, second.agent.client_id, JWT_BEARER, TOKEN_EXCHANGE)
     if not sent:
-        raise LeftOut("a user's second agent goes by the merchant token that the first one's sign-in brought")
+        raise LeftOut(
+            "for a user's second agent, the gateway uses the merchant token from the first agent's sign-in"
+        )
     actors = [actor for entry in sent for actor in named_actors(entry.actor)]
 
     expect.that(
@@ -96,7 +98,7 @@ def second_agent_is_named_in_its_turn(world: World) -> None:
 
 @check("VAULT-11")
 def merchant_token_through_another_agent(gateway: Gateway, world: World) -> None:
-    """Whether one agent finds the merchant token that another agent's sign-in cached is open."""
+    """Records whether a second agent gets the merchant token cached for the first agent's sign-in."""
     alone = isolated_user(world)
     proxy_token, first = alone.proxy_token(), alone.grant()
     token = world.merchant_token(first, proxy_token)
@@ -111,7 +113,7 @@ def merchant_token_through_another_agent(gateway: Gateway, world: World) -> None
 
 
 def _told_of_agents(alone: IsolatedUser) -> int:
-    """How many requests of the gateway could name an agent to the merchant so far."""
+    """The number of gateway requests so far that could name an agent to the merchant."""
     sent = alone.asked(JWT_BEARER, TOKEN_EXCHANGE)
     if not sent:
         raise LeftOut("the gateway gets merchant tokens by a grant in which no agent can be named")
@@ -143,17 +145,17 @@ def _signed_by_the_resource(alone: IsolatedUser, *, after: int = 0) -> None:
 
 
 def _own_keys(world: World, resource: Resource) -> list[dict[str, Any]]:
-    """The keys of the Resource: where the gateway itself said where they are, they have to be there."""
+    """The keys of the Resource; if the gateway itself named their address, they must be there."""
     said_by_the_gateway = world.estate.is_own(resource.project_id)
     with owed() if said_by_the_gateway else nullcontext():
         return world.key_set(resource.jwks_uri, "key set of the Resource")
 
 
 def _assertions(alone: IsolatedUser, grant: Grant, after: int) -> list[tuple[str, str]]:
-    """The JWTs that the gateway sent for the Resource or the agent, whether or not they were believed.
+    """The JWTs that the gateway sent for the Resource or the agent, accepted or not.
 
-    A request whose assertion is not believed may name no client, so the claims are asked whose it is. It may
-    stand beside others that were believed: what signs the user in at the merchant is asserted as well.
+    A request with a rejected assertion may name no client, so the claims show whose it is. It can come
+    together with accepted ones: the assertion that signs the user in is examined as well.
     """
     named = {alone.client_id, grant.agent.client_id}
     own = alone.merchant.journal(alone.client_id, after)

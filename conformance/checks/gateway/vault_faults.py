@@ -1,4 +1,4 @@
-"""A merchant in trouble: it has rejected nothing, and it costs the user the merchant token at most."""
+"""A merchant that fails: that is not a rejection, and costs the user at most the merchant token."""
 
 from __future__ import annotations
 
@@ -26,17 +26,18 @@ from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.stopwatch import Stopwatch
 
 FAULTS = ["faults"]
-# How long provisioning may hold up a sign-in, and what its pages may take beside.
+# The longest time that provisioning may delay a sign-in, and what the gateway's pages may take in addition.
 LONGEST_S, PAGES_S = 30.0, 5.0
-# Trouble that goes on is still none: some count to three, and some to five. These two speak for all of it.
+# A repeated failure is still no rejection, although some gateways count to three or five. These two faults
+# stand for all.
 LASTING, TIMES_MORE = ("server-error", "reset"), 5
 
 
 @check("VAULT-06", needs=FAULTS, alone=True, cases=TROUBLE)
 def trouble_is_no_rejection(world: World, case: MerchantFault) -> None:
-    """A merchant that fails to answer the refresh has not rejected it: no 410, and afterwards it works.
+    """A merchant failure during the refresh causes no 410, and redemption works afterwards.
 
-    It may fail many times in a row, and has rejected nothing even then.
+    Many failures in a row are no rejection either.
     """
     due = failure_oracle.soon_due(isolated_user(world))
     failure_oracle.expire_under([(due, case)])
@@ -49,7 +50,7 @@ def trouble_is_no_rejection(world: World, case: MerchantFault) -> None:
 
 @check("VAULT-06", needs=FAULTS, alone=True)
 def silence_is_no_rejection(world: World) -> None:
-    """Neither is one that keeps its callers waiting; three users wait for it side by side."""
+    """A merchant that does not answer the refresh causes no 410; three users wait concurrently."""
     agent = world.agent()
     dues = [(failure_oracle.soon_due(isolated_user(world), agent), what) for what in SILENCE.values()]
     failure_oracle.expire_under(dues)
@@ -68,7 +69,7 @@ def silence_is_no_rejection(world: World) -> None:
 
 @check("VAULT-06", needs=FAULTS, alone=True, cases=ROTATED)
 def trouble_after_a_rotation_is_no_rejection(world: World, case: MerchantFault) -> None:
-    """A merchant that rotates and then fails costs a new authorization at most, once it has said no."""
+    """If the merchant rotates and then fails, there is no 410 before it rejects the old refresh token."""
     due = failure_oracle.soon_due(isolated_user(world))
     failure_oracle.expire_under([(due, case)])
 
@@ -77,7 +78,7 @@ def trouble_after_a_rotation_is_no_rejection(world: World, case: MerchantFault) 
 
 @check("VAULT-10", needs=FAULTS, cases=SIGN_INS)
 def sign_in_goes_on_without_the_merchant_token(world: World, case: MerchantFault) -> None:
-    """Whatever the merchant does in place of issuing a token, the user signs in and a code arrives."""
+    """The user gets a code whatever the merchant answers in place of a token."""
     signing_in = _signing_in(world, case)
     visit, took_s = _visited(signing_in)
 
@@ -86,10 +87,10 @@ def sign_in_goes_on_without_the_merchant_token(world: World, case: MerchantFault
 
 @check("VAULT-10", needs=FAULTS)
 def sign_in_does_not_wait_for_ever(world: World) -> None:
-    """A merchant that never comes to an end holds the sign-in up for thirty seconds at most.
+    """A merchant that never answers delays the sign-in by thirty seconds at most.
 
-    Two users sign in at the same time, to wait once for both. A gateway that serves one of them after the
-    other is within its rights: whoever had to wait too long is asked to sign in again, alone.
+    Two users sign in concurrently, so that the check waits once for both. A gateway may serve them one after
+    the other: a user who waited too long signs in again, alone.
     """
     cases = [_signing_in(world, what) for what in ENDLESS.values()]
     visits = _side_by_side(cases) if world.gateway.new_browser is not None else map(_visited, cases)
@@ -117,13 +118,14 @@ def _rotated(due: Due, what: MerchantFault, answer: Exchange) -> None:
     after = failure_oracle.redeems_again_or_says_why(due)
     failure_oracle.no_false_rejection(due, after, what.fault.does)
     if after.status == 410:
-        # That this mends it is another rule's, and that much has to be so for the 410 to be an honest one.
+        # Another rule tests that a new authorization repairs this; without it, the 410 would not be
+        # justified.
         require(failure_oracle.mended_by_the_user(due)).status(200)
 
 
 @dataclass(frozen=True, kw_only=True)
 class _SigningIn:
-    """A user who is about to sign in where the merchant fails to issue a token."""
+    """A user who is about to sign in while the merchant fails to issue a token."""
 
     alone: IsolatedUser
     what: MerchantFault
@@ -131,7 +133,7 @@ class _SigningIn:
 
 
 def _signing_in(world: World, what: MerchantFault) -> _SigningIn:
-    # With a merchant that is well, a sign-in ends with tokens.
+    # Positive twin: without the fault, a sign-in ends with tokens.
     world.grant()
     alone = isolated_user(world)
     attempt = world.attempt(world.agent(), resource=alone.resource, user=alone.user)
@@ -152,7 +154,7 @@ def _side_by_side(cases: Sequence[_SigningIn]) -> list[tuple[Visit, float]]:
 
 
 def _signed_in(signing_in: _SigningIn, visit: Visit, took_s: float) -> None:
-    """The sign-in met the fault, and ended as it would have without it."""
+    """The sign-in met the fault and ended as it would without it."""
     alone, what = signing_in.alone, signing_in.what
     world, does = alone.world, what.fault.does
     tokens: Exchange | None = None

@@ -1,4 +1,4 @@
-"""A proxy between the gateway and its merchant that spoils single exchanges: nobody has rejected anything."""
+"""An intercepting proxy that spoils single exchanges with the merchant: that is not a rejection."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ NEEDS = ["faults", "control:create_resource", "intercepting-proxy"]
 
 @check("VAULT-06", needs=NEEDS, alone=True, cases=http_between.LOST)
 def intercepted_refresh_is_no_rejection(world: World, intercept: Kept, case: HttpFault) -> None:
-    """A refresh whose answer never reached the gateway has not been rejected."""
+    """A refresh whose answer was lost or changed causes no 410, and redemption works afterwards."""
     with behind_an_interceptor(world, intercept) as between:
         due = failure_oracle.soon_due(between.alone)
         between.proxy.arm(replace(case.rule, body=http_between.REFRESH))
         let_expire(world)
 
         answer = due.redeem_once()
-        _met(between, case, http_between.REFRESH)
+        _fault_count(between, case, http_between.REFRESH)
         tries = between.proxy.fired(case.rule)
         failure_oracle.answered(answer, case.fault.does)
         failure_oracle.few(tries, failure_oracle.MOST_TRIES, "refreshes", answer, case.fault.does)
@@ -39,7 +39,7 @@ def intercepted_refresh_is_no_rejection(world: World, intercept: Kept, case: Htt
 
 @check("VAULT-10", needs=NEEDS, alone=True, cases={**http_between.LOST, **http_between.ALTERED})
 def intercepted_provisioning_stops_no_sign_in(world: World, intercept: Kept, case: HttpFault) -> None:
-    """A user whose merchant token gets lost on its way signs in all the same."""
+    """A signed-in user gets a code for another agent although the merchant's answer is lost or changed."""
     world.grant()
     with behind_an_interceptor(world, intercept) as between:
         alone = between.alone
@@ -47,15 +47,15 @@ def intercepted_provisioning_stops_no_sign_in(world: World, intercept: Kept, cas
         attempt = world.attempt(resource=alone.resource, user=alone.user)
 
         visit = world.gateway.visit(attempt, wherever=True)
-        _met(between, case, http_between.PROVISIONING)
+        _fault_count(between, case, http_between.PROVISIONING)
         code = expect.text(
             visit.parameter("code"), f"code while the merchant {case.fault.does}; {visit.outcome()}"
         )
         expect(world.gateway.exchange(world.authorized(attempt, code))).status(200)
 
 
-def _met(between: Intercepted, case: HttpFault, meant: str) -> None:
-    """Counts the exchanges that the fault struck; what goes on in the background may come later."""
+def _fault_count(between: Intercepted, case: HttpFault, meant: str) -> None:
+    """Counts the exchanges that the fault affected; background requests may arrive later."""
     deadline = time.monotonic() + PROVISIONED_S
     while not (struck := between.proxy.fired(case.rule)) and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -1,4 +1,4 @@
-"""A network that fails between the gateway and its merchant: nobody has rejected anything."""
+"""A network between gateway and merchant that fails: that is not a rejection."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NEEDS = ["faults", "control:create_resource"]
 
 @check("VAULT-06", needs=NEEDS, alone=True, cases={**network.LOST, **network.SLOW})
 def network_between_is_no_rejection(world: World, case: NetworkFault) -> None:
-    """A refresh whose answer was lost on its way, or is late, has not been rejected."""
+    """A refresh whose answer was lost or late causes no 410, and redemption works afterwards."""
     with behind_a_proxy(world) as behind:
         due = failure_oracle.soon_due(behind.alone)
         behind.require_used()
@@ -27,7 +27,7 @@ def network_between_is_no_rejection(world: World, case: NetworkFault) -> None:
         let_expire(world)
 
         answer = due.redeem_once()
-        _met(behind, case, before)
+        _fault_count(behind, case, before)
         made = behind.proxy.connections - before
         failure_oracle.answered(answer, case.fault.does)
         failure_oracle.few(made, failure_oracle.MOST_TRIES, "connections", answer, case.fault.does)
@@ -39,9 +39,9 @@ def network_between_is_no_rejection(world: World, case: NetworkFault) -> None:
 
 @check("VAULT-10", needs=[*NEEDS, "sign-in:browser"], cases={**network.LOST, **network.SLOW})
 def network_between_stops_no_sign_in(world: World, case: NetworkFault) -> None:
-    """A user who is signed in approves another agent while the merchant is out of reach, and a code arrives.
+    """A signed-in user gets a code for another agent while the merchant is unreachable.
 
-    The first time everything is well.
+    The first sign-in has no fault.
     """
     with behind_a_proxy(world) as behind:
         user = at_home(world, behind.alone)
@@ -49,18 +49,18 @@ def network_between_stops_no_sign_in(world: World, case: NetworkFault) -> None:
         before = case.arm(behind.proxy)
 
         attempt, visit = another_agent(user, behind.alone)
-        _met(behind, case, before)
+        _fault_count(behind, case, before)
         code = expect.text(
             visit.parameter("code"), f"code while the merchant {case.fault.does}; {visit.outcome()}"
         )
         expect(world.gateway.exchange(world.authorized(attempt, code))).status(200)
 
 
-def _met(behind: Behind, case: NetworkFault, before: int) -> None:
-    """Counts the connections that the fault struck; what goes on in the background may come later."""
+def _fault_count(behind: Behind, case: NetworkFault, before: int) -> None:
+    """Counts the connections that the fault affected; background requests may arrive later."""
     deadline = time.monotonic() + PROVISIONED_S
     while not (struck := case.struck(behind.proxy)) and time.monotonic() < deadline:
         time.sleep(0.05)
     if behind.proxy.connections == before:
-        raise LeftOut("the gateway did not ask the merchant when it was due")
+        raise LeftOut("the gateway sent the merchant no request when the merchant token had expired")
     fired(case.fault, struck)

@@ -1,4 +1,4 @@
-"""Many redemptions of one merchant token that is due, and a merchant that takes a refresh token once."""
+"""Concurrent redemptions of an expired merchant token, with single-use refresh tokens."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from gateproof.conformance.suite.races import FEW, Races
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
 
-# How long the merchant holds an answer, for others to come with the same refresh token.
+# How long the merchant delays an answer, so that others arrive with the same refresh token.
 HOLD_S = 0.3
-# Where the window is a moment, one stampede goes by it as often as not; each is past an expiry of its own.
+# If the window is short, one burst misses it half of the time; each burst is at its own expiry.
 STAMPEDES = 2
-# Longer than a short lock is held for, and shorter than a merchant is usually waited for.
+# Longer than a short lock lasts, and shorter than gateways usually wait for a merchant.
 SLOW_S = 2.5
 
 
 @check("VAULT-07", alone=True, rounds=4)
 def stampede_costs_nobody_the_token(world: World, races: Races) -> None:
-    """Of many who redeem an expired merchant token at the same moment, nobody is sent to the user.
+    """Concurrent redemptions of an expired merchant token get no 410.
 
-    The merchant takes each refresh token once, ends the grant when one comes twice, and holds its answers
-    until as many have asked as redeem. In every other round the tokens are those of two agents of one user.
-    What else than 410 a redemption may get while another one refreshes is open; past the next expiry, the
-    vault works.
+    The merchant accepts each refresh token once, ends the grant if one comes twice, and delays its answers
+    until as many requests have arrived as there are redemptions. In every other round the tokens belong to
+    two agents of one user. While a refresh is under way, other redemptions may get any answer except 410;
+    after the next expiry the vault works.
     """
     for number, _ in enumerate(races.each(at_most=None if world.moves_clock() else 1), races.first):
         alone = isolated_user(world)
@@ -59,7 +59,7 @@ def stampede_costs_nobody_the_token(world: World, races: Races) -> None:
             for place in range(len(grants)):
                 seen[place] += answers[place :: len(grants)]
             if not all(answer.answer for answer in answers):
-                # Another crowd would wait in vain, too; what this one did shows at the next expiry.
+                # Another burst would wait in vain, too; the effect of this one shows at the next expiry.
                 break
         met = len(alone.asked("refresh_token")) > asked
         alone.short_lived(rotate_refresh_tokens=True)
@@ -67,16 +67,16 @@ def stampede_costs_nobody_the_token(world: World, races: Races) -> None:
         for grant, redeemed in zip(grants, seen, strict=True):
             _works_at_the_next_expiry(alone, grant, proxy_token, redeemed)
         if not met:
-            raise LeftOut("no crowd that redeemed at one moment made the gateway ask its merchant")
+            raise LeftOut("no burst of concurrent redemptions made the gateway refresh")
 
 
 @check("VAULT-07", alone=True, rounds=2)
 def refresh_that_takes_seconds_is_made_once(world: World, races: Races) -> None:
-    """However long the merchant takes over a refresh, nobody who redeems meanwhile is sent to the user.
+    """Concurrent redemptions get no 410 while the merchant takes seconds for a refresh.
 
-    A lock that gives up after a moment lets the next one refresh with the same token, which ends the grant:
-    that may show at the next expiry alone. Whoever does not wait that long for a merchant, or asks it again
-    meanwhile, is seen by a user who redeems alone.
+    If a lock expires too early, a second refresh with the same token ends the grant, which may show only at
+    the next expiry. A gateway that does not wait that long, or that repeats its request meanwhile, is
+    recognized by a user who redeems alone.
     """
     for _ in races.each():
         _one_slow_refresh(world)
@@ -84,9 +84,9 @@ def refresh_that_takes_seconds_is_made_once(world: World, races: Races) -> None:
 
 @check("VAULT-01", alone=True, rounds=4)
 def nobody_of_many_gets_the_expired_token(world: World, races: Races) -> None:
-    """Of many who redeem an expired merchant token at the same moment, nobody is given that one.
+    """Concurrent redemptions of an expired merchant token never return the expired token.
 
-    The merchant takes its time over the refresh. What else comes to those who did not begin it is open.
+    The merchant delays the refresh. Redemptions that did not start it may get any other answer.
     """
     if not world.moves_clock():
         raise LeftOut("clocks differ by a moment, so a token may have expired for one side alone")
@@ -99,7 +99,7 @@ def nobody_of_many_gets_the_expired_token(world: World, races: Races) -> None:
         answers = _stampede(alone, [grant], proxy_token, races.racers)
         given = [answer.member("access_token") for answer in answers if answer.status == 200]
         if not given:
-            raise LeftOut("nobody of those who redeemed at one moment was given a token")
+            raise LeftOut("none of the concurrent redemptions returned a token")
 
         expect.that(
             expired not in given,
@@ -110,7 +110,7 @@ def nobody_of_many_gets_the_expired_token(world: World, races: Races) -> None:
 
 
 def _one_slow_refresh(world: World) -> None:
-    """One user redeems alone, and one in a crowd, past an expiry of both and past the next one."""
+    """One user redeems alone and one in a burst, after an expiry of both and after the next one."""
     lonely, crowded = isolated_user(world), isolated_user(world)
     agent = world.agent()
     turns, first = [], []
@@ -144,7 +144,7 @@ def _one_slow_refresh(world: World) -> None:
 def _stampede(
     alone: IsolatedUser, grants: Sequence[Grant], proxy_token: Secret, racers: int
 ) -> tuple[Exchange, ...]:
-    """All of the racers redeem, and the merchant is slow to answer their refreshes."""
+    """All racers redeem, and the merchant delays the refresh."""
     world = alone.world
     hold = {"outcome": "hold", "gate": world.unique(), "parties": racers, "seconds": HOLD_S}
     alone.short_lived(rotate_refresh_tokens=True, refresh=hold)
@@ -161,7 +161,7 @@ def _stampede(
 def _works_at_the_next_expiry(
     alone: IsolatedUser, grant: Grant, proxy_token: Secret, seen: Sequence[Exchange]
 ) -> None:
-    """The grant redeems once more, and what comes is new and works."""
+    """The grant redeems again, and the token is new and works."""
     old = [each.member("access_token") for each in seen if each.status == 200]
     answer = redeem_past(alone.world, grant, proxy_token, old[-1])
     still_good(alone.world, grant, answer)

@@ -1,11 +1,11 @@
-"""Wrong certificates at the doors of the world, and what may reach whoever shows one: nothing."""
+"""Wrong certificates at the parties' listeners; a service must send nothing to whoever shows one."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gateproof.conformance.checks.service._trouble import HOP, credentials_in
+from gateproof.conformance.checks.service._failing_parties import HOP, credentials_in
 from gateproof.conformance.faults.merchant_answers import DOORS, DoorFault
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.claims import LeftOut, expect
@@ -14,26 +14,28 @@ from gateproof.fakes.gateway.journal import Call
 from gateproof.fakes.gateway.script import Endpoint
 
 WRONG = {name: door for name, door in DOORS.items() if door.over_tls}
-# One for each thing that is looked at first in a certificate: where it comes from, and for whom it is.
+# One for each property that is checked first in a certificate: its issuer and its host.
 ASPECTS = ("unknown-authority", "certificate-of-another-host")
 
 
 def issued(world: ServiceWorld, wrong: DoorFault) -> None:
-    """The harness has a certificate that is wrong like this, and has made it."""
+    """The harness can issue a certificate with this fault, and has issued it."""
     if wrong.face in world.doors.unissued:
-        raise LeftOut("the certificate of the world was given, and its authority issues no wrong one")
+        raise LeftOut(
+            "the certificate of the world was given by the user, so the harness cannot issue a wrong one"
+        )
     world.doors.make_faces()
 
 
 def asked_there(world: ServiceWorld, endpoint: Endpoint, mark: int) -> list[Call]:
-    """The requests that have come since to the door of this endpoint."""
+    """The requests that have arrived since then at the listener of this endpoint."""
     return world.gateway.journal.since(mark, *world.doors.behind(endpoint))
 
 
 def asked_nothing(
     world: ServiceWorld, endpoint: Endpoint, wrong: DoorFault, calls: Sequence[Call], token: str
 ) -> None:
-    """No request came to the door of this endpoint while somebody else stood there."""
+    """No request arrived at the listener of this endpoint while it showed a wrong certificate."""
     carried = sorted({name for call in calls for name in credentials_in(call, world, token)})
     expect.that(
         not calls,
@@ -44,11 +46,11 @@ def asked_nothing(
 
 
 def shown(endpoint: Endpoint, wrong: DoorFault) -> Fault:
-    """The wrong certificate as a fault between the service and the party at this endpoint."""
+    """The wrong certificate, as a fault between the service and the party at this endpoint."""
     hop = HOP.get(endpoint, Hop.SERVICE_TO_GATEWAY)
     return replace(
         wrong.fault,
         name=f"{endpoint.value}, {wrong.fault.name}",
         hop=hop,
-        holds="no credential for whoever it is, and all is well once the certificate is",
+        holds="no credential sent to that party, and success once the certificate is right",
     )

@@ -1,4 +1,4 @@
-"""A token whose time runs out while it is in use."""
+"""A token that expires while it is in use."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from datetime import UTC, datetime, timedelta, timezone
 from gateproof.conformance.kit.service.service import challenged
 from gateproof.conformance.wire.exchange import Exchange
 
-# The service's clock may differ by so much, and then some (rule CHAL-07).
+# How much the service's clock may differ, plus a margin (rule CHAL-07).
 LEEWAY_S = 60
-# Who compares whole seconds, and at the end of the leeway says yes, is so much later.
+# The extra delay of a service that compares whole seconds and still accepts at the end of the leeway.
 _WHOLE_SECONDS_S = 2
 _EAST = timezone(timedelta(hours=2))
-# The same moment, as RFC 3339 lets anybody write it.
+# The same moment in several forms that RFC 3339 allows.
 TIMESTAMPS: Mapping[str, Callable[[float], str]] = {
     "utc": lambda at: datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     "two-hours-ahead": lambda at: datetime.fromtimestamp(at, _EAST).isoformat(timespec="seconds"),
@@ -25,10 +25,10 @@ TIMESTAMPS: Mapping[str, Callable[[float], str]] = {
 def refused_once_expired(
     ask: Callable[[], Exchange], expires_at: float, stale: Callable[[], Exchange]
 ) -> None:
-    """What was served before gets the challenge as soon as the token has expired, leeway granted.
+    """A token that was accepted gets the challenge once it has expired, after the clock leeway.
 
-    A service that serves `stale`, the call with a token that expired long ago, has no leeway to wait for.
-    What counts is when a call began: a slow service has looked at the token long before it answers.
+    If the service also serves `stale`, the call with a long expired token, waiting for the leeway is useless.
+    The start of a call counts: a slow service has checked the token long before it answers.
     """
     begun, answer = time.time(), ask()
     while answer.status != 401 and begun < expires_at + 1:

@@ -1,4 +1,4 @@
-"""Calls by which a service shows whether it needs a new Proxy token."""
+"""Calls that show whether a service needs a new Proxy token."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ MOST_REQUESTS = 4
 
 
 def serves(service: Service, world: ServiceWorld) -> None:
-    """A call that no merchant token of before does for is served."""
+    """A call for which no earlier merchant token can be used is served."""
     served(service.serve(world.unseen_token(USER)), world.gateway.orders_of(USER))
 
 
 def asks(service: Service, world: ServiceWorld, after_s: float = 0.0) -> bool:
-    """Whether a call some seconds later needs another Proxy token, or it was got meanwhile."""
+    """True if the service requested another Proxy token for a call some seconds later, or meanwhile."""
     mark = world.gateway.journal.mark()
     time.sleep(after_s)
     serves(service, world)

@@ -1,4 +1,4 @@
-"""The claim that the backend's credentials are in none of the answers to an agent."""
+"""The claim that answers to an agent contain no credential of the backend."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ EVERY = (MERCHANT_TOKEN, PROXY_TOKEN, PROXY_SECRET, PROXY_ID)
 
 
 def hidden(received: ServiceReceived, answers: Sequence[Exchange], *kinds: str) -> None:
-    """None of these answers has a credential of these kinds in it."""
+    """None of these answers contains a credential of these kinds."""
     found = received.leaks_of(answers, *kinds)
 
     expect.that(
         not found,
         f"{many(len(answers), 'answer')} to the agent",
-        expected="no credential of the backend's",
+        expected="no credential of the backend",
         got="; ".join(dict.fromkeys(leak.said() for leak in found[:4])),
     )

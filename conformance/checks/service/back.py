@@ -1,7 +1,7 @@
-"""The first calls of all, when the service may know nothing of the gateway and have no Proxy token yet.
+"""The very first calls, when the service may know no gateway keys and have no Proxy token.
 
-These checks stand first: later it has both. The first Proxy tokens of a world are said to live for a short
-while, so that the checks that come next can see what becomes of them.
+These checks run first, because later it has both. The first Proxy tokens of a world have a short lifetime, so
+that the next checks can see what happens when they expire.
 """
 
 from __future__ import annotations
@@ -9,8 +9,14 @@ from __future__ import annotations
 import time
 from itertools import chain, repeat
 
+from gateproof.conformance.checks.service._failing_parties import (
+    FOUND_WITHIN_S,
+    OTHER,
+    bounded,
+    fault,
+    shows_orders,
+)
 from gateproof.conformance.checks.service._proxy_calls import MOST_REQUESTS, USER, asks
-from gateproof.conformance.checks.service._trouble import FOUND_WITHIN_S, OTHER, bounded, fault, shows_orders
 from gateproof.conformance.kit.service.recovery import RECOVERS_WITHIN_S
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
@@ -20,19 +26,19 @@ from gateproof.fakes.gateway.proxy_tokens import PROXY_TOKEN_S
 from gateproof.fakes.gateway.script import OK, Answer, Endpoint
 
 BURST = 12
-# Whoever is quick has the token before the others ask, so it comes late, though within a second at most.
-# On a busy machine a service that waits for a second may give that up: the later tries are answered at once.
+# The token is delayed, by a second at most, so that a fast service does not have it before the others ask. On
+# a busy machine a service with a timeout of a second may give up: later requests are answered at once.
 DELAYS_S = (0.5, 0.0, 0.0)
-# A token of somebody else's: the keys are asked for to know it, and no Proxy token is.
+# Another audience: the service fetches keys to check such a token, and requests no Proxy token for it.
 FOREIGN = ["https://another.example"]
 
 
 @check("BACK-06", needs=["faults"])
 def first_fetch_of_the_keys_is_not_the_last(service: Service, world: ServiceWorld) -> None:
-    """Where discovery and then the key set fail before they ever came, the service asks for them once more.
+    """If the first fetch of discovery or key set fails, the service fetches it again on a later call.
 
-    A second fetch is all that is waited for: the operation itself would get a Proxy token. It is called where
-    the service asks for nothing any more.
+    The check waits only for a second fetch, because the operation itself would get a Proxy token. It calls
+    the operation if the service fetches nothing by itself.
     """
     gateway, failed = world.gateway, Answer(status=500)
     if gateway.journal.since(0, Endpoint.DISCOVERY, Endpoint.CORE_KEYS):
@@ -65,7 +71,7 @@ def first_fetch_of_the_keys_is_not_the_last(service: Service, world: ServiceWorl
 
 
 def _asks_again(service: Service, world: ServiceWorld, endpoint: Endpoint) -> bool:
-    """Whether the service comes here in the time that it is given, and finds all well."""
+    """True if the service fetches this in the given time, and the fetch succeeds."""
     gateway, until, pause = world.gateway, time.monotonic() + FOUND_WITHIN_S, 0.1
     while True:
         service.serve_once(world.unseen_token(USER, aud=FOREIGN))
@@ -79,10 +85,10 @@ def _asks_again(service: Service, world: ServiceWorld, endpoint: Endpoint) -> bo
 
 @check("BACK-06", needs=["faults"])
 def first_request_for_a_proxy_token_is_not_the_last(service: Service, world: ServiceWorld) -> None:
-    """Where the very first request for a Proxy token fails, calls that come later get one, and work.
+    """If the first Proxy token request fails, later calls get a Proxy token and work.
 
-    Later calls come all at once, until one is served: they are the first calls that get a Proxy token, and
-    how many are asked for then is another rule's business, and is kept for it.
+    The later calls are concurrent until one is served: they are the first calls that get a Proxy token, and
+    another rule judges how many requests that takes.
     """
     gateway = world.gateway
     if gateway.journal.since(0, Endpoint.TOKEN):
@@ -105,7 +111,7 @@ def first_request_for_a_proxy_token_is_not_the_last(service: Service, world: Ser
         pause = min(2.0, 1.5 * pause)
         good, asked = _called_at_once(service, world, next(delays))
         again += asked
-    # Who asked again, and serves nobody with what it got, may be one that serves nobody ever.
+    # A service that requested again but serves no call with the token may never serve one.
     require.that(
         good > 0 or not again, f"{BURST} first calls at once", expected="one that is served", got="none"
     )
@@ -120,17 +126,17 @@ def first_request_for_a_proxy_token_is_not_the_last(service: Service, world: Ser
 
 @check("BACK-02")
 def burst_of_first_calls_shares_a_proxy_token(service: Service, world: ServiceWorld) -> None:
-    """Calls that come all at once before there is a Proxy token do not fetch one each."""
+    """Concurrent first calls share Proxy tokens: one request for each worker process at most."""
     gateway, known = world.gateway, world.standing.asked_by_first_calls
     if known is None and gateway.journal.since(0, Endpoint.TOKEN):
         raise LeftOut("the service got its Proxy token before it was first called")
     asked = _burst(service, world) if known is None else known
     if asks(service, world):
-        # Not because another worker process had none: there are no more than so many.
+        # More than the number of worker processes, so the reason is not that another process had no token.
         world.standing.renews_far_ahead = all(asks(service, world) for _ in range(MOST_REQUESTS))
-        # It renews so far ahead that it has no use for a token of a short life: it still has none to reuse.
+        # It renews so early that a token with a short lifetime is of no use: it still has none to reuse.
         gateway.proxy_token_life_s = PROXY_TOKEN_S
-        # Where everybody has one by now, what the first burst came to is what there is to judge.
+        # If each process has a token by now, the first burst is judged.
         asked = _burst(service, world) or asked
 
     if not asked:
@@ -145,9 +151,9 @@ def burst_of_first_calls_shares_a_proxy_token(service: Service, world: ServiceWo
 
 
 def _burst(service: Service, world: ServiceWorld) -> int:
-    """How many Proxy tokens are asked for when many users call at once, of whom none is served yet.
+    """The number of Proxy token requests when many users call concurrently and none has been served yet.
 
-    A service that has just started may give its callers up for a late token, and is called again.
+    A service that has just started may give up on a delayed token; it is then called again.
     """
     for delay_s in DELAYS_S:
         good, asked = _called_at_once(service, world, delay_s)
@@ -158,9 +164,9 @@ def _burst(service: Service, world: ServiceWorld) -> int:
 
 
 def _called_at_once(service: Service, world: ServiceWorld, delay_s: float) -> tuple[int, int]:
-    """How many calls are served, and how many Proxy tokens are asked for.
+    """The number of calls served and of Proxy tokens requested.
 
-    They are two users' calls: whether these get mixed is another rule's business, and is kept for it.
+    The calls are of two users. Another rule judges whether their orders are mixed up.
     """
     gateway, mark = world.gateway, world.gateway.journal.mark()
     service.connect(BURST)
@@ -171,6 +177,6 @@ def _called_at_once(service: Service, world: ServiceWorld, delay_s: float) -> tu
     called = list(zip(users, answers, strict=True))
     if any(shows_orders(answer, world, OTHER if user == USER else USER) for user, answer in called):
         world.standing.mixed_first_calls = True
-    # That every order is in it is another rule's business again.
+    # Another rule judges whether all the orders are in it.
     good = sum(shows_orders(answer, world, user) for user, answer in called)
     return good, len(gateway.journal.since(mark, Endpoint.TOKEN))

@@ -1,7 +1,7 @@
-"""What the service does when its Proxy token is dead.
+"""The behaviour of a service whose Proxy token is no longer valid.
 
-These checks come after those about the first calls: the first Proxy tokens of a world are said to live for a
-short while, so that it can be seen what becomes of them.
+These checks run after those about the first calls: the first Proxy tokens of a world have a short lifetime,
+so that their end can be seen.
 """
 
 from __future__ import annotations
@@ -18,48 +18,49 @@ from gateproof.fakes.gateway.gateway import ScriptedGateway
 from gateproof.fakes.gateway.proxy_tokens import PROXY_TOKEN_S
 from gateproof.fakes.gateway.script import Endpoint
 
-# A service that does something about a dead Proxy token does it soon.
+# A service that replaces an invalid Proxy token does so soon.
 MENDS_WITHIN_S = 10
 
 
 @check("BACK-03")
 def dead_proxy_token_is_replaced(service: Service, world: ServiceWorld) -> None:
-    """When the gateway takes the Proxy token no more, the service gets another and goes on.
+    """When the gateway rejects the Proxy token, the service gets another one, and calls work again.
 
-    A call or two may fail over it. A service that goes by the lifetime alone is given that long, where it is
-    not the whole hour, and as long again as a circuit breaker takes. One that asked for another while a short
-    lifetime lasted has been seen going by it.
+    One or two calls may fail meanwhile. A service that uses only the lifetime gets that long, if it is not
+    the whole hour, and the time of a circuit breaker in addition. A service that requested another token
+    during a short lifetime has been seen to use the lifetime.
     """
     _first_death(service, world)
 
 
 @check("BACK-03")
 def replacement_of_a_dead_proxy_token_is_replaced(service: Service, world: ServiceWorld) -> None:
-    """Whoever has replaced a Proxy token has yet to show that the replacement was not the last.
+    """When the gateway rejects the replacement as well, the service gets a third Proxy token.
 
-    One that a refusal moved to do so may be slow to do it again: any user's bad token might send it for more.
+    A service that replaces its token on a refusal may wait before it does so again, because any user's bad
+    token could cause more requests.
     """
     gateway, standing = world.gateway, world.standing
     first = standing.first_death or _first_death(service, world)
     if not first.mended:
-        raise LeftOut("no other Proxy token has taken the place of the first")
+        raise LeftOut("the service has not replaced the first Proxy token")
     gateway.proxy_token_life_s = _life_s(goes_by_it=first.waited)
     try:
         lost = _lost_over_a_death(service, world, short=first.short)
         if lost is None and first.by_a_refusal:
             raise LeftOut(
-                "the service has just replaced a Proxy token that was refused, and may wait with more"
+                "the service has just replaced a refused Proxy token, and may wait before it does so again"
             )
         _mended(world, lost, "its replacement", short=first.short)
         observe(calls_lost_again=lost)
         standing.goes_by_lifetime = first.waited and lost is not None
     finally:
-        # Who asks for another Proxy token at the end of its life alone is asked about that later on as well.
+        # A service that requests another Proxy token only at the end of its lifetime is tested again later.
         gateway.proxy_token_life_s = _life_s(goes_by_it=standing.goes_by_lifetime)
 
 
 def _first_death(service: Service, world: ServiceWorld) -> FirstDeath:
-    """The end of the Proxy token that the service has; its replacement is said to live for a short while."""
+    """The end of the service's current Proxy token; the replacement has a short stated lifetime."""
     gateway, standing = world.gateway, world.standing
     serves(service, world)
     kept = [token for token in gateway.proxy_tokens if not token.revoked]
@@ -79,32 +80,32 @@ def _first_death(service: Service, world: ServiceWorld) -> FirstDeath:
             mended=True,
             waited=waited,
             by_a_refusal=not waited and _was_refused_first(world, mark),
-            # Of several workers, one may still have a token of before.
+            # One of several workers may still have an earlier token.
             short=(short or len(kept) == 1) and _all_short(world),
         )
     return standing.first_death
 
 
 def _life_s(*, goes_by_it: bool) -> int:
-    """What Proxy tokens to come are said to live: an hour, unless the service is to be met at its end."""
+    """The stated lifetime of later Proxy tokens: an hour, unless the check needs to see their end."""
     return FIRST_PROXY_TOKENS_S if goes_by_it else PROXY_TOKEN_S
 
 
 def _all_short(world: ServiceWorld) -> bool:
-    """No Proxy token that is alive was said to live for an hour: a service may have one of an earlier run."""
+    """True if no valid Proxy token has a lifetime of an hour; a service may have one of an earlier run."""
     tokens = [token for token in world.gateway.proxy_tokens if not token.revoked]
     return all(token.life_s == FIRST_PROXY_TOKENS_S for token in tokens)
 
 
 def _was_refused_first(world: ServiceWorld, mark: int) -> bool:
-    """Since then a Proxy token was refused before any was asked for."""
+    """True if since then a Proxy token was refused before another was requested."""
     calls = world.gateway.journal.since(mark, Endpoint.TOKEN, Endpoint.REDEMPTION)
     first = next((call for call in calls if call.endpoint is Endpoint.TOKEN or call.status == 401), None)
     return first is None or first.endpoint is Endpoint.REDEMPTION
 
 
 def _mended(world: ServiceWorld, lost: int | None, which: str, *, short: bool) -> None:
-    """Calls work again, in the time that a service which goes by a short lifetime alone is waited for."""
+    """Calls work again, within the time that a service needs which uses only a short lifetime."""
     far_ahead = world.standing.renews_far_ahead
     if lost is None and not short and not far_ahead:
         raise LeftOut(
@@ -121,9 +122,9 @@ def _mended(world: ServiceWorld, lost: int | None, which: str, *, short: bool) -
 
 
 def _lost_over_a_death(service: Service, world: ServiceWorld, *, short: bool) -> int | None:
-    """How many calls fail once the Proxy token has died; None for who has no other, and keeps that one.
+    """How many calls fail after the Proxy token became invalid; None if the service keeps that token.
 
-    Whoever goes by the lifetime alone is waited for where that is `short`.
+    A service that uses only the lifetime is waited for if that is `short`.
     """
     gateway = world.gateway
     gateway.revoke_proxy_tokens()
@@ -135,7 +136,7 @@ def _lost_over_a_death(service: Service, world: ServiceWorld, *, short: bool) ->
 
 
 def _until_it_works(service: Service, world: ServiceWorld, within_s: float) -> int | None:
-    """How many calls fail before one works; None when none does in time."""
+    """How many calls fail before one works; None if none does in time."""
     gateway: ScriptedGateway = world.gateway
     until, lost = time.monotonic() + within_s, 0
     while True:

@@ -1,4 +1,4 @@
-"""Until when a merchant token is good, whatever becomes of the redemption that would bring another."""
+"""The expiry of merchant tokens, also when the next redemption fails."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from gateproof.conformance.checks.service._expiring import TIMESTAMPS
-from gateproof.conformance.checks.service._trouble import USER, called_since, works
+from gateproof.conformance.checks.service._failing_parties import USER, called_since, works
 from gateproof.conformance.kit.service.mcp_session import session_of
 from gateproof.conformance.kit.service.retry_after import waited_out
 from gateproof.conformance.kit.service.service import Service, served
@@ -17,20 +17,20 @@ from gateproof.conformance.suite.claims import expect, require
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.script import OK, Answer, Endpoint
 
-# How long a merchant token is good that is to expire.
+# The lifetime of a merchant token that should expire.
 LIFE_S = 2.0
-# What redemption answers to whoever needs another, once the old one has expired.
+# The answer to the redemption after the old token has expired.
 NO_OTHER = {
     "410": Answer(status=410, members={"error": "reauthentication_required"}),
     "500": Answer(status=500),
 }
-# A way to carry out the operation with a token, once or again.
+# Calls the operation with a token, once or repeatedly.
 Ask = Callable[[str], Exchange]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Kept:
-    """A call that was served by merchant tokens which soon expire, and how to make it again."""
+    """A call that was served with merchant tokens of a short lifetime, and how to repeat it."""
 
     again: Callable[[], Exchange]
     old: frozenset[str] = field(repr=False)
@@ -40,10 +40,10 @@ class Kept:
 
 @check("BACK-11")
 def merchant_token_is_not_used_past_its_expiry(service: Service, world: ServiceWorld) -> None:
-    """Past the `expires_at` of the redemption, its merchant token is not shown to the merchant any more.
+    """After `expires_at` of the redemption, the service no longer sends that merchant token.
 
-    A timestamp that is written in another time zone, or more finely, is no later. In a session the time goes
-    by as well, and a redemption that fails makes the old token no better.
+    Timestamps with another time zone or with fractions of a second are tried as well. The same holds within a
+    session, and if the next redemption fails.
     """
     gateway, utc = world.gateway, TIMESTAMPS["utc"]
     works(service, world)
@@ -51,11 +51,11 @@ def merchant_token_is_not_used_past_its_expiry(service: Service, world: ServiceW
     if service.operation.kind == "mcp":
         kept["in a session that goes on"] = _kept(world, utc, _in_one_session(service))
     for name, failure in NO_OTHER.items():
-        # Whose token cannot be renewed is told at once, and not after a wait for better times.
+        # If a token cannot be renewed, the answer comes at once and not after a wait.
         kept[f"while redemption answers {name}"] = _kept(
             world, utc, service.serve, service.serve_once, failure
         )
-    # Second thoughts about clocks: a whole second is cut off in a timestamp, and one is granted here.
+    # Tolerance for clocks: some cut timestamps to whole seconds, and one more second is allowed.
     time.sleep(max(0.0, max(each.expires_at for each in kept.values()) + 1 - time.time()))
     for name, each in kept.items():
         mark = gateway.journal.mark()
@@ -80,7 +80,7 @@ def _kept(
     again: Ask | None = None,
     redemption: Answer = OK,
 ) -> Kept:
-    """A call of somebody new, whose every redemption brings a token of a few seconds."""
+    """A call of a new user whose every redemption returns a token of a few seconds."""
     gateway, expires_at = world.gateway, time.time() + LIFE_S
     token, before = world.unseen_token(USER), set(gateway.merchant_tokens)
     gateway.script.always(Endpoint.REDEMPTION, Answer(members={"expires_at": said(expires_at)}))
@@ -92,7 +92,7 @@ def _kept(
 
 
 def _in_one_session(service: Service) -> Ask:
-    """The operation in the session that the first call begins."""
+    """The operation, always in the session that the first call begins."""
     begun: list[Callable[[str], Exchange]] = []
 
     def ask(token: str) -> Exchange:

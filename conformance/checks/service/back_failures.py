@@ -1,8 +1,8 @@
-"""What becomes of an operation when the gateway or the merchant does not do its part."""
+"""The operation while the gateway or the merchant fails."""
 
 from __future__ import annotations
 
-from gateproof.conformance.checks.service._trouble import (
+from gateproof.conformance.checks.service._failing_parties import (
     LONGEST_S,
     MOST_TRIES,
     USER,
@@ -21,8 +21,7 @@ from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect, fired, require
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
-# Longer than a caller may be kept waiting. Who asks no more for as long is himself again in the time that
-# is given to a service.
+# Longer than a caller may wait. A service with a circuit breaker recovers in the time given to a service.
 TOLD_TO_WAIT_S = int(LONGEST_S) + 1
 FAILURES = {
     "500": Answer(status=500),
@@ -35,16 +34,16 @@ FAILURES = {
     "wrong-shape": Answer(body=b'{"access_token": ["none"], "orders": 7, "expires_in": {}}'),
     "a-list": Answer(body=b"[]"),
 }
-# What says of itself that it is no answer to the question.
+# Answers with a status that is no answer to the request.
 TRANSIENT = ("500", "503", "503-for-a-minute", "reset", "hang")
-# What nobody can take for orders; other JSON may be shown as it came, and again to whoever comes again.
+# Bodies that cannot be read as orders; other JSON may be passed on as it came, also at the next call.
 UNREADABLE = ("not-json", "cut-json")
 BREAKING = {
     f"{endpoint.value}, {name}": (endpoint, name)
     for endpoint in (Endpoint.REDEMPTION, Endpoint.MERCHANT_API)
     for name in FAILURES
 }
-# Where it was not enough for a service, the merchant takes the next token: without end nobody could wait.
+# If that is not enough for a service, the merchant accepts the next token, because the wait must end.
 REFUSALS = 4 * MOST_TRIES
 
 
@@ -52,7 +51,7 @@ REFUSALS = 4 * MOST_TRIES
 def failing_party_costs_no_more_than_a_bounded_try(
     service: Service, world: ServiceWorld, case: tuple[Endpoint, str]
 ) -> None:
-    """While the gateway fails the service answers in time, after few tries; it works when a party is back."""
+    """While a party fails, the service answers in time after few tries; afterwards it works again."""
     endpoint, name = case
     works(service, world)
     subject = unseen_subject()
@@ -64,14 +63,14 @@ def failing_party_costs_no_more_than_a_bounded_try(
     expect.that(
         not shows_orders(answer, world, USER),
         answer.step,
-        expected="no orders: there was nobody to get them from",
+        expected="no orders: there was no party to get them from",
         got="orders",
         exchange=answer,
     )
     if name in TRANSIENT or (endpoint is Endpoint.MERCHANT_API and name in UNREADABLE):
         recovers(service, world, failed=lambda: token)
     elif endpoint is Endpoint.REDEMPTION:
-        # An answer that is 200 and makes no sense may be taken for the gateway's last word on this token.
+        # A 200 without sense may count as the gateway's final answer for this token.
         recovers(service, world, failed=authorized_again(world, subject))
     else:
         recovers(service, world)
@@ -81,7 +80,7 @@ def failing_party_costs_no_more_than_a_bounded_try(
 def failing_token_endpoint_costs_no_more_than_a_bounded_try(
     service: Service, world: ServiceWorld, case: str
 ) -> None:
-    """The same while the gateway hands out no Proxy token, and the old one is dead."""
+    """Without a valid Proxy token, the service answers in time after few tries; later it works again."""
     works(service, world)
     answer, calls = failing_token_endpoint(service, world, FAILURES[case], patiently=case == "wrong-shape")
 
@@ -92,7 +91,7 @@ def failing_token_endpoint_costs_no_more_than_a_bounded_try(
 
 @check("BACK-06", needs=["faults"])
 def refusing_merchant_costs_no_more_than_a_bounded_try(service: Service, world: ServiceWorld) -> None:
-    """For a merchant's API that takes no token of the user's, a few are redeemed and no more."""
+    """If the merchant API rejects every token, the service redeems only a few times for one call."""
     works(service, world)
     gateway, mark = world.gateway, world.gateway.journal.mark()
     said = {"www-authenticate": 'Bearer error="invalid_token"'}

@@ -1,6 +1,6 @@
-"""The exact form of what the service sends to the gateway and to the merchant.
+"""The exact form of the service's requests to the gateway and the merchant.
 
-Whether the operation succeeds is another rule's business: what was sent is judged all the same.
+Other rules judge whether the operation succeeds: the requests are judged in any case.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import base64
 from collections.abc import Iterable
 from urllib.parse import unquote, urlsplit
 
-from gateproof.conformance.checks.service._trouble import failing, failing_token_endpoint
+from gateproof.conformance.checks.service._failing_parties import failing, failing_token_endpoint
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.check import check
@@ -26,7 +26,7 @@ AUDIENCES = {
     "another-audience-first": ("https://other.example", ""),
     "another-audience-last": ("", "https://other.example"),
 }
-# Redemptions that bring no merchant token, some of which say that they succeeded.
+# Redemptions without a merchant token, some with a status of success.
 NO_MERCHANT_TOKEN = {
     "400": Answer(status=400),
     "401": Answer(status=401),
@@ -38,13 +38,13 @@ NO_MERCHANT_TOKEN = {
     "null": Answer(body=b'{"access_token": null}'),
     "not-json": Answer(body=b"<!doctype html><title>Maintenance</title>"),
 }
-# Headers that some pass on as they came.
+# Headers that some services forward unchanged.
 FORWARDED = ("X-Forwarded-Access-Token", "X-Auth-Request-Access-Token")
 
 
 @check("BACK-01")
 def proxy_token_is_asked_for_by_basic(service: Service, world: ServiceWorld) -> None:
-    """The Proxy client stands in a Basic header, the grant in a form, and the secret nowhere else."""
+    """The Proxy token request has Basic credentials and a form with the grant; the secret is nowhere else."""
     service.serve(world.unseen_token(USER))
     setup = world.gateway.setup
     calls = _asked(world, 0, Endpoint.TOKEN, world.gateway.addresses.token_endpoint)
@@ -72,7 +72,7 @@ def proxy_token_is_asked_for_by_basic(service: Service, world: ServiceWorld) -> 
 
 @check("BACK-04", cases=AUDIENCES)
 def redemption_has_its_exact_form(service: Service, world: ServiceWorld, case: tuple[str, ...]) -> None:
-    """JSON by POST, the agent's token as Bearer, the Proxy token bare, the Resource indicator as it is."""
+    """Redemption is a JSON POST with the agent's token as Bearer, the bare Proxy token and the indicator."""
     gateway, mark = world.gateway, world.gateway.journal.mark()
     audience = [each or gateway.setup.indicator for each in case]
     token = world.unseen_token(USER, aud=audience)
@@ -105,7 +105,7 @@ def redemption_has_its_exact_form(service: Service, world: ServiceWorld, case: t
 
 @check("BACK-05")
 def merchant_api_gets_the_merchant_token_alone(service: Service, world: ServiceWorld) -> None:
-    """The merchant is shown the merchant token as Bearer, and no other credential anywhere."""
+    """The merchant API gets the merchant token as Bearer, and no other credential."""
     gateway, mark = world.gateway, world.gateway.journal.mark()
     token, astray = world.unseen_token(USER), gateway.astray_token(USER)
     service.serve(token, tuple((name, astray) for name in FORWARDED))
@@ -125,7 +125,7 @@ def merchant_api_gets_the_merchant_token_alone(service: Service, world: ServiceW
 
 @check("BACK-05", cases=NO_MERCHANT_TOKEN)
 def merchant_api_gets_no_stand_in(service: Service, world: ServiceWorld, case: Answer) -> None:
-    """Where redemption gives no merchant token, nothing else that the service holds takes its place."""
+    """If redemption returns no merchant token, no other credential is sent to the merchant."""
     gateway = world.gateway
     first = service.serve(world.unseen_token(USER))
     require.that(first.answer is not None, "operation", expected="an answer", got=first.outcome())
@@ -142,7 +142,7 @@ def merchant_api_gets_no_stand_in(service: Service, world: ServiceWorld, case: A
 
 @check("BACK-05")
 def merchant_api_gets_no_stand_in_for_want_of_a_proxy_token(service: Service, world: ServiceWorld) -> None:
-    """Where there is no Proxy token to redeem with, nothing that the service holds goes to the merchant."""
+    """Without a Proxy token to redeem with, no credential is sent to the merchant."""
     token, mark = world.unseen_token(USER), world.gateway.journal.mark()
     failing_token_endpoint(service, world, Answer(status=500), token)
 
@@ -152,7 +152,7 @@ def merchant_api_gets_no_stand_in_for_want_of_a_proxy_token(service: Service, wo
 
 @check("BACK-05", cases=("401", "403", "500"))
 def merchant_api_in_trouble_gets_nothing_else(service: Service, world: ServiceWorld, case: str) -> None:
-    """A merchant that refuses its own token, or fails, is shown nothing else that the service holds."""
+    """A merchant that rejects its token, or fails, gets no other credential."""
     token, mark = world.unseen_token(USER), world.gateway.journal.mark()
     failing(service, world, Endpoint.MERCHANT_API, Answer(status=int(case)), token)
 
@@ -161,7 +161,7 @@ def merchant_api_in_trouble_gets_nothing_else(service: Service, world: ServiceWo
 
 
 def _asked(world: ServiceWorld, mark: int, endpoint: Endpoint, url: str) -> list[Call]:
-    """The calls of an endpoint, also by another method than its own if they bring a credential or a grant."""
+    """The calls of an endpoint, also with a wrong method if they contain a credential or a grant."""
     path = urlsplit(url).path
     return [
         call
@@ -175,7 +175,7 @@ def _asked(world: ServiceWorld, mark: int, endpoint: Endpoint, url: str) -> list
 
 
 def _at_the_merchant(world: ServiceWorld, mark: int) -> list[Call]:
-    """The calls of the merchant's API since then, also by a method and of a path that it does not have."""
+    """The calls of the merchant API since then, also with an unknown method or path."""
     url = world.gateway.addresses.merchant_api_url
     path = urlsplit(url).path
     return [
@@ -192,9 +192,9 @@ def _is_below(path: str, call: Call) -> bool:
 
 
 def _others(calls: Iterable[Call], world: ServiceWorld, token: str, astray: str = "") -> list[str]:
-    """The credentials in calls of the merchant's API that are no merchant token, however they are written.
+    """The credentials in merchant API calls that are no merchant token, in any encoding.
 
-    Of a token of the agent's the signature is looked for: its claims are no credential, and may be passed on.
+    For an agent's token the signature is searched: its claims are no credential and may be passed on.
     """
     gateway = world.gateway
     others = {
@@ -208,7 +208,7 @@ def _others(calls: Iterable[Call], world: ServiceWorld, token: str, astray: str 
 
 
 def _basic(call: Call) -> tuple[tuple[str, str], ...]:
-    """The pair of a Basic header: as it is, and as one that was form-encoded first; a pair may be either."""
+    """The pair in a Basic header, as it is and form-decoded; either may be the right one."""
     scheme, _, encoded = (call.header("authorization") or "").partition(" ")
     if scheme.lower() != "basic":
         return ()

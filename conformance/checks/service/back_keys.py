@@ -1,10 +1,10 @@
-"""What becomes of an operation when the gateway's keys cannot be had."""
+"""The operation while the gateway's keys cannot be fetched."""
 
 from __future__ import annotations
 
 import time
 
-from gateproof.conformance.checks.service._trouble import (
+from gateproof.conformance.checks.service._failing_parties import (
     FOUND_WITHIN_S,
     USER,
     bounded,
@@ -22,7 +22,7 @@ from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.journal import Call
 from gateproof.fakes.gateway.script import Endpoint
 
-# Whoever has just fetched the keys may wait before it does so again; libraries wait for half a minute.
+# A service that has just fetched the keys may wait before the next fetch; libraries wait half a minute.
 ASKS_WITHIN_S = 35.0
 WHERE = (Endpoint.DISCOVERY, Endpoint.CORE_KEYS)
 BREAKING = {
@@ -36,7 +36,7 @@ BREAKING = {
 def keys_out_of_reach_cost_no_more_than_a_bounded_try(
     service: Service, world: ServiceWorld, case: tuple[Endpoint, str]
 ) -> None:
-    """While the core's keys cannot be fetched the service answers in time, and finds them when they can."""
+    """While the keys cannot be fetched, the service answers in time; afterwards it finds the new key."""
     endpoint, name = case
     gateway = world.gateway
     works(service, world)
@@ -49,21 +49,21 @@ def keys_out_of_reach_cost_no_more_than_a_bounded_try(
         expect.that(
             endpoint is not Endpoint.CORE_KEYS or not shows_orders(answer, world, USER),
             answer.step,
-            expected="no orders: nobody could know the key",
+            expected="no orders: the key could not be known",
             got="orders",
             exchange=answer,
         )
         recovers(service, world, FOUND_WITHIN_S)
     finally:
         gateway.script.clear()
-        # The checks that come next have another question: their tokens are signed as before.
+        # The next checks use tokens signed with the earlier key again.
         gateway.withdraw_core_key(added)
 
 
 def _asked_for_keys(service: Service, world: ServiceWorld, endpoint: Endpoint) -> tuple[Exchange, list[Call]]:
-    """The operation with a token under a key that is new, while an endpoint on the way to the keys fails."""
+    """Calls the operation with a token under a new key, while an endpoint on the way to the keys fails."""
     gateway, until, pause = world.gateway, time.monotonic() + ASKS_WITHIN_S, 0.25
-    # Some look for keys beside their calls: what came between two of them belongs to the next.
+    # Some services fetch keys in the background: requests between two calls belong to the next call.
     mark = gateway.journal.mark()
     while True:
         answer = service.serve_once(world.unseen_token(USER))

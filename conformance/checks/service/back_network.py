@@ -1,10 +1,10 @@
-"""Lines to the gateway and to the merchant that are cut, slow, or there and away again."""
+"""Connections to the gateway and the merchant that are cut, slow or unstable."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from gateproof.conformance.checks.service._trouble import (
+from gateproof.conformance.checks.service._failing_parties import (
     HOP,
     IN_TIME,
     MOST_TRIES,
@@ -23,7 +23,7 @@ from gateproof.conformance.suite.claims import LeftOut, expect, fired, observe, 
 from gateproof.fakes.gateway.script import Endpoint
 
 LINES = {
-    # A line on which nothing comes is no other than a party that says nothing.
+    # A connection without any data is the same as a silent party.
     **{
         f"redemption, {name}": (Endpoint.REDEMPTION, line)
         for name, line in LOST.items()
@@ -32,9 +32,9 @@ LINES = {
     **{f"merchant API, {name}": (Endpoint.MERCHANT_API, line) for name, line in SLOW.items()},
     "merchant API, answer-cut": (Endpoint.MERCHANT_API, LOST["answer-cut"]),
 }
-# Behind the door there may be the discovery document as well, which some fetch for each call.
+# Behind the listener there may also be the discovery document, which some services fetch for each call.
 MOST_CONNECTIONS = 3 * MOST_TRIES
-# A call may be lost to a connection of before, which a pool does not know to be closed.
+# One call may fail on an earlier pooled connection that the service does not know to be closed.
 TRIES = 3
 
 
@@ -42,10 +42,10 @@ TRIES = 3
 def broken_line_costs_no_more_than_a_bounded_try(
     service: Service, world: ServiceWorld, case: tuple[Endpoint, NetworkFault]
 ) -> None:
-    """While a line is bad the service answers in time, tries a few times, and works when it is good again."""
+    """While a connection is bad, the service answers in time after few tries; afterwards it works."""
     endpoint, line = case
     if not world.doors.apart(endpoint):
-        raise LeftOut("gateway and merchant have one address: what is on the line to one is on both")
+        raise LeftOut("gateway and merchant have one address, so a fault of one connection affects both")
     works(service, world)
     gateway, mark = world.gateway, world.gateway.journal.mark()
     with world.doors.behind_a_proxy(endpoint) as proxy:
@@ -65,7 +65,7 @@ def broken_line_costs_no_more_than_a_bounded_try(
         name=f"{endpoint.value}, {line.fault.name}",
         hop=HOP[endpoint],
         does=f"is behind a line that {line.fault.does.rpartition('that ')[2]}",
-        holds=f"{IN_TIME[endpoint]}nobody else's orders, and work when it is over",
+        holds=f"{IN_TIME[endpoint]}no orders of other users, and success after the fault",
     )
     fired(fault, struck)
     observe(connections=connections, served=service.brings(answer, gateway.orders_of(USER)))

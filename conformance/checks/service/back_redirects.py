@@ -1,8 +1,8 @@
-"""Redirects, which lead credentials away."""
+"""Redirects that would send credentials to another host."""
 
 from __future__ import annotations
 
-from gateproof.conformance.checks.service._trouble import (
+from gateproof.conformance.checks.service._failing_parties import (
     USER,
     credentials_in,
     failing_token_endpoint,
@@ -27,7 +27,7 @@ REDIRECTS = {
 def redirect_to_another_host_gets_no_credential(
     service: Service, world: ServiceWorld, case: tuple[Endpoint, int]
 ) -> None:
-    """Whoever is told to go elsewhere takes no credential along."""
+    """A service that a party redirects to another host sends no credential there."""
     endpoint, status = case
     gateway, mark, before = world.gateway, world.thief.mark(), world.gateway.journal.mark()
     works(service, world)

@@ -1,11 +1,11 @@
-"""What becomes of an operation when redemption refuses."""
+"""The operation when redemption is refused."""
 
 from __future__ import annotations
 
 import time
 
 from gateproof.conformance.checks.service._expiring import TIMESTAMPS
-from gateproof.conformance.checks.service._trouble import (
+from gateproof.conformance.checks.service._failing_parties import (
     USER,
     authorized_again,
     bounded,
@@ -26,13 +26,13 @@ from gateproof.fakes.gateway.gateway import MERCHANT_TOKEN_S
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
 REFUSALS = ("400", "401", "404", "410")
-# So long may a merchant token be used that was redeemed before.
+# How long an earlier merchant token may still be used.
 _MOMENT_S = 2.0
 
 
 @check("BACK-07", cases=REFUSALS)
 def refused_redemption_brings_no_data(service: Service, world: ServiceWorld, case: str) -> None:
-    """A redemption that is refused ends the operation: no orders, no crash, no storm of tries."""
+    """If redemption is refused, the service answers without orders and without many retries."""
     works(service, world)
     subject = unseen_subject()
     token = world.gateway.access_token(USER, sub=subject)
@@ -51,9 +51,10 @@ def refused_redemption_brings_no_data(service: Service, world: ServiceWorld, cas
 
 @check("BACK-07")
 def refused_redemption_brings_no_data_of_before(service: Service, world: ServiceWorld) -> None:
-    """A user who was served before and is refused now is shown nothing of what was fetched then.
+    """If redemption is refused for a user who was served before, the answer contains no earlier orders.
 
-    A merchant token of before may be used until it expires: whoever may have done that is asked again later.
+    An earlier merchant token may be used until it expires; a service that may have done so is called again
+    later.
     """
     works(service, world)
     before = {case: _served_for_a_moment(service, world) for case in REFUSALS}
@@ -74,14 +75,15 @@ def refused_redemption_brings_no_data_of_before(service: Service, world: Service
         else:
             unasked.append(case)
     if unasked:
-        raise LeftOut("the service asks for no redemption when a user whom it has served comes again")
+        raise LeftOut("the service makes no redemption when a user whom it has served calls again")
 
 
 @check("BACK-08", cases=("of-a-new-user", "of-a-user-just-served"))
 def token_of_another_project_brings_no_data(service: Service, world: ServiceWorld, case: str) -> None:
-    """A token of a Project that is not the Proxy client's is refused at redemption, and opens nothing.
+    """A token of another Project than the Proxy client's is refused at redemption, and shows no orders.
 
-    A merchant token that is kept belongs to a Project as well as to a user: it is none for another Project.
+    A cached merchant token belongs to a Project as well as to a user, so it must not be used for another
+    Project.
     """
     gateway = world.gateway
     works(service, world)
@@ -91,7 +93,7 @@ def token_of_another_project_brings_no_data(service: Service, world: ServiceWorl
         _served_until(service, world, subject, time.time() + MERCHANT_TOKEN_S)
     token = gateway.access_token(USER, sub=subject, ext=ext)
     gateway.let_redeem(token, "")
-    # Another token that is redeemed in its place is none of the Project's either.
+    # Another token redeemed in its place does not belong to the Project either.
     refusal = Answer(status=401, members={"error": "wrong_project"}, whose=token)
     mark = gateway.journal.mark()
     gateway.script.always(Endpoint.REDEMPTION, refusal)
@@ -103,22 +105,22 @@ def token_of_another_project_brings_no_data(service: Service, world: ServiceWorl
 
 
 def _refusal(case: str, token: str = "") -> Answer:
-    """How a redemption is refused: a 401 is about this token, and the others about whoever has it."""
+    """How a redemption is refused: 401 concerns this token, the other statuses its user."""
     error = "reauthentication_required" if case == "410" else "refused"
     return Answer(status=int(case), members={"error": error}, whose=token if case == "401" else "")
 
 
 def _served_for_a_moment(service: Service, world: ServiceWorld) -> tuple[str, float]:
-    """A user who was served by a merchant token that soon expires, and when it does."""
+    """A user who was served with a merchant token of a short lifetime, and its expiry."""
     subject, expires = unseen_subject(), time.time() + _MOMENT_S
     _served_until(service, world, subject, expires)
     return subject, expires
 
 
 def _served_until(service: Service, world: ServiceWorld, subject: str, expires: float) -> None:
-    """The user is served by a merchant token that says when it expires: one that does not may not be kept.
+    """The user is served with a merchant token that states its expiry; without that it may not be cached.
 
-    Over MCP some redeem for each of the requests that a call takes, and all of these tokens say it.
+    Over MCP some services redeem for each request of a call; all of these tokens state it.
     """
     gateway = world.gateway
     gateway.script.always(Endpoint.REDEMPTION, Answer(members={"expires_at": TIMESTAMPS["utc"](expires)}))
@@ -127,7 +129,7 @@ def _served_until(service: Service, world: ServiceWorld, subject: str, expires: 
 
 
 def _refused(service: Service, world: ServiceWorld, case: str, subject: str) -> tuple[Exchange, bool]:
-    """The answer to a new token of a user whose redemption is to be refused, and whether it came to any."""
+    """The answer to a new token of a user whose redemption is refused, and whether a redemption was made."""
     gateway, mark = world.gateway, world.gateway.journal.mark()
     token = gateway.access_token(USER, sub=subject)
     gateway.script.always(Endpoint.REDEMPTION, _refusal(case, token))

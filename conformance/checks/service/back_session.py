@@ -1,8 +1,8 @@
-"""Whose session it is says nothing of whose call it is."""
+"""A session does not decide whose call it is: the token does."""
 
 from __future__ import annotations
 
-from gateproof.conformance.checks.service._trouble import OTHER, USER, shows_orders
+from gateproof.conformance.checks.service._failing_parties import OTHER, USER, shows_orders
 from gateproof.conformance.kit.service.cookies import CookieKeeper
 from gateproof.conformance.kit.service.mcp_session import is_a_stream, session_of
 from gateproof.conformance.kit.service.service import Service, served
@@ -14,7 +14,7 @@ from gateproof.conformance.wire.exchange import Exchange
 
 @check("BACK-10")
 def session_of_one_user_brings_nothing_to_another(service: Service, world: ServiceWorld) -> None:
-    """A call with another user's token, in a session that one user began, never brings that one's orders."""
+    """A call with another user's token in a user's session never shows the first user's orders."""
     gateway = world.gateway
     token, another = gateway.access_token(USER), gateway.access_token(OTHER)
     session = session_of(service, token)
@@ -25,7 +25,7 @@ def session_of_one_user_brings_nothing_to_another(service: Service, world: Servi
 
 @check("BACK-10")
 def stream_of_one_user_says_nothing_of_another(service: Service, world: ServiceWorld) -> None:
-    """Who listens in a session of their own hears nothing of the orders that another user is shown."""
+    """A user's event stream contains no orders of another user who calls meanwhile."""
     gateway, said = world.gateway, list[Exchange]()
     token, another = gateway.access_token(USER), gateway.access_token(OTHER)
     session, others = session_of(service, token), session_of(service, another)
@@ -36,12 +36,12 @@ def stream_of_one_user_says_nothing_of_another(service: Service, world: ServiceW
     for answer in said:
         served(answer, gateway.orders_of(USER))
 
-    _not_theirs(heard, world, f"what {OTHER} hears while {USER} calls")
+    _not_theirs(heard, world, f"{OTHER}'s event stream while {USER} calls")
 
 
 @check("BACK-10")
 def cookie_of_one_user_brings_nothing_to_another(service: Service, world: ServiceWorld) -> None:
-    """A call with another user's token and the cookies of one user never brings that one's orders."""
+    """A call with another user's token and a user's cookies never shows the first user's orders."""
     gateway = world.gateway
     keeper = CookieKeeper(service=service)
     served(keeper.serve(gateway.access_token(USER)), gateway.orders_of(USER))
@@ -56,7 +56,7 @@ def _not_theirs(answer: Exchange, world: ServiceWorld, what: str) -> None:
     expect.that(
         not shows_orders(answer, world, USER),
         what,
-        expected=f"nobody's orders but those of {OTHER}",
+        expected=f"no orders except those of {OTHER}",
         got=f"orders of {USER}",
         exchange=answer,
     )

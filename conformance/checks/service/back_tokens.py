@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gateproof.conformance.checks.service._expiring import TIMESTAMPS
-from gateproof.conformance.checks.service._trouble import USER, works
+from gateproof.conformance.checks.service._failing_parties import USER, works
 from gateproof.conformance.kit.service.mcp_session import session_of
 from gateproof.conformance.kit.service.service import Service, served
 from gateproof.conformance.kit.service.world import ServiceWorld, unseen_subject
@@ -17,16 +17,16 @@ from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
 _Ask = Callable[[str], Exchange]
-# So long is the merchant token good that a user is served by first: to begin a session takes some of it.
+# The lifetime of the first merchant token; beginning a session takes part of it.
 LIFE_S = 3.0
 
 
 @check("BACK-04")
 def token_of_the_call_is_redeemed(service: Service, world: ServiceWorld) -> None:
-    """When a user comes with another token, that one is redeemed, and not the first that came from this user.
+    """If a user calls with a second token, that token is redeemed and not the user's first one.
 
-    A merchant token that is kept may be used until it expires, so the other call comes later: who asks for no
-    redemption then shows nothing of this. Over MCP it comes in the same session as well.
+    A cached merchant token may be used until it expires, so the second call comes later: if it causes no
+    redemption, nothing is shown. Over MCP the second token is also sent in the same session.
     """
     gateway = world.gateway
     works(service, world)
@@ -44,18 +44,18 @@ def token_of_the_call_is_redeemed(service: Service, world: ServiceWorld) -> None
 
         expect.that(
             all(bearer == token for bearer in bearers),
-            f"Authorization of the redemption for a user who came before with another token, {place}",
+            f"Authorization of the redemption for a user who called before with another token, {place}",
             expected="the token of this call",
             got="the token of the call before" if each.first in bearers else "something else",
         )
     if unasked:
         where = ", ".join(unasked)
-        raise LeftOut(f"the service asks for no redemption when a user comes with another token {where}")
+        raise LeftOut(f"the service makes no redemption when a user calls with another token {where}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Before:
-    """A user who was served with a first token, by a merchant token that expires, and how to ask again."""
+    """A user who was served with a first token and a merchant token that expires, and how to call again."""
 
     subject: str
     first: str

@@ -1,4 +1,4 @@
-"""Parties that do not prove who they are, where a credential would go to them."""
+"""Parties with a wrong certificate that would receive a credential."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gateproof.conformance.checks.service._certificates import (
     issued,
     shown,
 )
-from gateproof.conformance.checks.service._trouble import USER, asks_within_s, settles, works
+from gateproof.conformance.checks.service._failing_parties import USER, asks_within_s, settles, works
 from gateproof.conformance.faults.merchant_answers import DoorFault
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
@@ -27,7 +27,7 @@ CASES = {
     for endpoint in (Endpoint.REDEMPTION, Endpoint.MERCHANT_API)
     for name, door in WRONG.items()
 }
-# A connection that was dropped may cost the first call.
+# The first call may fail on a connection that was dropped.
 _TRIES = 3
 
 
@@ -35,9 +35,9 @@ _TRIES = 3
 def party_with_a_wrong_certificate_is_asked_nothing(
     service: Service, world: ServiceWorld, case: tuple[Endpoint, DoorFault]
 ) -> None:
-    """Whoever stands at the address of a party and does not prove to be it gets no request.
+    """The service sends no request to a party that shows a wrong certificate.
 
-    What the service asks there has a credential in it. Before and afterwards the same call works.
+    The request would contain a credential. The same call works before and afterwards.
     """
     endpoint, wrong = case
     _testable(world, endpoint, wrong)
@@ -58,14 +58,15 @@ def party_with_a_wrong_certificate_is_asked_nothing(
 def token_endpoint_with_a_wrong_certificate_is_asked_nothing(
     service: Service, world: ServiceWorld, case: str
 ) -> None:
-    """The same where the Proxy client's secret would go, once the old Proxy token is taken no more."""
+    """The service requests no Proxy token from a token endpoint with a wrong certificate.
+
+    The request would contain the Proxy client's secret. It is due because the old Proxy token is refused.
+    """
     wrong, gateway = WRONG[case], world.gateway
     _testable(world, Endpoint.TOKEN, wrong)
     works(service, world)
     if _asks_for_keys(service, world):
-        raise LeftOut(
-            "the service asks for the key set with every call, and that stands behind the same door"
-        )
+        raise LeftOut("the service fetches the key set with every call, from the same listener")
     until = time.monotonic() + asks_within_s(world, patiently=case == ASPECTS[0])
     token = world.unseen_token(USER)
     with world.doors.showing(Endpoint.TOKEN, wrong.face) as visits:
@@ -78,7 +79,7 @@ def token_endpoint_with_a_wrong_certificate_is_asked_nothing(
         calls = asked_there(world, Endpoint.TOKEN, mark)
     if not came:
         gateway.revive_proxy_tokens()
-        raise LeftOut("the service asks for no other Proxy token before the time of the old one is over")
+        raise LeftOut("the service requests no other Proxy token before the old one expires")
 
     fired(shown(Endpoint.TOKEN, wrong), came)
     asked_nothing(world, Endpoint.TOKEN, wrong, calls, token)
@@ -87,12 +88,12 @@ def token_endpoint_with_a_wrong_certificate_is_asked_nothing(
 
 def _testable(world: ServiceWorld, endpoint: Endpoint, wrong: DoorFault) -> None:
     if not world.doors.apart(endpoint):
-        raise LeftOut("gateway and merchant have one address: whoever goes there is asked for a redemption")
+        raise LeftOut("gateway and merchant have one address, so a connection there may be for a redemption")
     issued(world, wrong)
 
 
 def _asks_for_keys(service: Service, world: ServiceWorld) -> bool:
-    """A call that comes right after another asks for the key set all the same."""
+    """True if the second of two calls in a row fetches the key set again."""
     mark = world.gateway.journal.mark()
     works(service, world)
     return bool(world.gateway.journal.since(mark, Endpoint.CORE_KEYS))

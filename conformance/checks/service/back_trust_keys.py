@@ -1,4 +1,4 @@
-"""Parties that do not prove who they are, where the gateway's keys would come from."""
+"""Parties with a wrong certificate that would serve the gateway's keys."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gateproof.conformance.checks.service._certificates import (
     issued,
     shown,
 )
-from gateproof.conformance.checks.service._trouble import FOUND_WITHIN_S, USER, settles, works
+from gateproof.conformance.checks.service._failing_parties import FOUND_WITHIN_S, USER, settles, works
 from gateproof.conformance.checks.service.back_keys import ASKS_WITHIN_S
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
@@ -26,9 +26,9 @@ from gateproof.fakes.gateway.script import Endpoint
 def key_set_under_a_wrong_certificate_is_not_believed(
     service: Service, world: ServiceWorld, case: str
 ) -> None:
-    """A key that is published by somebody who does not prove to be the gateway opens nothing.
+    """A token under a key that is served only with a wrong certificate shows no orders.
 
-    Published under the right certificate, the same key does.
+    Served with the right certificate, the same key is accepted.
     """
     _is_not_believed(service, world, Endpoint.CORE_KEYS, case)
 
@@ -37,16 +37,16 @@ def key_set_under_a_wrong_certificate_is_not_believed(
 def discovery_document_under_a_wrong_certificate_is_not_believed(
     service: Service, world: ServiceWorld, case: str
 ) -> None:
-    """Whoever says where the keys are proves to be the gateway, too, also when it is asked again."""
+    """A discovery document that is served with a wrong certificate is not used, also on later fetches."""
     if Endpoint.CORE_KEYS in world.doors.behind(Endpoint.DISCOVERY):
-        raise LeftOut("discovery document and key set have one address, at which another case stands")
+        raise LeftOut("discovery document and key set have one address, which another case tests")
     if not world.standing.discovers_again:
         raise LeftOut("the service looks for a new key seldom, or without asking for the discovery document")
     _is_not_believed(service, world, Endpoint.DISCOVERY, case)
 
 
 def _is_not_believed(service: Service, world: ServiceWorld, endpoint: Endpoint, aspect: str) -> None:
-    """Who looks for a new key asks nothing of a stranger on the way, and finds it once all is well."""
+    """The service sends no request under a wrong certificate, and finds the new key afterwards."""
     wrong, gateway = WRONG[aspect], world.gateway
     issued(world, wrong)
     works(service, world)
@@ -70,17 +70,15 @@ def _is_not_believed(service: Service, world: ServiceWorld, endpoint: Endpoint, 
         fired(shown(endpoint, wrong), came)
         asked_nothing(world, endpoint, wrong, calls, token)
         if endpoint is Endpoint.DISCOVERY and passed_by:
-            raise LeftOut(
-                "the service found the key set, and may have come to that door for a redemption alone"
-            )
+            raise LeftOut("the service found the key set, and may have connected there only for a redemption")
         settles(service, world, FOUND_WITHIN_S)
     finally:
-        # The checks that come next have another question: their tokens are signed as before.
+        # The next checks use tokens signed with the earlier key again.
         gateway.withdraw_core_key(added)
 
 
 def _looked_for(service: Service, world: ServiceWorld, mark: int, visits: Callable[[], int]) -> str:
-    """Calls with tokens under a new key until somebody is asked for it; gives the last of them."""
+    """Calls with tokens under a new key until the service fetches keys; returns the last call."""
     until, pause = time.monotonic() + ASKS_WITHIN_S, 0.25
     while True:
         token = world.unseen_token(USER)

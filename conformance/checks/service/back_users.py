@@ -1,4 +1,4 @@
-"""Whose merchant token is whose."""
+"""Merchant tokens of different users are not mixed up."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from gateproof.conformance.checks.service._expiring import TIMESTAMPS
-from gateproof.conformance.checks.service._trouble import OTHER, USER, shows_orders
+from gateproof.conformance.checks.service._failing_parties import OTHER, USER, shows_orders
 from gateproof.conformance.kit.service.service import Service, holds_orders, served
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.check import check
@@ -17,25 +17,25 @@ from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.gateway import MERCHANT_TOKEN_S
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
-# So many call at the same time, alternating between the users, and each so often.
+# Number of concurrent callers, alternating between the users, and of calls by each.
 CALLERS, CALLS = 8, 4
-# How late redemption and the merchant may answer them.
+# How long redemption and the merchant may delay their answers.
 LATE_S = 0.06
-# So many calls wait together for a Proxy token, which takes longer than it takes all of them to come.
+# Number of calls that wait together for a Proxy token, whose answer is delayed until all have arrived.
 WAITING = 8
 FETCHED_AFTER_S = 0.5
 
 
 @check("BACK-10", rounds=4)
 def two_users_calls_never_mix(service: Service, world: ServiceWorld, races: Races) -> None:
-    """Calls of two users at the same time each bring their own orders, and never the other's."""
+    """Concurrent calls of two users each show their own orders, and never the other's."""
     gateway = world.gateway
     for user in USERS:
         answer = service.serve(gateway.access_token(user))
         _is_their_own(world, answer, user, "one user after the other")
         served(answer, gateway.orders_of(user))
     for choice in races.each():
-        # Answers that come late meet others, in an order of their own.
+        # Delayed answers overlap with others, in a different order.
         for endpoint in (Endpoint.REDEMPTION, Endpoint.MERCHANT_API):
             late = [Answer(delay_s=choice.uniform(0, LATE_S)) for _ in range(CALLERS * CALLS)]
             gateway.script.tape(endpoint, late)
@@ -44,32 +44,32 @@ def two_users_calls_never_mix(service: Service, world: ServiceWorld, races: Race
 
 @check("BACK-10", rounds=4)
 def calls_that_wait_for_a_proxy_token_never_mix(service: Service, world: ServiceWorld, races: Races) -> None:
-    """Two users whose calls wait together for another Proxy token are shown nothing of each other's orders.
+    """Two users whose calls wait for one Proxy token never get each other's orders.
 
-    Their calls may fail over it. Who goes by the lifetime of a Proxy token alone asks for no other here: of
-    such a service, what the first calls of the run were shown is all that is known.
+    Their calls may fail. A service that uses only the lifetime of a Proxy token requests no other here; then
+    only its first calls in this run can be judged.
     """
     expect.that(
         not world.standing.mixed_first_calls,
         "first calls of two users at the same time, which waited for the first Proxy token",
-        expected="nobody's but their own orders",
+        expected="only their own orders",
         got="orders of the other",
     )
     for number, _ in enumerate(races.each()):
         asked = _waited_for_a_proxy_token(service, world)
         if not asked and not number:
-            raise LeftOut("the service asks for no other Proxy token before the time of the old one is over")
+            raise LeftOut("the service requests no other Proxy token before the old one expires")
         if not asked and not any(overlaps()):
-            raise LeftOut("the service has just asked for another Proxy token, and asks for none so soon")
+            raise LeftOut("the service has just requested another Proxy token, and requests none so soon")
         if not asked:
             break
 
 
 @check("BACK-10")
 def tokens_without_an_identifier_bring_each_user_their_own(service: Service, world: ServiceWorld) -> None:
-    """A gateway access token need have no `jti`: two users' tokens without one are not taken for the same.
+    """Two users whose tokens have no `jti` each get their own orders.
 
-    Their merchant tokens say when they expire: who keeps them until then may do so.
+    Their merchant tokens state their expiry, so that a service may cache them.
     """
     gateway = world.gateway
     ends = TIMESTAMPS["utc"](time.time() + MERCHANT_TOKEN_S)
@@ -78,13 +78,15 @@ def tokens_without_an_identifier_bring_each_user_their_own(service: Service, wor
         answer = service.serve(world.unseen_token(user, jti=None))
         _is_their_own(world, answer, user, "one user after the other, with tokens without jti")
         if not service.brings(answer, gateway.orders_of(user)):
-            raise LeftOut("the service takes no token that has no jti, which the specification does not name")
+            raise LeftOut(
+                "the service accepts no token without jti, which the specification does not require"
+            )
 
 
 def _called_in_waves(service: Service, world: ServiceWorld) -> None:
-    """Callers who call at the same moment and then again, so that calls begin while answers of others come.
+    """Callers who call concurrently and then again, so that new calls overlap with late answers.
 
-    Nobody has redeemed their tokens before: a merchant token that is kept for a user meets no other.
+    Nobody has redeemed their tokens before, so a cached merchant token of one user is not used again.
     """
     gateway = world.gateway
     users = [USERS[number % len(USERS)] for number in range(CALLERS)]
@@ -111,7 +113,7 @@ def _called_in_a_row(service: Service, tokens: Sequence[str]) -> list[Exchange]:
 
 
 def _waited_for_a_proxy_token(service: Service, world: ServiceWorld) -> bool:
-    """Calls of both users while the Proxy token is taken away; says whether the service asked for another."""
+    """Calls of both users while the Proxy token is invalid; says if the service requested another."""
     gateway = world.gateway
     users = [user for _ in range(WAITING // len(USERS)) for user in USERS]
     mark = gateway.journal.mark()
@@ -134,7 +136,7 @@ def _is_their_own(world: ServiceWorld, answer: Exchange, user: str, when: str) -
     expect.that(
         not shows_orders(answer, world, _other_than(user)),
         f"a call of {user}, {when}",
-        expected="nobody's but their own orders",
+        expected="only their own orders",
         got="orders of the other",
         exchange=answer,
     )
@@ -147,7 +149,7 @@ def _never_mixed(world: ServiceWorld, users: Sequence[str], answers: Sequence[Ex
     expect.that(
         not mixed,
         what,
-        expected="nobody's but their own orders",
+        expected="only their own orders",
         got=f"{mixed} with the other's",
     )
 

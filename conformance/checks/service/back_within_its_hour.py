@@ -1,6 +1,7 @@
-"""How long the service keeps a Proxy token that is good for an hour.
+"""How long the service reuses a Proxy token that is valid for an hour.
 
-This check comes last of its family: a service that goes by the lifetime alone asks for no other token then.
+This check runs last of its family, and its module name must sort last: a service that uses only the lifetime
+requests no other token afterwards.
 """
 
 from __future__ import annotations
@@ -14,17 +15,17 @@ from gateproof.fakes.gateway.proxy_tokens import PROXY_TOKEN_S
 from gateproof.fakes.gateway.script import Endpoint
 
 IN_A_ROW = 20
-# An hour in milliseconds that is taken for seconds, or the other way round, is three seconds and a half; and
-# there may be a worker process that has had no call for each pause but one.
+# If milliseconds are mistaken for seconds, or the reverse, an hour becomes three and a half seconds. For each
+# pause but one there may be a worker process that has had no call.
 PAUSES, PAUSE_S = 4, 4.5
 
 
 @check("BACK-02")
 def proxy_token_is_reused(service: Service, world: ServiceWorld) -> None:
-    """Twenty calls in a row share a Proxy token that lasts an hour, and so do calls a few seconds later.
+    """Twenty calls in a row, and calls a few seconds later, reuse a Proxy token that lasts an hour.
 
-    Whoever asks for another one after every one of four short pauses keeps it for seconds. There is a pause
-    more where each of four workers may have one from before, whose short life ends meanwhile.
+    A service that requests another token after each of four short pauses keeps it for seconds only. One pause
+    more is made if each of four workers may have an earlier token whose short lifetime ends meanwhile.
     """
     pauses = PAUSES + world.standing.goes_by_lifetime
     gateway, mark = world.gateway, world.gateway.journal.mark()
@@ -43,6 +44,6 @@ def proxy_token_is_reused(service: Service, world: ServiceWorld) -> None:
     expect.that(
         not all(asks(service, world, PAUSE_S) for _ in range(pauses)),
         f"calls after each of {pauses} pauses of {PAUSE_S:g} s",
-        expected="the Proxy token of before, once at least",
+        expected="the earlier Proxy token, once at least",
         got="a request for a new one each time",
     )

@@ -1,4 +1,4 @@
-"""The challenge that tells an agent where to go."""
+"""The challenge, which tells an agent where to go."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from gateproof.conformance.checks.service._spoilt import expired, good_token
-from gateproof.conformance.checks.service._trouble import all_fail
+from gateproof.conformance.checks.service._altered_tokens import expired, good_token
+from gateproof.conformance.checks.service._failing_parties import all_fail
 from gateproof.conformance.kit.inputs.odd_requests import with_header
 from gateproof.conformance.kit.service.service import (
     POINTER,
@@ -27,7 +27,7 @@ from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.route import parts_of
 from gateproof.fakes.gateway.keys import new_key, signed
 
-# Authorization headers that hold no gateway access token; the good one stands for what is taken apart.
+# Authorization headers without a gateway access token; they are made from a good one.
 NO_TOKENS: dict[str, Callable[[str], str]] = {
     "basic": lambda _: "Basic YWdlbnQ6c2VjcmV0",
     "basic-with-the-token": lambda good: f"Basic {base64.b64encode(f'bearer:{good}'.encode()).decode()}",
@@ -45,7 +45,7 @@ NO_TOKENS: dict[str, Callable[[str], str]] = {
     "colon-and-space": lambda good: f"Bearer: {good}",
     "bearer-alone": lambda _: "Bearer",
     "no-scheme": lambda good: good,
-    # Who reads the first word alone finds no token in it, as who reads all of it does.
+    # Both a server that reads the first word only and one that reads all find no token in it.
     "a-word-before": lambda good: f"Bearer x {good}",
     "garbage": lambda _: "Bearer garbage",
     "two-dots": lambda _: "Bearer ..",
@@ -57,7 +57,7 @@ NO_TOKENS: dict[str, Callable[[str], str]] = {
     "as-a-parameter": lambda good: f'Bearer token="{good}"',
     "punctuation": lambda _: "!!!",
 }
-# Ends of names that no public server knows.
+# Ends of host names that no public DNS has.
 INSIDE = (".local", ".internal", ".svc", ".lan", ".home.arpa")
 BAD_TOKENS: dict[str, Callable[[ServiceWorld], str]] = {
     "no-jwt": lambda _: "garbage",
@@ -71,7 +71,7 @@ BAD_TOKENS: dict[str, Callable[[ServiceWorld], str]] = {
 
 @check("CHAL-01")
 def operation_without_a_token_gets_the_challenge(service: Service, world: ServiceWorld) -> None:
-    """Without Authorization, the answer is 401 and says where the metadata are; with a token it works."""
+    """Without a token the operation answers 401 with the metadata address; with a token it works."""
     good_token(service, world)
 
     challenged(service.operate())
@@ -79,7 +79,7 @@ def operation_without_a_token_gets_the_challenge(service: Service, world: Servic
 
 @check("CHAL-01")
 def whoever_takes_anything_gets_the_challenge(service: Service, world: ServiceWorld) -> None:
-    """Who asks for no media type in particular is no person: the challenge comes, and no page to log in."""
+    """A request with `Accept: */*` gets the challenge and no login page."""
     if service.operation.kind == "mcp":
         raise LeftOut("a client of an MCP server names the media types that it reads")
     good_token(service, world)
@@ -89,7 +89,7 @@ def whoever_takes_anything_gets_the_challenge(service: Service, world: ServiceWo
 
 @check("CHAL-01", needs=["faults"])
 def challenge_comes_while_the_gateway_fails(service: Service, world: ServiceWorld) -> None:
-    """Whoever has no token is told where to get one, also while the gateway answers 500 to everything."""
+    """A request without a token gets the challenge also while the gateway answers 500."""
     good_token(service, world)
 
     all_fail(world)
@@ -98,7 +98,7 @@ def challenge_comes_while_the_gateway_fails(service: Service, world: ServiceWorl
 
 @check("CHAL-02")
 def challenge_points_to_the_metadata(service: Service, world: ServiceWorld) -> None:
-    """What stands at the address in the challenge is the document."""
+    """The address in the challenge serves the metadata document."""
     gateway = world.gateway
     pointer = challenged(service.operate()).parameters[POINTER]
     parts = parts_of(pointer)
@@ -138,9 +138,10 @@ def challenge_points_to_the_metadata(service: Service, world: ServiceWorld) -> N
 def challenge_for_a_bad_token_points_there_too(
     service: Service, world: ServiceWorld, case: Callable[[ServiceWorld], str]
 ) -> None:
-    """Whoever sent a bad token is led to the same document as whoever sent none.
+    """The challenge for a bad token names the same document as the one without a token.
 
-    A host that the target file does not name may be another name of the service's, and is not asked.
+    A host that the target file does not name may be another name of the service; nothing is requested from
+    it.
     """
     pointer = challenged(service.operate()).parameters[POINTER]
     here = require(require(service.fetch(pointer, "metadata by the challenge")).status(200)).json_object()
@@ -178,7 +179,7 @@ def challenge_for_a_bad_token_points_there_too(
 
 @check("CHAL-02")
 def challenge_says_the_address_of_the_target_file(service: Service) -> None:
-    """The challenge and the target file name one document."""
+    """The challenge and the target file name the same metadata document."""
     here = require(require(service.metadata()).status(200)).json_object()
     pointer = challenged(service.operate()).parameters[POINTER]
     if pointer == service.metadata_url:
@@ -195,7 +196,7 @@ def challenge_says_the_address_of_the_target_file(service: Service) -> None:
 def no_bearer_token_gets_the_challenge(
     service: Service, world: ServiceWorld, case: Callable[[str], str]
 ) -> None:
-    """What is no Bearer token is as good as none; the same token as a Bearer token is served."""
+    """An Authorization header without a Bearer token gets the challenge; the same token as Bearer works."""
     good_token(service, world)
     header = case(world.gateway.astray_token(USERS[0]))
 
@@ -204,7 +205,7 @@ def no_bearer_token_gets_the_challenge(
 
 @check("CHAL-09")
 def error_in_the_challenge(service: Service) -> None:
-    """Whether the challenge says `error`, for no token and for a bad one."""
+    """Records whether the challenge has `error`, without a token and for a bad one."""
     none, bad = (_bearer(service.operate(*given)) for given in ((), ("Bearer garbage",)))
     observe(
         error_without_a_token=none.get("error", "none"),
@@ -215,7 +216,7 @@ def error_in_the_challenge(service: Service) -> None:
 
 
 def _is_nowhere(host: str) -> bool:
-    """An address at which servers listen, and to which nobody connects: 0.0.0.0, for example."""
+    """True for an address at which a server listens but to which nobody can connect, such as 0.0.0.0."""
     try:
         return ip_address(host).is_unspecified
     except ValueError:
@@ -223,7 +224,7 @@ def _is_nowhere(host: str) -> bool:
 
 
 def _is_inside(host: str) -> bool:
-    """A name or an address that only a network of the operator's own knows; the machine's own is for all."""
+    """True for a name or address of a private network; the machine's own is reachable here."""
     if host == "localhost" or host.endswith(".localhost"):
         return False
     try:
@@ -234,7 +235,7 @@ def _is_inside(host: str) -> bool:
 
 
 def _bearer(answer: Exchange) -> Mapping[str, str]:
-    """The parameters of the challenge for Bearer; where there is none, another rule says so."""
+    """The parameters of the Bearer challenge; another rule tests that there is one."""
     found = [each for each in challenges_of(answer) if each.scheme.lower() == "bearer"]
     require.that(bool(found), answer.step, expected="a challenge for Bearer", got="none", exchange=answer)
     return found[0].parameters

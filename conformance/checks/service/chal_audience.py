@@ -1,4 +1,4 @@
-"""Tokens that were made out for somebody else than the merchant's API."""
+"""Tokens whose audience is not the merchant's API."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from gateproof.conformance.checks.service._spoilt import USER, good_token, refused
+from gateproof.conformance.checks.service._altered_tokens import USER, good_token, refused
 from gateproof.conformance.kit.inputs.near_indicators import NEAR_MISSES
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
@@ -14,7 +14,7 @@ from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut
 
 _CHANGE = Callable[[ServiceWorld, Service], Any]
-# What a comparison of URLs, of words or of beginnings takes for the indicator.
+# Audiences that an incomplete comparison takes for the indicator.
 _NEAR = (
     *("trailing-slash", "double-slash", "dot-segment", "dot-dot-segment", "longer-path", "parent-path"),
     *("upper-case-scheme", "upper-case-host", "path-in-other-case", "whole-in-upper-case", "http"),
@@ -55,7 +55,7 @@ AUDIENCES: dict[str, _CHANGE] = {
     "longer-host": lambda world, _: [f"{_indicator(world)}.evil.example"],
     "in-a-list-of-lists": lambda world, _: [[_indicator(world)]],
     "in-one-string-with-others": lambda world, _: [f"{_indicator(world)} https://evil.example"],
-    # Who looks for the indicator in a list finds it in a string that has it somewhere.
+    # A search for the indicator in a list also succeeds in a string that contains it.
     "one-string-that-goes-on": lambda world, _: f"{_indicator(world)}.evil.example",
     "one-string-with-a-longer-path": lambda world, _: f"{_indicator(world)}/orders",
     "one-string-with-another-before": lambda world, _: f"https://evil.example {_indicator(world)}",
@@ -67,9 +67,9 @@ AUDIENCES: dict[str, _CHANGE] = {
 def token_for_another_audience_gets_the_challenge(
     service: Service, world: ServiceWorld, case: _CHANGE
 ) -> None:
-    """The audience is the merchant's API, by its Resource indicator: the service's own URL does not do.
+    """A token without the Resource indicator in `aud` gets the challenge, also with the service's URL.
 
-    In a world that was configured by hand, the indicator may be an address of the gateway's or merchant's.
+    In a world that was configured by hand, the indicator may be an address of the gateway or the merchant.
     """
     good_token(service, world)
     audience = case(world, service)
@@ -81,7 +81,7 @@ def token_for_another_audience_gets_the_challenge(
 
 @check("CHAL-06", cases=("azp", "client_id", "resource"))
 def indicator_in_another_claim_is_no_audience(service: Service, world: ServiceWorld, case: str) -> None:
-    """Who a token is for stands in `aud`: the Resource indicator in another claim does not count."""
+    """A token with the Resource indicator in another claim than `aud` gets the challenge."""
     gateway = world.gateway
     good_token(service, world)
 

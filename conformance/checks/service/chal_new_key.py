@@ -1,4 +1,4 @@
-"""Wrong claims under a key that the service has yet to find: they are looked at there as well."""
+"""Tokens with wrong claims under a key that the service does not know yet."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from gateproof.conformance.checks.service._altered_tokens import USER, good_token
 from gateproof.conformance.checks.service._expiring import LEEWAY_S
-from gateproof.conformance.checks.service._spoilt import USER, good_token
-from gateproof.conformance.checks.service._trouble import FOUND_WITHIN_S, shows_orders
+from gateproof.conformance.checks.service._failing_parties import FOUND_WITHIN_S, shows_orders
 from gateproof.conformance.kit.service.service import Service, holds_orders
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
@@ -18,26 +18,26 @@ from gateproof.fakes.gateway.keys import SigningKey
 
 @check("CHAL-05")
 def token_of_another_issuer_under_a_new_key_shows_nothing(service: Service, world: ServiceWorld) -> None:
-    """While the key of a token is looked for, and once it is found, its issuer is looked at as ever."""
+    """A token of another issuer under a new core key shows no orders, before and after the key is found."""
     _shows_nothing(service, world, lambda: {"iss": "https://evil.example"})
 
 
 @check("CHAL-06")
 def token_for_another_audience_under_a_new_key_shows_nothing(service: Service, world: ServiceWorld) -> None:
-    """While the key of a token is looked for, and once it is found, its audience is looked at as ever."""
+    """A token for another audience under a new core key shows no orders, before and after it is found."""
     _shows_nothing(service, world, lambda: {"aud": ["https://api.other.example/v1"]})
 
 
 @check("CHAL-07")
 def expired_token_under_a_new_key_shows_nothing(service: Service, world: ServiceWorld) -> None:
-    """While the key of a token is looked for, and once it is found, its expiry is looked at as ever."""
+    """An expired token under a new core key shows no orders, before and after the key is found."""
     _shows_nothing(service, world, lambda: {"exp": int(time.time()) - 2 * LEEWAY_S})
 
 
 def _shows_nothing(service: Service, world: ServiceWorld, wrong: Callable[[], dict[str, Any]]) -> None:
-    """A token that is wrong in this, under a key that was just added, brings nothing; a good one does.
+    """A wrong token under a just added key shows no orders; a good one does.
 
-    The wrong one comes first each time, and once more when the key has been found. Redemption takes both.
+    The wrong token is sent first each time, and again after the key was found. Redemption accepts both.
     """
     if world.standing.finds_no_keys:
         raise LeftOut("the service has found no new key before in the time that it is given")
@@ -54,12 +54,12 @@ def _shows_nothing(service: Service, world: ServiceWorld, wrong: Callable[[], di
             pause = min(2.0, 1.5 * pause)
         _brings_nothing(service, world, gateway.token_under(added, USER, **wrong()))
     finally:
-        # The checks that come next have another question: their tokens are signed as before.
+        # The next checks use tokens signed with the earlier key again.
         gateway.withdraw_core_key(added)
 
 
 def _found(service: Service, world: ServiceWorld, added: SigningKey, wrong: dict[str, Any]) -> bool:
-    """Whether a good token under the key is served by now, right after a wrong one that is not."""
+    """True if a good token under the key is served by now, directly after a wrong one that is not."""
     gateway = world.gateway
     _brings_nothing(service, world, gateway.token_under(added, USER, **wrong))
     answer = service.serve_once(gateway.token_under(added, USER))

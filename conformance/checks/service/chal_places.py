@@ -1,4 +1,4 @@
-"""A good token anywhere but in the Authorization header counts as none."""
+"""A good token outside of the Authorization header counts as no token."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from urllib.parse import quote, urlencode
 
-from gateproof.conformance.checks.service._spoilt import USER, good_token
-from gateproof.conformance.checks.service._trouble import shows_orders
+from gateproof.conformance.checks.service._altered_tokens import USER, good_token
+from gateproof.conformance.checks.service._failing_parties import shows_orders
 from gateproof.conformance.kit.inputs.odd_requests import with_header
 from gateproof.conformance.kit.service.mcp_session import session_of
 from gateproof.conformance.kit.service.service import Service, challenged, served
@@ -16,11 +16,11 @@ from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect
 from gateproof.conformance.wire.exchange import Exchange, Headers
 
-# Where some put a token, as they write it there.
+# Places where some clients put a token, in their spelling.
 _WITH_A_SCHEME = ("X-Access-Token", "X-Authorization", "Proxy-Authorization", "X-Forwarded-Authorization")
 _BARE = (
     *("X-Access-Token", "X-Api-Key", "X-Auth-Token", "Access-Token", "Token", "X-Token", "X-Id-Token"),
-    # What a proxy that signs people in tells the service behind it.
+    # Headers in which an authenticating proxy passes the user on to a service.
     *("X-Forwarded-Access-Token", "X-Auth-Request-Access-Token"),
     *("X-Gateway-Token", "X-Gateway-Access-Token", "X-User-Token", "X-Authorization"),
 )
@@ -38,7 +38,7 @@ _COOKIES = (
 
 @check("CHAL-03", cases=("query", "cookie", "another-header", "body"))
 def token_in_another_place_counts_as_none(service: Service, world: ServiceWorld, case: str) -> None:
-    """A good token anywhere but in the Authorization header opens nothing."""
+    """A good token outside of the Authorization header gets the challenge."""
     good_token(service, world)
     good = world.gateway.astray_token(USER)
     match case:
@@ -49,16 +49,16 @@ def token_in_another_place_counts_as_none(service: Service, world: ServiceWorld,
         case "another-header":
             challenged(service.operate(headers=_headers(_WITH_A_SCHEME, f"Bearer {good}")))
         case _:
-            # A service may look at the body before it looks for a token: then any refusal will do.
+            # A service may check the body before the token; then any refusal is accepted.
             expect(_with_a_body(service, {"access_token": good})).refused()
 
 
 @check("CHAL-03", cases=("query", "another-header", "cookie", "body", "form"))
 def token_by_another_name_opens_nothing(service: Service, world: ServiceWorld, case: str) -> None:
-    """By names that may have a use of their own, a good token is refused, in whatever way."""
+    """A good token in other headers, cookies, members or parameters is refused."""
     good_token(service, world)
     good = world.gateway.astray_token(USER)
-    # One at a time: servers put a limit to the length of an address, and of all headers together.
+    # One at a time: servers limit the length of an address and of all headers together.
     match case:
         case "another-header":
             for name in _BARE:
@@ -80,16 +80,16 @@ def token_by_another_name_opens_nothing(service: Service, world: ServiceWorld, c
 
 @check("CHAL-03", cases=("_meta", "arguments"))
 def token_in_a_message_opens_nothing(service: Service, world: ServiceWorld, case: str) -> None:
-    """A good token in what is asked of an MCP tool is none, in a session that a good one began as well.
+    """A good token in the arguments of an MCP call is refused, also in an existing session.
 
-    A server may look at the arguments before it looks for a token, and say in its own way what is wrong.
+    A server may check the arguments before the token, and answer with its own error.
     """
     gateway = world.gateway
     token = gateway.access_token(USER)
     session = session_of(service, token)
     served(session.call(token), gateway.orders_of(USER))
     if shows_orders(session.call(None), world, USER):
-        raise LeftOut("in a session there is no need of a token at all, which is for CHAL-01 to say")
+        raise LeftOut("in a session no token is needed at all, which CHAL-01 judges")
     good = gateway.astray_token(USER)
     more = {"access_token": good, "token": good, "authorization": f"Bearer {good}"}
     answer = session.call_saying(case, more)
@@ -108,9 +108,9 @@ def token_in_a_message_opens_nothing(service: Service, world: ServiceWorld, case
 
 @check("CHAL-03")
 def token_in_a_form_opens_nothing(service: Service, world: ServiceWorld) -> None:
-    """A body that is a form with the token in it, as RFC 6750 section 2.2 has it, opens nothing.
+    """A good token in a form body (RFC 6750 section 2.2) shows no orders.
 
-    A service may refuse a form before it looks for a token: any refusal will do.
+    A service may refuse a form before it checks the token: any refusal is accepted.
     """
     good_token(service, world)
 
@@ -140,7 +140,7 @@ def _with_a_body(service: Service, more: Mapping[str, str]) -> Exchange:
     asked = service.operation
     own = {} if asked.json is None else asked.json
     if asked.kind == "mcp" or asked.method == "GET" or not isinstance(own, dict):
-        raise LeftOut("the operation sends no JSON object in which a token could stand")
+        raise LeftOut("the operation sends no JSON object that could contain a token")
     return service.with_body({**own, **more}).operate()
 
 

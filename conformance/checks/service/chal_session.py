@@ -1,8 +1,8 @@
-"""A session is no token: who may call is decided anew for every call."""
+"""A session does not replace a token: every call is authorized on its own."""
 
 from __future__ import annotations
 
-from gateproof.conformance.checks.service._spoilt import USER
+from gateproof.conformance.checks.service._altered_tokens import USER
 from gateproof.conformance.kit.service.cookies import CookieKeeper
 from gateproof.conformance.kit.service.mcp_session import is_a_stream, session_of
 from gateproof.conformance.kit.service.service import Service, challenged, served, turned_away
@@ -14,7 +14,7 @@ from gateproof.fakes.gateway.keys import new_key, signed
 
 @check("CHAL-01")
 def session_of_a_good_token_is_none(service: Service, world: ServiceWorld) -> None:
-    """In a session that was begun with a good token, a call without one gets the challenge."""
+    """A call without a token gets the challenge also in a session begun with a good token."""
     gateway = world.gateway
     token = gateway.access_token(USER)
     session = session_of(service, token)
@@ -25,9 +25,9 @@ def session_of_a_good_token_is_none(service: Service, world: ServiceWorld) -> No
 
 @check("CHAL-01")
 def cookie_of_a_good_token_is_none(service: Service, world: ServiceWorld) -> None:
-    """With the cookies that came for a good token, and without a token, a call gets the challenge.
+    """A call without a token gets the challenge also with the cookies set for a good token.
 
-    Over MCP it begins with a session of its own.
+    Over MCP it begins with its own session.
     """
     gateway = world.gateway
     keeper = CookieKeeper(service=service)
@@ -40,7 +40,7 @@ def cookie_of_a_good_token_is_none(service: Service, world: ServiceWorld) -> Non
 
 @check("CHAL-01")
 def stream_of_a_session_is_not_open_to_everybody(service: Service, world: ServiceWorld) -> None:
-    """Where a client may listen to what the server says unasked, it needs a token for that as well."""
+    """The event stream of a session is refused without a token."""
     gateway = world.gateway
     token = gateway.access_token(USER)
     session = session_of(service, token)
@@ -60,7 +60,7 @@ def stream_of_a_session_is_not_open_to_everybody(service: Service, world: Servic
 
 @check("CHAL-01")
 def session_is_not_ended_by_everybody(service: Service, world: ServiceWorld) -> None:
-    """Whoever has no token cannot end the session of somebody who has."""
+    """A request without a token cannot end another client's session."""
     gateway = world.gateway
     token = gateway.access_token(USER)
     session = session_of(service, token)
@@ -72,7 +72,7 @@ def session_is_not_ended_by_everybody(service: Service, world: ServiceWorld) -> 
     after = session.call(token)
     expect.that(
         service.brings(after, gateway.orders_of(USER)),
-        f"operation in a session that somebody without a token asked to end, which was {ended.outcome()}",
+        f"operation in a session that a client without a token tried to end, which was {ended.outcome()}",
         expected="the orders",
         got=after.outcome(),
         exchange=after,
@@ -81,7 +81,7 @@ def session_is_not_ended_by_everybody(service: Service, world: ServiceWorld) -> 
 
 @check("CHAL-04")
 def session_of_a_good_token_takes_no_forged_one(service: Service, world: ServiceWorld) -> None:
-    """In a session that was begun with a good token, one that a stranger's key signed gets the challenge."""
+    """In a session begun with a good token, a token under an unknown key gets the challenge."""
     gateway = world.gateway
     key = new_key(gateway.algorithm)
 
@@ -90,18 +90,18 @@ def session_of_a_good_token_takes_no_forged_one(service: Service, world: Service
 
 @check("CHAL-05")
 def session_of_a_good_token_takes_none_of_another_issuer(service: Service, world: ServiceWorld) -> None:
-    """In a session that was begun with a good token, one of another issuer gets the challenge."""
+    """In a session begun with a good token, a token of another issuer gets the challenge."""
     _refused_in_a_session(service, world, world.gateway.access_token(USER, iss="https://evil.example"))
 
 
 @check("CHAL-06")
 def session_of_a_good_token_takes_none_for_another_audience(service: Service, world: ServiceWorld) -> None:
-    """In a session that was begun with a good token, one for the service itself gets the challenge."""
+    """In a session begun with a good token, a token for the service itself gets the challenge."""
     _refused_in_a_session(service, world, world.gateway.access_token(USER, aud=[service.service_url]))
 
 
 def _refused_in_a_session(service: Service, world: ServiceWorld, token: str) -> None:
-    """A good token is served in the session and this one is not, though the gateway would redeem it."""
+    """In a session a good token is served and this one is not, although the gateway would redeem it."""
     gateway = world.gateway
     good = gateway.access_token(USER)
     session = session_of(service, good)

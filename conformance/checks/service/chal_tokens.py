@@ -1,4 +1,4 @@
-"""Tokens that a service must not believe, each made from a good one and wrong in one way."""
+"""Tokens with one fault that a service must refuse."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
+from gateproof.conformance.checks.service._altered_tokens import USER, expired, good_token, refused
 from gateproof.conformance.checks.service._expiring import LEEWAY_S, refused_once_expired
-from gateproof.conformance.checks.service._spoilt import USER, expired, good_token, refused
 from gateproof.conformance.kit.inputs.near_indicators import NEAR_MISSES
 from gateproof.conformance.kit.service.mcp_session import session_of
 from gateproof.conformance.kit.service.service import Service, served
@@ -22,7 +22,7 @@ from gateproof.conformance.wire.forgery import FORGERIES, LURES, Forgery, Origin
 from gateproof.fakes.gateway.keys import new_key, signed
 
 _CHANGE = Callable[[ServiceWorld, Service], Any]
-# What a comparison of URLs takes for the same issuer.
+# Issuers that an incomplete comparison of URLs takes for the right one.
 _NEAR = (
     *("double-slash", "dot-segment", "dot-dot-segment", "percent-encoded-letter"),
     *("user-info", "question-mark", "query", "fragment"),
@@ -68,7 +68,7 @@ EXPIRIES: dict[str, Callable[[float], Any]] = {
 
 @check("CHAL-04", cases={**FORGERIES, **LURES})
 def forged_token_gets_the_challenge(service: Service, world: ServiceWorld, case: Forgery) -> None:
-    """A signature that the core never made opens nothing, whatever the header says about keys."""
+    """A token with a forged signature or header gets the challenge."""
     good = good_token(service, world)
     with bait(world.gateway.core_key.algorithm) as where:
         forged = case(_original(world, good, where))
@@ -81,7 +81,7 @@ def forged_token_gets_the_challenge(service: Service, world: ServiceWorld, case:
 def token_under_the_resources_key_gets_the_challenge(
     service: Service, world: ServiceWorld, case: str
 ) -> None:
-    """The per-Resource key signs for the merchant: under it, even right claims make no token."""
+    """A token signed with the Resource's own key, which is for the merchant, gets the challenge."""
     good_token(service, world)
     gateway = world.gateway
     kid = {"under-its-own-kid": gateway.resource_key.kid, "under-the-cores-kid": gateway.core_key.kid}.get(
@@ -93,7 +93,7 @@ def token_under_the_resources_key_gets_the_challenge(
 
 @check("CHAL-04", cases=("ES256", "RS256", "EdDSA"))
 def token_under_an_unknown_key_gets_the_challenge(service: Service, world: ServiceWorld, case: str) -> None:
-    """A key that is in no key set of the gateway's makes no token."""
+    """A token under a key that is in no key set of the gateway gets the challenge."""
     good_token(service, world)
 
     refused(service, world, signed(world.gateway.claims(USER), new_key(case)))
@@ -101,7 +101,7 @@ def token_under_an_unknown_key_gets_the_challenge(service: Service, world: Servi
 
 @check("CHAL-05", cases=ISSUERS)
 def token_of_another_issuer_gets_the_challenge(service: Service, world: ServiceWorld, case: _CHANGE) -> None:
-    """The issuer is the core's, to the letter."""
+    """A token whose `iss` differs from the core's, even slightly, gets the challenge."""
     good_token(service, world)
 
     refused(service, world, world.gateway.access_token(USER, iss=case(world, service)))
@@ -111,7 +111,7 @@ def token_of_another_issuer_gets_the_challenge(service: Service, world: ServiceW
 def expired_token_gets_the_challenge(
     service: Service, world: ServiceWorld, case: Callable[[float], Any]
 ) -> None:
-    """A token past its `exp`, or without one, opens nothing."""
+    """A token after its `exp`, or without one, gets the challenge."""
     good_token(service, world)
 
     refused(service, world, world.gateway.access_token(USER, exp=case(time.time())))
@@ -119,7 +119,7 @@ def expired_token_gets_the_challenge(
 
 @check("CHAL-07")
 def expiry_of_null_is_none(service: Service, world: ServiceWorld) -> None:
-    """A token whose `exp` is there and null says no more about its end than one without."""
+    """A token with `exp` null gets the challenge, like one without `exp`."""
     gateway = world.gateway
     good_token(service, world)
 
@@ -128,13 +128,13 @@ def expiry_of_null_is_none(service: Service, world: ServiceWorld) -> None:
 
 @check("CHAL-07")
 def token_that_was_accepted_before_expires_all_the_same(service: Service, world: ServiceWorld) -> None:
-    """A token that was served a moment ago gets the challenge once it has expired, leeway granted.
+    """A token that was accepted gets the challenge after it has expired, plus the clock leeway.
 
-    Over MCP a session that was begun with it goes on no longer, either.
+    Over MCP this ends its session as well.
     """
     gateway, over_mcp = world.gateway, service.operation.kind == "mcp"
     good_token(service, world)
-    # Long enough to be served in, on a slow machine as well, and to begin a session in.
+    # Long enough to be served and to begin a session, also on a slow machine.
     exp = int(time.time()) + (5 if over_mcp else 4)
     token = gateway.access_token(USER, exp=exp)
     asking: list[Callable[[str], Exchange]] = [service.serve]
@@ -148,7 +148,7 @@ def token_that_was_accepted_before_expires_all_the_same(service: Service, world:
 
 @check("CHAL-08")
 def id_token_gets_the_challenge(service: Service, world: ServiceWorld) -> None:
-    """The user's ID token, rightly signed by the core, is for the agent alone."""
+    """The user's ID token, correctly signed by the core, gets the challenge."""
     gateway = world.gateway
     good_token(service, world)
     person = {"name": "alice", "email": "alice@merchant.example", "nonce": "n", "auth_time": int(time.time())}
@@ -163,7 +163,7 @@ def _original(world: ServiceWorld, good: str, bait_url: str) -> Original:
 
 
 def _at(url: str, further: str) -> str:
-    """The same with more at the end of its host and port."""
+    """The issuer with something appended to its host and port."""
     parts = urlsplit(url)
     return parts._replace(netloc=f"{parts.netloc}{further}").geturl()
 
@@ -174,7 +174,7 @@ def _with_upper_case_ahead(url: str) -> str:
 
 
 def _with_another_port(url: str) -> str:
-    """The same port, with a zero before it or, where it went without saying, said."""
+    """The same port with a leading zero, or the default port made explicit."""
     parts = urlsplit(url)
     port = f"0{parts.port}" if parts.port else {"https": "443"}.get(parts.scheme, "80")
     return parts._replace(netloc=f"{parts.netloc.removesuffix(f':{parts.port}')}:{port}").geturl()

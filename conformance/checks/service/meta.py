@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from gateproof.conformance.checks.service._trouble import all_fail
+from gateproof.conformance.checks.service._failing_parties import all_fail
 from gateproof.conformance.kit.inputs.odd_requests import with_header
 from gateproof.conformance.kit.service.service import Service, document, served
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
@@ -20,7 +20,7 @@ KEPT = ("resource", "authorization_servers")
 
 @check("META-01")
 def metadata_is_a_json_object(service: Service) -> None:
-    """The document is there, with 200, as a JSON object; over HTTPS where the service is reached by it."""
+    """The metadata is served with 200 as a JSON object, over HTTPS if the service uses it."""
     document(service.metadata())
     secure = service.metadata_url.startswith("https:")
     observe(https=secure)
@@ -32,7 +32,7 @@ def metadata_is_a_json_object(service: Service) -> None:
 
 @check("META-01")
 def metadata_come_to_whoever_takes_anything(service: Service) -> None:
-    """Who asks for no media type in particular gets the document as well, and no page for people."""
+    """A request with `Accept: */*` gets the document and no web page."""
     usual = service.metadata()
     require(require(usual).status(200)).json_object()
 
@@ -41,7 +41,7 @@ def metadata_come_to_whoever_takes_anything(service: Service) -> None:
 
 @check("META-02")
 def resource_is_the_service_itself(service: Service, world: ServiceWorld) -> None:
-    """`resource` names the operator's own service, and neither the merchant's API nor the gateway."""
+    """`resource` names the operator's service, not the merchant's API and not the gateway."""
     resource = expect.text(document(service.metadata()).get("resource"), "resource")
     gateway, own = world.gateway, service.service_url
     others = {
@@ -60,13 +60,13 @@ def resource_is_the_service_itself(service: Service, world: ServiceWorld) -> Non
 
 
 def _is(resource: str, other: str) -> bool:
-    """The same identifier, however it is spelt."""
+    """The same identifier in any spelling."""
     return resource == other or same_url(resource.rstrip("/"), other.rstrip("/"))
 
 
 @check("META-03")
 def authorization_servers_name_the_resources_own(service: Service, world: ServiceWorld) -> None:
-    """The per-Resource authorization server is in the list, by the URL that the Console gives it."""
+    """`authorization_servers` contains the Resource's authorization server URL from the Console."""
     servers = document(service.metadata()).get("authorization_servers")
 
     expect.that(
@@ -83,12 +83,12 @@ def authorization_servers_name_the_resources_own(service: Service, world: Servic
 
 @check("META-04")
 def metadata_stay_the_same(service: Service, world: ServiceWorld) -> None:
-    """The address answers on every fetch, before and after the service is used, and says the same.
+    """The document is available and the same at every fetch, before and after the service is used.
 
-    Whether there is a document before the first call of all, only the beginning of the run can tell.
+    Only the beginning of the run can show whether the document exists before the first call.
     """
     gateway, first = world.gateway, service.first_metadata
-    # Whoever had trouble at the start may have been starting still.
+    # A service with errors at the beginning may still have been starting.
     told = first is not None and first.status is not None and first.status < 500
     before = [document(first)] if first is not None and told else []
     before += [document(service.metadata()) for _ in range(3)]
@@ -101,7 +101,7 @@ def metadata_stay_the_same(service: Service, world: ServiceWorld) -> None:
 
 @check("META-04", needs=["faults"])
 def metadata_stay_while_the_gateway_fails(service: Service, world: ServiceWorld) -> None:
-    """The document is the service's own: it says the same while the gateway answers 500 to everything."""
+    """The document is unchanged while the gateway answers 500 to every request."""
     gateway = world.gateway
     before = require(require(service.metadata()).status(200)).json_object()
     served(service.serve(gateway.access_token(USERS[0])), gateway.orders_of(USERS[0]))
@@ -111,7 +111,7 @@ def metadata_stay_while_the_gateway_fails(service: Service, world: ServiceWorld)
 
 
 def _same(documents: Sequence[Mapping[str, Any]]) -> None:
-    """What agents go by did not change."""
+    """The members that agents use have not changed."""
     for name in KEPT:
         values = [in_any_order(each.get(name)) for each in documents]
         expect.that(
@@ -124,7 +124,7 @@ def _same(documents: Sequence[Mapping[str, Any]]) -> None:
 
 @check("META-05")
 def metadata_are_json_by_their_label(service: Service) -> None:
-    """The document is labelled application/json."""
+    """The document has the Content-Type application/json."""
     answer = require(service.metadata()).status(200)
     require(answer).json_object()
     said = answer.header("Content-Type") or ""
@@ -139,7 +139,7 @@ def metadata_are_json_by_their_label(service: Service) -> None:
 
 @check("META-05")
 def resource_is_where_its_metadata_are(service: Service) -> None:
-    """`resource` is the URL to which the address of the metadata belongs by RFC 9728, section 3."""
+    """`resource` is the URL to which the metadata's address belongs (RFC 9728 section 3)."""
     resource = expect.text(document(service.metadata()).get("resource"), "resource")
     where, what = urlsplit(service.metadata_url), parts_of(resource)
 

@@ -1,4 +1,4 @@
-"""Bad input, and what is left after it."""
+"""Bad input, and recovery after it."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _AROUND = {
     for group in ("headers", "queries")
 }
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
-# A few of every kind that JSON has: a table of all Unicode takes the library seconds to make.
+# A few characters of each kind: a table of all of Unicode takes the library seconds to build.
 _LETTERS = 'aZ0-_.:/\\" \x00\n\x7f\xe9\u2028\ufeff\U0001f600'
-# What a token may not look like, and a header may carry.
+# Characters that are unusual in a token and allowed in a header.
 AUTHORIZATIONS: Mapping[str, str] = {
     "empty": "",
     "long": f"Bearer {'a' * odd.LONG}",
@@ -57,7 +57,7 @@ AUTHORIZATIONS: Mapping[str, str] = {
 
 @check("ROBUST-01")
 def authorization_header_takes_anything(service: Service, world: ServiceWorld) -> None:
-    """Whatever stands in the Authorization header, the operation gives an answer below 500."""
+    """No Authorization header makes the operation answer with a server error."""
     _works(service, world)
     requests = {name: service.request((("Authorization", value),)) for name, value in AUTHORIZATIONS.items()}
 
@@ -66,7 +66,7 @@ def authorization_header_takes_anything(service: Service, world: ServiceWorld) -
 
 @check("ROBUST-01", cases=("metadata", "operation"))
 def every_method_gets_an_answer(service: Service, world: ServiceWorld, case: str) -> None:
-    """Every usual method gets an answer below 500 at both addresses."""
+    """Every common method gets an answer below 500 at the operation and at the metadata."""
     _works(service, world)
     url = service.metadata_url if case == "metadata" else service.request(()).url
 
@@ -75,7 +75,7 @@ def every_method_gets_an_answer(service: Service, world: ServiceWorld, case: str
 
 @check("ROBUST-01")
 def operation_takes_any_body(service: Service, world: ServiceWorld) -> None:
-    """With a good token, whatever the body is, the operation gives an answer below 500."""
+    """With a good token, no body makes the operation answer with a server error."""
     base, _ = _good_call(service, world)
     requests = {
         name: Request(method="POST", url=base.url, headers=base.headers, body=body)
@@ -87,7 +87,7 @@ def operation_takes_any_body(service: Service, world: ServiceWorld) -> None:
 
 @check("ROBUST-01", cases=("media types", "headers", "queries"))
 def operation_takes_anything_around_its_body(service: Service, world: ServiceWorld, case: str) -> None:
-    """With a good token, no label of the body, no header and no query makes the operation fail."""
+    """With a good token, no Content-Type, header or query makes the operation fail."""
     good, session = _good_call(service, world)
     requests = variations(good, case)
 
@@ -98,7 +98,7 @@ def operation_takes_anything_around_its_body(service: Service, world: ServiceWor
 def introduction_takes_anything_around_it(
     service: Service, world: ServiceWorld, case: tuple[str, str]
 ) -> None:
-    """No header and no query makes the challenge fail, or the metadata: what a service says of itself."""
+    """No header or query causes a server error in the challenge or the metadata."""
     what, group = case
     _works(service, world)
     usual = service.metadata() if what == "metadata" else service.operate()
@@ -109,7 +109,7 @@ def introduction_takes_anything_around_it(
 
 @check("ROBUST-01", needs=["examples"])
 def generated_tokens_get_an_answer(service: Service, world: ServiceWorld, draw: Draw) -> None:
-    """A token whose header and claims are generated gets an answer below 500."""
+    """A token with a generated header and claims gets an answer below 500."""
     _works(service, world)
     header, claims, signature = world.gateway.access_token(USERS[0]).split(".")
 
@@ -129,9 +129,9 @@ def generated_tokens_get_an_answer(service: Service, world: ServiceWorld, draw: 
 
 @check("ROBUST-02")
 def operation_works_after_a_flood(service: Service, world: ServiceWorld) -> None:
-    """Hundreds of bad requests at once leave nothing behind that stops the next good one.
+    """The operation works after hundreds of concurrent bad requests.
 
-    A service that has enough of its caller is given time to forget it.
+    A service that blocks its caller is given time to accept it again.
     """
     _works(service, world)
     bad = [service.request((("Authorization", value),)) for value in AUTHORIZATIONS.values()]
@@ -148,7 +148,7 @@ def operation_works_after_a_flood(service: Service, world: ServiceWorld) -> None
         exchange=answer,
     )
     if answered < FLOOD // 2:
-        raise LeftOut(f"the service kept the flood away from itself, and answered {answered} of {FLOOD}")
+        raise LeftOut(f"the service limited the flood, and answered {answered} of {FLOOD}")
 
 
 def _works(service: Service, world: ServiceWorld) -> None:
@@ -157,7 +157,7 @@ def _works(service: Service, world: ServiceWorld) -> None:
 
 
 def _good_call(service: Service, world: ServiceWorld) -> tuple[Request, ServiceSession | None]:
-    """The operation with a good token, which works; over MCP in a session, without which nobody reads it."""
+    """The operation with a good token, which works; over MCP in a session, which servers require."""
     gateway = world.gateway
     _works(service, world)
     token = gateway.access_token(USERS[0])

@@ -1,4 +1,4 @@
-"""Connections that misbehave are nobody else's problem."""
+"""Misbehaving connections do not disturb other clients."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from gateproof.conformance.checks.service._trouble import OTHER, USER, recovers, works
+from gateproof.conformance.checks.service._failing_parties import OTHER, USER, recovers, works
 from gateproof.conformance.faults.agent_side import BROKEN, EMBEDDED, LARGE_BODY, SLOW, Client
 from gateproof.conformance.faults.misbehaving import misbehaving
 from gateproof.conformance.kit.service.service import Service, served
@@ -18,20 +18,20 @@ from gateproof.conformance.wire.exchange import Request
 from gateproof.conformance.wire.route import origin
 from gateproof.conformance.wire.secret import Secret
 
-# So many connections at a time: more than a handful of workers can be waiting for, and less than a flood.
+# Number of connections at a time: more than a few workers can wait for, and less than a flood.
 AT_ONCE = 6
 PIECE = 64 * 1024
-# Nobody around the service has failed: there is no reason to keep away from anybody.
+# No party around the service has failed, so a circuit breaker has no reason to open.
 RECOVERS_S = 10.0
-# Once is not enough to see what each broken connection takes along.
+# Repeated, because one broken connection may not be enough to see a leak.
 ROUNDS = {"abandoned-in-the-body": 3}
 JSON = "application/json"
 
 
-# These come first: what a broken client leaves behind keeps the other checks from beginning at all.
+# These run first: the damage by a broken client would keep the other checks from starting.
 @check("ROBUST-02", needs=["faults"], cases={**BROKEN, **SLOW})
 def operation_works_after_misbehaving_clients(service: Service, world: ServiceWorld, case: Client) -> None:
-    """Clients that broke off, or broke HTTP, took nothing with them."""
+    """The operation works after clients that disconnected early or violated HTTP."""
     works(service, world)
     name = next(name for name, client in {**BROKEN, **SLOW}.items() if client is case)
     for _ in range(ROUNDS.get(name, 1)):
@@ -43,11 +43,13 @@ def operation_works_after_misbehaving_clients(service: Service, world: ServiceWo
 
 @check("ROBUST-02", needs=["faults"])
 def large_body_of_an_operation_is_never_taken_for_requests(service: Service, world: ServiceWorld) -> None:
-    """A connection that survives a large body answers what is asked next, and nothing that the body says."""
+    """After a large body, the connection answers the next request or closes; the body is no request."""
     works(service, world)
     url = service.request(()).url
     if origin(service.metadata_url) != origin(url):
-        raise LeftOut("the metadata are on another host, and nothing else there is for everybody to ask for")
+        raise LeftOut(
+            "the metadata are on another host, and nothing else there can be requested without a token"
+        )
     question = Request(method="GET", url=service.metadata_url, headers=(("Accept", JSON),))
     require(service.wire.send("metadata", question)).status(200)
     inside = b"GET /gateproof-embedded HTTP/1.1\r\nHost: service\r\n\r\n"
@@ -63,12 +65,12 @@ def large_body_of_an_operation_is_never_taken_for_requests(service: Service, wor
         "large body, then metadata", [large, question], piece=PIECE, wrote=written.append
     )
 
-    # Who answers at the head of it may be gone before the first piece is out.
+    # A service that answers at the head may have closed before the first piece was sent.
     met = len(written) + (first.answer is not None)
     if not met:
         raise LeftOut("the service hangs up on a large body before it has read any of it")
     fired(_met_by_the_service(EMBEDDED), met)
-    # Closing is what a server may do that does not want to read on.
+    # A server that does not want to read the rest may close the connection.
     expect.that(
         second.answer is None or second.status == 200,
         f"what follows a large body, after {first.outcome()}",
@@ -79,7 +81,7 @@ def large_body_of_an_operation_is_never_taken_for_requests(service: Service, wor
 
 @check("ROBUST-03", needs=["faults"], cases=SLOW)
 def slow_agents_hold_up_nobody_else(service: Service, world: ServiceWorld, case: Client) -> None:
-    """While clients hold connections open and get nowhere, the operation goes through."""
+    """The operation works while other clients keep slow connections open."""
     works(service, world)
     _works_for_the_other(service, world)
 
@@ -90,7 +92,7 @@ def slow_agents_hold_up_nobody_else(service: Service, world: ServiceWorld, case:
 
 @contextmanager
 def _at_the_operation(service: Service, world: ServiceWorld, client: Client) -> Iterator[int]:
-    """Such clients at the operation, each with a good token; gives how many there are."""
+    """Opens such clients at the operation, each with a good token; returns their number."""
     url = service.request(()).url
     place = service.wire.place_of(url)
     assert place is not None  # noqa: S101 - the operation is at the service's own address
@@ -111,7 +113,7 @@ def _works_for_the_other(service: Service, world: ServiceWorld) -> None:
 
 
 def _works_beside(service: Service, world: ServiceWorld, what: str) -> None:
-    """Somebody else's operation succeeds at the first try, on a connection of its own."""
+    """Another user's operation succeeds at the first try, on its own connection."""
     answer = service.serve(world.unseen_token(OTHER))
     expect.that(
         service.brings(answer, world.gateway.orders_of(OTHER)),

@@ -1,4 +1,4 @@
-"""Values that nobody expects, in a message that is right but for them."""
+"""Odd values in an otherwise correct message."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from gateproof.fakes.gateway.keys import signed
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
 USER = USERS[0]
-# With its head the request stays below the 64 kB that the rule judges.
+# With its head the request stays below the 64 kB that the rule covers.
 MOST_OCTETS = 62_000
 CALL = "tools/call"
 ABSENT = object()
@@ -34,16 +34,16 @@ CLAIMS: Mapping[str, tuple[str, Any]] = {
     "sub: absent": ("sub", ABSENT),
     "sub: a number": ("sub", 7),
     "sub: empty": ("sub", ""),
-    # A date of that time is in no calendar.
+    # This date is outside of every calendar.
     "exp: 1e15": ("exp", 10**15),
 }
 
 
 @check("ROBUST-01")
 def operation_takes_any_value(service: Service, world: ServiceWorld) -> None:
-    """Each member of what the operation is sent may have any value and any type, and gets an answer.
+    """An odd value or type in any member of the operation's input gets an answer below 500.
 
-    Over HTTP these are the members of the operation's body, and over MCP those of a tool call in a session.
+    Over HTTP these are the members of the body, over MCP those of a tool call in a session.
     """
     token, orders = world.gateway.access_token(USER), world.gateway.orders_of(USER)
     served(service.serve(token), orders)
@@ -60,11 +60,11 @@ def operation_takes_any_value(service: Service, world: ServiceWorld) -> None:
 
 @check("ROBUST-01")
 def token_may_claim_anything(service: Service, world: ServiceWorld) -> None:
-    """A token that the core has signed gets an answer below 500, however odd one of its claims is.
+    """A token signed by the core with one odd claim gets an answer below 500.
 
-    Whether the token is good is for others to judge. None of the claims says of which Project it is: who
-    finds nothing to redeem there may call it trouble of the gateway's. Redemption takes each of them for a
-    token of the user's, and says all that it can say.
+    Other rules judge whether the token is accepted. None of the claims is the Project, because a failed
+    redemption could count as a gateway failure. Redemption accepts each of them as a token of the user, and
+    returns all optional members.
     """
     gateway, good = world.gateway, world.gateway.access_token(USER)
     said = {"expires_at": TIMESTAMPS["utc"](time.time() + MERCHANT_TOKEN_S), "scopes": ["orders"]}
@@ -84,7 +84,7 @@ def token_may_claim_anything(service: Service, world: ServiceWorld) -> None:
 
 
 def _claiming(service: Service, world: ServiceWorld, name: str) -> str:
-    """A token with this odd claim in place of a good one."""
+    """A token with this odd claim in place of the usual one."""
     gateway, (path, value) = world.gateway, CLAIMS[name]
     claims, (first, _, member) = gateway.claims(USER), path.partition(".")
     odd_one = {**claims[first], member: value} if member else value
@@ -101,12 +101,12 @@ def _bodies(service: Service, token: str) -> Iterator[tuple[str, Request]]:
     own = service.operation.json
     if not isinstance(own, dict) or not own:
         raise LeftOut("the operation is sent no JSON object with a member that could be odd")
-    for name, body in _spoilt(own):
+    for name, body in _with_one_odd_member(own):
         yield name, service.with_body(body).request((("Authorization", f"Bearer {token}"),))
 
 
 def _messages(asked: Operation) -> Iterator[tuple[str, Any]]:
-    """Tool calls with one thing odd about each, whose numbers were not used before in the session."""
+    """Tool calls with one odd value each, with request IDs that were not used before in the session."""
     numbers, good = count(100), called(asked.tool or "", asked.arguments)
 
     def message(params: Any) -> dict[str, Any]:
@@ -115,16 +115,16 @@ def _messages(asked: Operation) -> Iterator[tuple[str, Any]]:
     for place in ("id", "method", "params"):
         for name, value in odd.VALUES.items():
             yield f"{place}: {name}", {**message(good), place: value}
-    for name, params in _spoilt(good):
+    for name, params in _with_one_odd_member(good):
         yield f"params.{name}", message(params)
-    for name, arguments in _spoilt(asked.arguments):
+    for name, arguments in _with_one_odd_member(asked.arguments):
         yield f"params.arguments.{name}", message({**good, "arguments": arguments})
     yield "a batch of one", [message(good)]
     yield "a batch of two", [message(good), message(good)]
     yield "a batch of others", [None, 1, "a", [], {}, message(good)]
 
 
-def _spoilt(good: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _with_one_odd_member(good: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     for member in good:
         for name, value in odd.VALUES.items():
             yield f"{member}: {name}", {**good, member: value}

@@ -1,11 +1,11 @@
-"""Who may never see which credential: every byte that agents received is searched for it."""
+"""Secrets in answers: everything that agents received is searched for secrets they must not see."""
 
 from __future__ import annotations
 
 import time
 
+from gateproof.conformance.checks.service._failing_parties import failing, failing_token_endpoint, works
 from gateproof.conformance.checks.service._secrecy import EVERY, hidden
-from gateproof.conformance.checks.service._trouble import failing, failing_token_endpoint, works
 from gateproof.conformance.kit.gateway.received import LOGGED, Survey, brought_up
 from gateproof.conformance.kit.service.mcp_session import session_of
 from gateproof.conformance.kit.service.received import (
@@ -25,9 +25,9 @@ from gateproof.conformance.wire import leaks
 from gateproof.fakes.gateway.keys import signed
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
-# So much later than the answer a line may be in the log.
+# How much later than the answer a line may appear in the log.
 LOGS_WITHIN_S, LOG_RESTS_S = 3.0, 0.5
-# What the parties answer in trouble, with the credential that was sent to them in it.
+# Errors of the parties that repeat the credential that was sent to them.
 TROUBLE = {
     "redemption, 500": (Endpoint.REDEMPTION, 500),
     "redemption, 400": (Endpoint.REDEMPTION, 400),
@@ -50,7 +50,7 @@ TROUBLE = {
 def merchant_token_is_not_in_what_an_agent_gets(
     service: Service, world: ServiceWorld, received: ServiceReceived, case: str
 ) -> None:
-    """An operation that is served shows the agent the orders and not the token that brought them."""
+    """The answer of a successful operation contains the orders and no merchant token."""
     answer = served(service.serve(world.gateway.access_token(case)), world.gateway.orders_of(case))
 
     hidden(received, [answer], MERCHANT_TOKEN)
@@ -60,7 +60,7 @@ def merchant_token_is_not_in_what_an_agent_gets(
 def merchant_token_is_not_in_what_a_server_offers_besides(
     service: Service, world: ServiceWorld, received: ServiceReceived
 ) -> None:
-    """Beside its tools, an MCP server may notify, list and show: nothing of it has a merchant token in it."""
+    """Notifications, lists and resources of an MCP server contain no merchant token."""
     gateway = world.gateway
     token = gateway.access_token(USERS[0])
     session = session_of(service, token)
@@ -73,7 +73,7 @@ def merchant_token_is_not_in_what_a_server_offers_besides(
 def error_shows_no_credential(
     service: Service, world: ServiceWorld, received: ServiceReceived, case: tuple[Endpoint, int]
 ) -> None:
-    """What a party in trouble says, with the credentials in it that it was sent, stays with the service."""
+    """If a party's error repeats the credentials sent to it, the service's answer contains none of them."""
     endpoint, status = case
     works(service, world)
     trouble = Answer(status=status, members=_quoting(world))
@@ -90,7 +90,7 @@ def error_shows_no_credential(
 def unreadable_answer_shows_no_credential(
     service: Service, world: ServiceWorld, received: ServiceReceived, case: str
 ) -> None:
-    """A success that is cut short has a new token in it, which stays with the service all the same."""
+    """If a success with a new token is cut off, the service's answer does not contain the token."""
     gateway = world.gateway
     works(service, world)
     if case == "redemption":
@@ -105,7 +105,7 @@ def unreadable_answer_shows_no_credential(
 
 @check("SECRET-05")
 def gateway_tokens_are_not_in_the_logs(service: Service, world: ServiceWorld) -> None:
-    """Neither a good access token nor a refused one, nor an ID token, is in what the service logs."""
+    """The service's log contains no good or refused access token and no ID token."""
     gateway = world.gateway
     good = gateway.access_token(USERS[0])
     served(service.serve(good), gateway.orders_of(USERS[0]))
@@ -122,7 +122,7 @@ def gateway_tokens_are_not_in_the_logs(service: Service, world: ServiceWorld) ->
 
 @check("SECRET-05", whole_run=True)
 def tokens_of_the_run_are_not_in_the_logs(survey: Survey) -> None:
-    """None of all the access tokens of the run is in what the service logged."""
+    """The service's log contains none of the access tokens of the whole run."""
     require.that(survey.redeemed > 0, "the run", expected="a redemption that succeeded", got="none")
     found = sum(leak.kind == LOGGED_TOKEN for leak in survey.leaks)
     if not found and not survey.known.get(LOGGED):
@@ -138,31 +138,31 @@ def tokens_of_the_run_are_not_in_the_logs(survey: Survey) -> None:
 
 @check("SECRET-02", whole_run=True)
 def merchant_token_reached_no_agent(survey: Survey) -> None:
-    """No answer of the whole run had a merchant token in it."""
+    """No answer of the whole run contained a merchant token."""
     _clean(survey, MERCHANT_TOKEN)
 
 
 @check("SECRET-03", whole_run=True)
 def proxy_token_reached_no_agent(survey: Survey) -> None:
-    """No answer of the whole run had a Proxy token in it."""
+    """No answer of the whole run contained a Proxy token."""
     _clean(survey, PROXY_TOKEN)
 
 
 @check("SECRET-04", whole_run=True)
 def proxy_client_reached_no_agent(survey: Survey) -> None:
-    """No answer of the whole run had the Proxy client's secret or its ID in it."""
+    """No answer of the whole run contained the Proxy client's secret or ID."""
     _clean(survey, PROXY_SECRET, PROXY_ID)
 
 
 def _quoting(world: ServiceWorld) -> dict[str, str]:
-    """An error with the backend's credentials in it: those of the last calls, one of each kind."""
+    """An error that contains the backend's credentials of the last calls, one of each kind."""
     gateway = world.gateway
     sent = [token.value for token in gateway.proxy_tokens][-2:] + list(gateway.merchant_tokens)[-2:]
     return {"error": "trouble", "detail": f"sent: {' '.join([*sent, gateway.setup.proxy_client_secret])}"}
 
 
 def _cut(token: str) -> Answer:
-    """JSON with this token that breaks off behind it."""
+    """JSON with this token that is cut off after it."""
     return Answer(body=f'{{"access_token": "{token}", "token_type": "Bearer", "expires_'.encode())
 
 
@@ -182,7 +182,7 @@ def _clean(survey: Survey, *kinds: str) -> None:
 
 
 def _unlogged(world: ServiceWorld, *id_tokens: str) -> None:
-    """No access token so far is in the log, and none of these ID tokens; an empty log shows nothing."""
+    """The log contains no access token so far and none of these ID tokens; an empty log shows nothing."""
     log = _written(world)
     found = in_the_log(world.gateway.access_tokens(), log)
     found += leaks.Hoard([leaks.canary("id_token", each) for each in id_tokens]).search(log)
@@ -200,7 +200,7 @@ def _unlogged(world: ServiceWorld, *id_tokens: str) -> None:
 
 
 def _written(world: ServiceWorld) -> str:
-    """The log, once there is one and nothing more comes: some write a little later than they answer."""
+    """The log, once it exists and nothing more arrives: some services log a little after they answer."""
     until, log, since = time.monotonic() + LOGS_WITHIN_S, world.log(), time.monotonic()
     while (now := time.monotonic()) < until and (not log.strip() or now - since < LOG_RESTS_S):
         time.sleep(0.1)

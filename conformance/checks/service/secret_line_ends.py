@@ -1,12 +1,17 @@
-"""Tokens that go into no header: who tries is told so by a library, which may quote what it was given."""
+"""Tokens with a line end, which no header can carry: a library's error may quote them."""
 
 from __future__ import annotations
 
 import time
 
+from gateproof.conformance.checks.service._failing_parties import (
+    failing,
+    failing_token_endpoint,
+    settles,
+    works,
+)
 from gateproof.conformance.checks.service._proxy_calls import serves
 from gateproof.conformance.checks.service._secrecy import EVERY
-from gateproof.conformance.checks.service._trouble import failing, failing_token_endpoint, settles, works
 from gateproof.conformance.kit.service.received import ServiceReceived
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
@@ -15,11 +20,11 @@ from gateproof.conformance.suite.claims import LeftOut, expect
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
-# A Proxy token that goes into no header is not kept for long.
+# A Proxy token with a line end is not kept for long.
 LIFE_S = 2
-# Who renews ahead of time finds each of them over, and asks again: not without end.
+# A service that renews early finds each of them expired and requests again, but not without end.
 MOST_BROKEN = 4
-# So often in a row has a service asked for another one, when that time was over, before it goes by the time.
+# How often in a row a service must have requested another token at the expiry before it is known to use it.
 TIMES = 2
 
 
@@ -27,7 +32,7 @@ TIMES = 2
 def merchant_token_with_a_line_end_is_not_quoted(
     service: Service, world: ServiceWorld, received: ServiceReceived
 ) -> None:
-    """A merchant token that goes into no header stays with the service, as does what is said of it."""
+    """A merchant token with a line end is not quoted in the answer to the agent."""
     works(service, world)
     broken = Answer(members={"access_token": _with_a_line_end(world.gateway.merchant_token(USERS[0]))})
     answer, _ = failing(service, world, Endpoint.REDEMPTION, broken, world.unseen_token(USERS[0]))
@@ -39,9 +44,10 @@ def merchant_token_with_a_line_end_is_not_quoted(
 def proxy_token_with_a_line_end_is_not_quoted(
     service: Service, world: ServiceWorld, received: ServiceReceived
 ) -> None:
-    """The same of a Proxy token, where a service has been seen to ask for another when its time is over.
+    """A Proxy token with a line end is not quoted in the answer to the agent.
 
-    Whoever keeps one for longer would have nothing to redeem with for all of that.
+    It is tried only if the service has been seen to request another Proxy token at the expiry: with a longer
+    cache it could not redeem at all meanwhile.
     """
     gateway = world.gateway
     works(service, world)
@@ -57,7 +63,7 @@ def proxy_token_with_a_line_end_is_not_quoted(
 
 
 def _asks_in_time(service: Service, world: ServiceWorld) -> bool:
-    """A little later than a Proxy token's time the service asks for another, before any has been refused."""
+    """The service requests another Proxy token soon after one has expired, before any was refused."""
     mark = world.gateway.journal.mark()
     world.gateway.script.tape(Endpoint.TOKEN, [Answer(members={"expires_in": LIFE_S})])
     time.sleep(LIFE_S + 0.5)
@@ -69,7 +75,7 @@ def _asks_in_time(service: Service, world: ServiceWorld) -> bool:
 
 
 def _with_a_line_end(token: str) -> str:
-    """Either half of it is still long enough to be known again."""
+    """Either half of it is still long enough to be recognized."""
     middle = len(token) // 2
     return f"{token[:middle]}\n{token[middle:]}"
 

@@ -1,4 +1,4 @@
-"""Credentials are on no page that is there for whoever asks: nobody needs a token to look at it."""
+"""Credentials on pages that anybody can open without a token."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import require
 from gateproof.conformance.wire.exchange import Exchange, Request
 
-# Where frameworks, their debugging aids and people put what is to be seen of a running program.
+# Common paths for status and debugging pages of frameworks and programs.
 PAGES = (
     "/",
     "/debug",
@@ -36,7 +36,7 @@ PAGES = (
     "/tokens",
     "/sessions",
 )
-# Each takes the time of a request that is given up.
+# Each may take the time of a request that is given up.
 MOST_SILENT = 3
 
 
@@ -44,26 +44,26 @@ MOST_SILENT = 3
 def merchant_token_is_on_no_open_page(
     service: Service, world: ServiceWorld, received: ServiceReceived
 ) -> None:
-    """What a service shows of itself to whoever asks has no merchant token in it."""
+    """No page that is open without a token contains a merchant token."""
     hidden(received, _open_pages(service, world), MERCHANT_TOKEN)
 
 
 @check("SECRET-03")
 def proxy_token_is_on_no_open_page(service: Service, world: ServiceWorld, received: ServiceReceived) -> None:
-    """Nor has it a Proxy token."""
+    """No page that is open without a token contains a Proxy token."""
     hidden(received, _open_pages(service, world), PROXY_TOKEN)
 
 
 @check("SECRET-04")
 def proxy_client_is_on_no_open_page(service: Service, world: ServiceWorld, received: ServiceReceived) -> None:
-    """Nor the Proxy client's secret, or its ID."""
+    """No page that is open without a token contains the Proxy client's secret or ID."""
     hidden(received, _open_pages(service, world), PROXY_SECRET, PROXY_ID)
 
 
 def _open_pages(service: Service, world: ServiceWorld) -> list[Exchange]:
-    """What the usual addresses answer without a token, just after one was served; asked for once in a run.
+    """The answers of common paths without a token, just after a call was served; fetched once a run.
 
-    An answer is taken as it comes: nobody waits for a page that is not to be had now, nor long in silence.
+    There is no retry: a page that is unavailable or silent is skipped.
     """
     served(service.serve(world.gateway.access_token(USERS[0])), world.gateway.orders_of(USERS[0]))
     answers, silent = world.standing.open_pages, 0

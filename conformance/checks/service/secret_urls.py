@@ -1,4 +1,4 @@
-"""Credentials stay out of addresses."""
+"""Credentials in addresses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gateproof.conformance.wire import leaks
 
 @check("SECRET-07")
 def no_address_holds_a_token_or_secret(service: Service, world: ServiceWorld) -> None:
-    """What the service asks of gateway and merchant has its credentials in headers, and in no address."""
+    """The service's requests to gateway and merchant have no token or secret in their address."""
     gateway = world.gateway
     tokens = [gateway.access_token(USERS[0]) for _ in range(2)]
     for token in tokens:

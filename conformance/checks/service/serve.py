@@ -1,4 +1,4 @@
-"""What a good token opens."""
+"""Calls with a good token."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gateproof.fakes.gateway.gateway import MERCHANT_TOKEN_S
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
 ENDS = TIMESTAMPS["utc"]
-# What redemption may leave out, and whoever reads it takes for granted.
+# Members that redemption may leave out, and that a careless client requires.
 ABSENT: dict[str, Callable[[], Mapping[str, Any]]] = {
     "expires_at": lambda: {"expires_at": None, "scopes": ["orders"]},
     "scopes": lambda: {"expires_at": ENDS(time.time() + MERCHANT_TOKEN_S), "scopes": None},
@@ -25,7 +25,7 @@ ABSENT: dict[str, Callable[[], Mapping[str, Any]]] = {
 
 @check("SERVE-01", cases=USERS)
 def good_token_brings_the_users_orders(service: Service, world: ServiceWorld, case: str) -> None:
-    """With a good token the operation succeeds, with what the merchant API has for the user."""
+    """With a good token the operation succeeds and shows the user's orders from the merchant API."""
     _brings_orders_each_time(service, world, world.gateway.access_token(case), case)
 
 
@@ -42,7 +42,7 @@ FORMS: dict[str, Callable[[str], dict[str, Any]]] = {
 def good_token_in_another_form_is_served(
     service: Service, world: ServiceWorld, case: Callable[[str], dict[str, Any]]
 ) -> None:
-    """Claims that the service does not know, and audiences beside its own, spoil no token."""
+    """A good token with unknown claims or additional audiences is accepted."""
     gateway, user = world.gateway, USERS[0]
     answer = service.serve(gateway.access_token(user, **case(gateway.setup.indicator)))
 
@@ -59,7 +59,7 @@ def good_token_in_another_form_is_served(
 def redemption_with_any_timestamp_is_served(
     service: Service, world: ServiceWorld, case: Callable[[float], str]
 ) -> None:
-    """A merchant token does, in whatever form of RFC 3339 its `expires_at` is written."""
+    """A redemption is used whatever RFC 3339 form its `expires_at` has."""
     ends = case(time.time() + MERCHANT_TOKEN_S)
     said = Answer(members={"expires_at": ends})
 
@@ -70,7 +70,7 @@ def redemption_with_any_timestamp_is_served(
 def redemption_that_says_no_more_is_served(
     service: Service, world: ServiceWorld, case: Callable[[], Mapping[str, Any]]
 ) -> None:
-    """A merchant token does by itself: `expires_at` and `scopes` may be absent, alone and together."""
+    """A redemption without `expires_at`, without `scopes`, or without both is used."""
     members = case()
     said = Answer(members=members)
     absent = " and without ".join(name for name, value in members.items() if value is None)
@@ -79,7 +79,7 @@ def redemption_that_says_no_more_is_served(
 
 
 def _brings_orders_redeemed(service: Service, world: ServiceWorld, said: Answer, when: str) -> None:
-    """A user who is new gets the orders by a redemption that says this, and gets them again."""
+    """A new user gets the orders through such a redemption, and gets them again."""
     world.gateway.script.tape(Endpoint.REDEMPTION, [said])
 
     _brings_orders_each_time(service, world, world.unseen_token(USERS[0]), USERS[0], when)
@@ -88,9 +88,9 @@ def _brings_orders_redeemed(service: Service, world: ServiceWorld, said: Answer,
 def _brings_orders_each_time(
     service: Service, world: ServiceWorld, token: str, user: str, when: str = ""
 ) -> None:
-    """The operation succeeds with the user's orders, and once more with the same token.
+    """The operation succeeds with the user's orders, and again with the same token.
 
-    What a service keeps of the first call, it comes by in the second.
+    The second call uses what the service has cached.
     """
     orders = world.gateway.orders_of(user)
     for again in ("", " with the same token as before"):

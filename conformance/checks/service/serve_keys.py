@@ -1,4 +1,4 @@
-"""Under which keys a token is good."""
+"""Which signing keys a service accepts."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
 from gateproof.fakes.gateway.keys import SigningKey, new_key
 from gateproof.fakes.gateway.script import Endpoint
 
-# A key that is new is found within this time (rule SERVE-02).
+# The time in which a new key must be found (rule SERVE-02).
 FOUND_WITHIN_S = 60.0
-# It may have been looked for a moment before it was there, and some services look once a minute.
+# The service may have looked just before the key was there, and some look once a minute.
 FOUND_AFTER_A_SEARCH_S = 70.0
-# Who has just fetched the keys may do so again a second later; who waits for longer is not waited for.
+# A service that has just fetched the keys may fetch again a second later; the check waits no longer.
 ASKS_WITHIN_S = 1.5
-# So often a token is refused whose key came with another that was found, before it is for good.
+# How often a token may be refused whose key was added with one that was found, before it is final.
 MOST_TRIES = 5
 
 
 @check("SERVE-02")
 def added_key_is_picked_up(service: Service, world: ServiceWorld) -> None:
-    """A key that joins the core key set verifies tokens within a minute, and the old one still does."""
+    """Tokens under a key added to the core key set work within a minute; those under the old one too."""
     gateway, user = world.gateway, USERS[0]
     old = gateway.core_key
     served(service.serve(gateway.access_token(user)), gateway.orders_of(user))
@@ -41,9 +41,9 @@ def added_key_is_picked_up(service: Service, world: ServiceWorld) -> None:
 
 @check("SERVE-02")
 def key_that_signed_before_it_was_added_is_picked_up(service: Service, world: ServiceWorld) -> None:
-    """A key that was looked for in vain is found like any other, once it has joined the core key set.
+    """A key that was missing at the first lookup is found after it was added to the core key set.
 
-    The search in vain was as good as a fetch: whoever waits between two of them has just begun to.
+    The failed lookup was a fetch, so a service that limits its fetches has just begun to wait.
     """
     gateway, user = world.gateway, USERS[0]
     served(service.serve(gateway.access_token(user)), gateway.orders_of(user))
@@ -55,9 +55,9 @@ def key_that_signed_before_it_was_added_is_picked_up(service: Service, world: Se
 
 @check("SERVE-02")
 def added_key_of_another_algorithm_is_picked_up(service: Service, world: ServiceWorld) -> None:
-    """A key of another kind joins the set together with one of the usual kind, which is found all the same.
+    """A key that is added together with a key of another algorithm is found as usual.
 
-    A service may take tokens of one algorithm alone: it refuses those under the other key.
+    A service may accept one algorithm only: then it refuses tokens under the other key.
     """
     gateway, user = world.gateway, USERS[0]
     served(service.serve(gateway.access_token(user)), gateway.orders_of(user))
@@ -66,7 +66,7 @@ def added_key_of_another_algorithm_is_picked_up(service: Service, world: Service
 
     answer, tries = service.serve(gateway.token_under(other, user)), 1
     while not holds_orders(answer, gateway.orders_of(user)) and tries < MOST_TRIES:
-        # Another worker process may have the key set of before.
+        # Another worker process may have the earlier key set.
         time.sleep(min(2.0, 0.25 * 2**tries))
         tries += 1
         answer = service.serve(gateway.token_under(other, user))
@@ -86,7 +86,7 @@ def added_key_of_another_algorithm_is_picked_up(service: Service, world: Service
 
 @check("SERVE-02")
 def keys_are_those_of_the_discovery_document(service: Service, world: ServiceWorld) -> None:
-    """The service asks for the key set that the discovery document names, and tokens under it are served."""
+    """The service fetches the key set that the discovery document names, and accepts tokens under it."""
     gateway, user = world.gateway, USERS[0]
     answer = service.serve(gateway.access_token(user))
     asked = gateway.journal.since(0, Endpoint.CORE_KEYS)
@@ -98,13 +98,13 @@ def keys_are_those_of_the_discovery_document(service: Service, world: ServiceWor
         bool(asked),
         "calls of the key set at jwks_uri",
         expected="one at least",
-        got="none" + "".join(f", but {target}" for target in _elsewhere(world)),
+        got="none" + "".join(f", but {target}" for target in _wrong_key_sets(world)),
     )
     require.that(brought, answer.step, expected="the orders", got=answer.outcome(), exchange=answer)
 
 
 def _is_looked_for(service: Service, world: ServiceWorld, unknown: SigningKey) -> bool:
-    """Whether tokens under a key that is in no set make the service look into the set; none is served."""
+    """True if tokens under a key in no key set make the service fetch the key set; none is served."""
     gateway, user = world.gateway, USERS[0]
     until, mark = time.monotonic() + ASKS_WITHIN_S, gateway.journal.mark()
     while True:
@@ -125,7 +125,7 @@ def _is_looked_for(service: Service, world: ServiceWorld, unknown: SigningKey) -
 def _is_found(
     service: Service, world: ServiceWorld, *added: SigningKey, within_s: float | None = None
 ) -> None:
-    """Tokens under the first of these new keys are served in time; otherwise all of them are taken back."""
+    """Tokens under the first of these new keys are served in time; otherwise all keys are removed."""
     gateway, user = world.gateway, USERS[0]
     until, tries = time.monotonic() + (within_s or FOUND_WITHIN_S), 1
     answer = service.serve(gateway.token_under(added[0], user))
@@ -135,7 +135,7 @@ def _is_found(
         answer = service.serve(gateway.token_under(added[0], user))
     found = holds_orders(answer, gateway.orders_of(user))
     if not found:
-        # The checks that come next have another question: their tokens are signed as before.
+        # The next checks use tokens signed with the earlier key again.
         for key in added:
             gateway.withdraw_core_key(key)
     observe(calls_until_found=tries)
@@ -148,7 +148,7 @@ def _is_found(
     )
 
 
-def _elsewhere(world: ServiceWorld) -> list[str]:
-    """What was asked for instead: the Resource's key set, and what the discovery document does not name."""
+def _wrong_key_sets(world: ServiceWorld) -> list[str]:
+    """What was fetched instead: the Resource's key set, or what the discovery document does not name."""
     calls = world.gateway.journal.since(0, Endpoint.ELSEWHERE, Endpoint.RESOURCE_KEYS)
     return sorted({call.target for call in calls})

@@ -1,4 +1,4 @@
-"""Transport: what protects the agents' tokens on their way to the service."""
+"""TLS between the agents and the service."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from gateproof.conformance.wire.secret import Secret
 
 @check("TLS-01")
 def certificate_is_valid_for_its_host(service: Service) -> None:
-    """The chain ends at the CA of the target file, and the certificate names the host that was asked for."""
+    """The certificate chain ends at the CA of the target file and names the requested host."""
     for place, url in _origins(service):
         tls_rules.certificate_is_valid(place, url)
 
 
 @check("TLS-01", cases=tls.OLD)
 def old_version_is_refused(service: Service, world: ServiceWorld, case: object) -> None:
-    """A client that speaks nothing newer than TLS 1.1 gets no connection: RFC 8996 retired those versions."""
+    """A client with TLS 1.1 or older gets no connection (RFC 8996)."""
     name = next(name for name, version in tls.OLD.items() if version is case)
     for place, url in _origins(service):
         tls_rules.old_version_is_refused(place, url, name, world.certificate)
@@ -29,7 +29,7 @@ def old_version_is_refused(service: Service, world: ServiceWorld, case: object) 
 
 @check("TLS-01")
 def plain_http_on_the_same_port_gets_no_content(service: Service, world: ServiceWorld) -> None:
-    """A request in the clear is turned away: by an alert, a closed connection or a 4xx."""
+    """Plain HTTP on the TLS port gets an alert, a closed connection or a 4xx."""
     token = world.gateway.access_token(USERS[0])
     service.keyring.add(Secret("access_token", token))
     for place, url in _origins(service):
@@ -38,13 +38,13 @@ def plain_http_on_the_same_port_gets_no_content(service: Service, world: Service
 
 
 def _origins(service: Service) -> list[tuple[Place, str]]:
-    """Where the metadata are, and where the operation is if that is elsewhere: tokens go there."""
+    """The origin of the metadata, and that of the operation if it differs: tokens are sent there."""
     urls = {origin(url): url for url in (service.request(()).url, service.metadata_url)}
     return [(tls_rules.place_of(service.wire, url, "the service"), url) for url in urls.values()]
 
 
 def _with_content(service: Service, token: str) -> Request:
-    """A request to the operation that is not refused for what it lacks."""
+    """A request to the operation that is not refused for a missing part."""
     request = service.request((("Authorization", f"Bearer {token}"),))
     begins = service.operation.kind == "mcp"
     return mcp.hello(request.url, (("Authorization", f"Bearer {token}"),)) if begins else request

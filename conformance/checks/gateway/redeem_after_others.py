@@ -1,10 +1,10 @@
-"""Redemption where another came first: a second Resource, Project, agent, user, and a second signing key."""
+"""Redemption at a second Resource or Project, by a second agent or user, and under a second key."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
-from gateproof.conformance.checks.gateway._elsewhere import of_one_merchant
+from gateproof.conformance.checks.gateway._second_resource import of_one_merchant
 from gateproof.conformance.kit.gateway import console
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -28,7 +28,7 @@ def another_resource_redeems_too(world: World) -> None:
 
 @check("REDEEM-01", needs=["two-projects"])
 def another_project_redeems_too(world: World) -> None:
-    """A user who signed in within two Projects redeems in both, by the Proxy client of each."""
+    """A user who signed in within two Projects redeems in both, each with its Proxy client."""
     projects = world.home(), world.project()
     of_one_merchant(world, [project.resource for project in projects])
     agent, tokens = world.agent(), [world.proxy_token(project) for project in projects]
@@ -40,7 +40,7 @@ def another_project_redeems_too(world: World) -> None:
 
 @check("REDEEM-01", needs=["users:2"])
 def another_agent_and_another_user_redeem_too(world: World) -> None:
-    """Once a second agent of the user and a second user have signed in, all three redeem."""
+    """After a second agent and a second user have signed in, all three grants redeem."""
     proxy_token, agents = world.proxy_token(), (world.agent(), world.agent())
     one, other = world.users[:2]
     grants = [
@@ -54,12 +54,12 @@ def another_agent_and_another_user_redeem_too(world: World) -> None:
 
 @check("REDEEM-01", needs=["control:rotate_keys"])
 def token_under_a_new_key_redeems_too(world: World) -> None:
-    """What the gateway signs after a rotation of its keys is as good as what it signed before.
+    """After a key rotation, tokens under the new key redeem.
 
-    A gateway of several processes may take a moment until all of them know the key.
+    A gateway with several processes may need a moment until all of them know the key.
     """
     world.rotate_keys()
-    # One from before may end with its key where Proxy tokens are signed, and that is not what is asked here.
+    # A Proxy token from before may become invalid with its key, which is not tested here.
     proxy_token = world.proxy_token()
 
     _redeems(world, world.grant(), proxy_token, not_yet=(401, 404))

@@ -1,4 +1,4 @@
-"""What the ID token and the refresh token may not be."""
+"""The ID token and the refresh token must not be usable as access tokens."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gateproof.conformance.wire.jose import read, verifying
 
 @check("CLAIM-09")
 def id_token_is_another_jwt(world: World) -> None:
-    """The ID token is not the access token under a second name."""
+    """The ID token is not the access token itself, nor a copy of its claims."""
     grant = world.grant()
     access, identity = (read(token.reveal()) for token in (grant.access_token, grant.id_token))
     require.that(access is not None, "gateway access token", expected="a JWT", got="something else")
@@ -27,13 +27,13 @@ def id_token_is_another_jwt(world: World) -> None:
 
 @check("CLAIM-10")
 def id_token_is_not_meant_for_the_resource(world: World) -> None:
-    """The ID token's audience does not hold the indicator, so it cannot pass for an access token."""
+    """The ID token's `aud` does not contain the Resource indicator."""
     _not_for_the_resource(world)
 
 
 @check("CLAIM-10", needs=["control:rotate_keys"])
 def id_token_is_not_meant_for_the_resource_after_a_rotation(world: World) -> None:
-    """So it is when the core has another signing key."""
+    """The ID token's `aud` does not contain the Resource indicator after a key rotation."""
     _not_for_the_resource(world)
     world.rotate_keys()
 
@@ -61,13 +61,13 @@ def _not_for_the_resource(world: World) -> None:
 
 @check("CLAIM-11")
 def id_token_verifies_and_names_the_agent(world: World) -> None:
-    """The ID token is signed by the core and meant for the agent."""
+    """The ID token is signed by a core key, and its `aud` contains the client ID."""
     _verifies_and_names_the_agent(world)
 
 
 @check("CLAIM-11", needs=["control:rotate_keys"])
 def id_token_verifies_and_names_the_agent_after_a_rotation(world: World) -> None:
-    """So it is when the core has another signing key."""
+    """After a key rotation, a core key signs the ID token, and its `aud` contains the client ID."""
     _verifies_and_names_the_agent(world)
     world.rotate_keys()
 
@@ -90,7 +90,7 @@ def _verifies_and_names_the_agent(world: World) -> None:
 
 @check("CLAIM-12")
 def refresh_token_is_opaque(world: World) -> None:
-    """The agent's refresh token is no JWT and does not tell who the user is."""
+    """The agent's refresh token is no JWT and does not reveal the user."""
     grant = world.grant()
     token = grant.refresh_token.reveal()
 

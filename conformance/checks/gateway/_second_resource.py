@@ -1,4 +1,4 @@
-"""A second Resource or Project at which the same users can be expected to sign in."""
+"""A second Resource or Project where the same users should be able to sign in."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gateproof.conformance.suite.parties import Resource
 
 
 def of_one_merchant(world: World, resources: Sequence[Resource]) -> Sequence[Resource]:
-    """The same, where the users of this run are known to have an account at the merchant of each.
+    """The given Resources, if the users of this run are known to have an account at the merchant of each.
 
     A target file that lists its Resources may list merchants of many kinds.
     """

@@ -1,4 +1,4 @@
-"""A code that was used is used in every spelling."""
+"""A used code stays used in every spelling."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ SPELLINGS: Mapping[str, Callable[[str], str | None]] = {
 
 @check("CODE-02", cases=SPELLINGS)
 def used_code_gets_no_tokens_in_another_spelling(world: World, case: Callable[[str], str | None]) -> None:
-    """A code that was exchanged gets nothing when it is written in another way.
+    """A used code gets no tokens if it is sent in another spelling.
 
-    It is unknown then, or it is the one that was used: which of the two is open, and so is the error.
+    The gateway may treat it as unknown or as used, so the error may be any.
     """
     world, authorization = proven(world)
     respelled = case(authorization.code.reveal())

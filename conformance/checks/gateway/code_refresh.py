@@ -1,4 +1,4 @@
-"""Where a refresh token brings tokens, it brings them to the agent that it was given to."""
+"""A refresh token works only for the agent that it was issued to."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WRONG: Mapping[str, Callable[[str], str]] = {
 
 @check("CODE-07", cases=WRONG)
 def refresh_with_a_wrong_secret_gets_no_tokens(world: World, case: Callable[[str], str]) -> None:
-    """The form of the refresh grant is open; whatever it is, an agent has to be who it says it is."""
+    """A refresh with a wrong client secret gets no tokens, whatever the form of the refresh grant."""
     grant = _refreshable(world)
     wrong = case(grant.agent.client_secret.reveal())
     if wrong:
@@ -40,7 +40,7 @@ def refresh_with_a_wrong_secret_gets_no_tokens(world: World, case: Callable[[str
 
 @check("CODE-08")
 def refresh_token_of_one_agent_gets_another_no_tokens(world: World) -> None:
-    """A refresh token is good for the agent alone that it was given to."""
+    """A refresh token gets no tokens for an agent other than the one that it was issued to."""
     grant = _refreshable(world)
 
     answer = refreshed(world.gateway, world.agent(), grant.refresh_token.reveal())
@@ -49,7 +49,7 @@ def refresh_token_of_one_agent_gets_another_no_tokens(world: World) -> None:
 
 
 def _refreshable(world: World) -> Grant:
-    """Tokens of an agent whose last refresh token was good for new ones."""
+    """Tokens of an agent whose previous refresh token gave new ones."""
     world = world.in_one_browser()
     agent = world.agent()
     twin = world.grant(agent=agent)

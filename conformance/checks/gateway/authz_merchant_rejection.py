@@ -1,8 +1,8 @@
-"""A merchant that does not deal with the gateway: its users sign in all the same."""
+"""Users can sign in while the merchant rejects the gateway itself."""
 
 from __future__ import annotations
 
-from gateproof.conformance.checks.gateway._turned_away import STATUSES, met
+from gateproof.conformance.checks.gateway._merchant_rejection import STATUSES, merchant_rejected_the_gateway
 from gateproof.conformance.checks.gateway._visits import code_came
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.isolated_user import isolated_user
@@ -15,14 +15,14 @@ from gateproof.conformance.suite.claims import owed
 def sign_in_outlives_a_merchant_that_turns_the_gateway_away(
     gateway: Gateway, world: World, case: int
 ) -> None:
-    """The agent gets its code, and gets one when the merchant is friendly again."""
-    # Where the merchant takes the gateway, a sign-in like this one gives a code.
-    friendly = isolated_user(world)
-    world.authorization(resource=friendly.resource, user=friendly.user)
+    """The agent gets a code while the merchant rejects the gateway's own credentials, and afterwards."""
+    # Positive twin: while the merchant accepts the gateway, the same sign-in gives a code.
+    accepting = isolated_user(world)
+    world.authorization(resource=accepting.resource, user=accepting.user)
     place = isolated_user(world)
     place.script(provisioning={"outcome": "turn_away", "status": case})
     visit = gateway.visit(world.attempt(resource=place.resource, user=place.user))
-    met(place)
+    merchant_rejected_the_gateway(place)
     place.script()
 
     code_came(visit, f"sign-in while the merchant answers {case} to the gateway")

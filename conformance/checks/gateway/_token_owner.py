@@ -1,4 +1,4 @@
-"""Whom the merchant issued a redeemed token for."""
+"""For which user and Resource the merchant issued a redeemed token."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gateproof.conformance.wire.exchange import Exchange
 
 
 def belongs(world: World, answer: Exchange, user: User, resource: Resource) -> None:
-    """The merchant, where it can be asked, issued the access token for this user and this Resource."""
+    """The merchant, if it can be asked, issued the access token for this user and this Resource."""
     if world.merchant is None:
         return
     token = require.text(answer.member("access_token"), "access_token of the redemption")
@@ -17,23 +17,23 @@ def belongs(world: World, answer: Exchange, user: User, resource: Resource) -> N
     if known is None and _may_be_of_before(world, resource):
         return
     expect.equal(
-        known.kind if known is not None else "nothing of the merchant's",
+        known.kind if known is not None else "a token that this merchant did not issue",
         "access_token",
-        "what a redemption gave as the merchant token",
+        "origin of the merchant token that a redemption returned",
     )
     if known is not None:
-        expect.equal(known.login, user.login, "user whom the merchant issued the token for")
+        expect.equal(known.login, user.login, "user for whom the merchant issued the token")
     if known is not None and resource.merchant_client_id is not None:
         expect.equal(
-            known.client_id, resource.merchant_client_id, "client whom the merchant issued the token to"
+            known.client_id, resource.merchant_client_id, "client to which the merchant issued the token"
         )
 
 
 def _may_be_of_before(world: World, resource: Resource) -> bool:
-    """Whether this merchant need not know a good token.
+    """True if the merchant may not know a token that is good.
 
-    Another one may be meant, or one of an earlier run, whose tokens a vault may still have; and in a long
-    campaign a merchant forgets its oldest tokens.
+    The token can be from another merchant, or from an earlier run, because a vault may still hold tokens from
+    then. In a long campaign, a merchant also forgets its oldest tokens.
     """
     if resource.merchant_client_id is None or not world.estate.is_own(resource.project_id):
         return True

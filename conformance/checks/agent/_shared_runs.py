@@ -1,4 +1,4 @@
-"""Runs that several rules are about: each is played once, and looked at by every check that wants to know."""
+"""Runs that several rules use: each is made once, and its result is shared by their checks."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ NO_JSON_FOR_TOKENS, NO_TOKEN = "the token answer is no JSON", "the token answer 
 REGISTRATION_REFUSED, NO_CLIENT = "the registration is refused", "the registration brings no client"
 CLIENT_REJECTED = "the client is rejected"
 EXPIRED, REFUSED = "the access token has expired", "a fresh access token is refused"
-# What stands in calls that come with a token, and in no others.
+# What is in calls with a token, and in no others.
 _AUTHORIZED = "\nauthorization: "
-# What fails throughout the first run of an install.
+# Faults that last for the whole first run of an install.
 FAULTS: Mapping[str, tuple[Endpoint, Answer]] = {
     TOKEN_ENDPOINT_FAILS: (Endpoint.TOKEN, Answer(status=500)),
     NO_JSON_FOR_TOKENS: (Endpoint.TOKEN, Answer(body=b"<html>")),
@@ -42,10 +42,10 @@ FAULTS: Mapping[str, tuple[Endpoint, Answer]] = {
     SERVICE_FORBIDS: (Endpoint.OPERATION, Answer(status=403, whose=_AUTHORIZED)),
     ORDERS_ARE_NONE: (Endpoint.OPERATION, Answer(body=b"<html>", whose=_AUTHORIZED)),
 }
-# What the specification does not show of the gateway's document: not all of them list it.
+# The specification does not define these members of the gateway's document; some gateways leave them out.
 UNSHOWN = ("token_endpoint_auth_methods_supported", "code_challenge_methods_supported", "scopes_supported")
-# What fails once more in the life of an install, when a token has expired and something has been kept: first
-# the document, since of several an agent may keep the first.
+# Faults in a later run, when a token has expired and the install has kept data. The document comes first: if
+# an agent keeps several, it may use the first.
 LATER = (
     "discovery names no token endpoint",
     TOKEN_ENDPOINT_FAILS,
@@ -56,10 +56,10 @@ _OF_THE_SERVICE = {Endpoint.METADATA, Endpoint.OPERATION}
 
 
 def held(agents: Agents) -> Install:
-    """Two runs that are held as Pending, and one after an operator has approved the agent that registered.
+    """Two runs in which the agent is Pending, and one after an operator has approved it.
 
-    In the first the browser stays on a page; in the second it comes back with the error of RFC 6749 section
-    4.1.2.1, as it does to an agent whose user declines.
+    In the first the browser stays on a page; in the second it is redirected with the error of RFC 6749
+    section 4.1.2.1, as if the user had declined.
     """
 
     def play(install: Install) -> None:
@@ -75,7 +75,7 @@ def held(agents: Agents) -> Install:
 
 
 def refused(agents: Agents) -> Install:
-    """Codes are refused: the first of a run, and in a later run the first two, after which it may give up."""
+    """The first code of a run is refused; in a later run two codes, after which the agent may give up."""
 
     def play(install: Install) -> None:
         install.world.desk.refusals = 1
@@ -91,9 +91,9 @@ def refused(agents: Agents) -> Install:
 
 
 def all_ways(agents: Agents) -> list[tuple[Install, Run]]:
-    """Runs in which an agent authorizes: when nothing goes wrong, after refusals, and after an approval.
+    """Runs in which an agent authorizes: a normal one, after refusals, and after an approval.
 
-    Where not even the normal run ends well, no other one is looked at.
+    If the normal run fails, no other one is examined.
     """
     found = [(agents.shared(), run) for run in agents.runs()]
     if agents.normal().done:
@@ -103,10 +103,11 @@ def all_ways(agents: Agents) -> list[tuple[Install, Run]]:
     return [(install, run) for install, run in found if run.ended is not Ended.AT_LIMIT]
 
 
-def unloved(agents: Agents) -> Install:
-    """Two runs in which the service refuses every token, and after each one in which it does not.
+def all_tokens_refused(agents: Agents) -> Install:
+    """Two runs in which the service refuses every token, each followed by a run in which it does not.
 
-    What it refuses in the first is fresh; later it is a token that was kept, and then fresh ones.
+    In the first run the refused tokens are fresh; in the later run a kept token is refused, and then fresh
+    ones.
     """
 
     def play(install: Install) -> None:
@@ -124,9 +125,9 @@ def unloved(agents: Agents) -> Install:
 
 
 def renewed(agents: Agents) -> Install:
-    """A run that gets a token, and two in which the last one has expired; a refresh token still is good.
+    """A run that gets a token, and two runs after its expiry; the refresh token remains valid.
 
-    The service answers with the challenge, as it does where there is no token, and says no more.
+    The service answers with the same challenge as without a token.
     """
 
     def play(install: Install) -> None:
@@ -151,7 +152,7 @@ def documented(agents: Agents) -> Install:
 
 
 def recovered(agents: Agents, case: str) -> Install:
-    """A run throughout which something fails, and one in which nothing does any more."""
+    """A run with a fault for its whole duration, and one without it afterwards."""
 
     def play(install: Install) -> None:
         _strike(install, case, f"a run in which {case}")
@@ -161,9 +162,9 @@ def recovered(agents: Agents, case: str) -> Install:
 
 
 def troubled(agents: Agents) -> Install:
-    """A run that gets a token; then, for each fault, one with an expired token that meets it, and the next.
+    """A run that gets a token; then for each fault one with an expired token and the fault, and a next one.
 
-    One install lives through it all: what is the next run to one fault is the run before another one.
+    All runs use one install: the next run after one fault is the run before another.
     """
 
     def play(install: Install) -> None:
@@ -177,13 +178,13 @@ def troubled(agents: Agents) -> Install:
 
 
 def recovered_later(agents: Agents, case: str) -> tuple[Run, Run, Run]:
-    """The run before this fault, the one in which it happens, and the next."""
+    """The run before this fault, the one with it, and the next."""
     runs, place = troubled(agents).runs, 2 * LATER.index(case)
     return runs[place], runs[place + 1], runs[place + 2]
 
 
 def interrupted(agents: Agents) -> Install:
-    """A run that is asked to end while it waits for the orders, with a token in its hands, and one more."""
+    """A run that is asked to end while it waits for the orders with a token, and the next run."""
 
     def play(install: Install) -> None:
         script, journal = install.world.service.script, install.world.service.journal
@@ -199,21 +200,21 @@ def interrupted(agents: Agents) -> Install:
 
 
 def not_killed(run: Run) -> None:
-    """Who does not end is killed, as by a machine that goes down, and may leave behind what he likes."""
+    """Leaves out agents that did not end and were killed: like after a power failure, anything may be left."""
     if run.killed:
         raise LeftOut("the agent does not end when it is asked to, and had to be killed")
 
 
 def not_cut_off(run: Run) -> None:
-    """Who keeps everything at the end of a run has kept nothing where a signal was the end."""
+    """Leaves out agents that were ended by a signal: they may save their client only at the end."""
     if run.cut_off:
         raise LeftOut("the agent was ended by a signal, and may not have kept its client by then")
 
 
-# Where a call that came with a token did not bring the orders.
+# The fault for which a call with a token fails, and the runs that show it.
 HELPLESS: Mapping[str, Callable[[Agents], Install]] = {
     EXPIRED: renewed,
-    REFUSED: unloved,
+    REFUSED: all_tokens_refused,
     SERVICE_FAILS_LATE: lambda agents: recovered(agents, SERVICE_FAILS_LATE),
     SERVICE_FORBIDS: lambda agents: recovered(agents, SERVICE_FORBIDS),
     ORDERS_ARE_NONE: lambda agents: recovered(agents, ORDERS_ARE_NONE),
@@ -222,26 +223,26 @@ HELPLESS: Mapping[str, Callable[[Agents], Install]] = {
 
 
 def without_help(agents: Agents, case: str) -> tuple[Install, list[Run]]:
-    """An install in which a call with a token was no help, and those of its runs that came to an end."""
+    """An install in which a call with a token failed, and those of its runs that ended."""
     install = HELPLESS[case](agents)
     all_in_time(install.runs[:1])
     runs = in_time(install.runs)
-    # What fails does so in the first run, but for tokens that are answered with the challenge.
+    # Faults last for the first run, except for tokens that get the challenge.
     tried = runs if case in {EXPIRED, REFUSED} else runs[:1]
     struck = [each for run in tried for each in run.calls(Endpoint.OPERATION) if _fell_through(each, case)]
     if not struck:
-        raise LeftOut("the agent made no call with a token that did not help")
+        raise LeftOut("the agent made no call with a token that failed")
     return install, runs
 
 
 def _fell_through(each: Heard, case: str) -> bool:
-    """A call with a token whose answer is of no use; where the token is the reason, the challenge is that."""
+    """True for a call with a token that failed; an invalid token is answered with the challenge."""
     is_challenged = each.call.status == 401
     return each.call.header("authorization") is not None and (is_challenged or case not in {EXPIRED, REFUSED})
 
 
 def _strike(install: Install, case: str, what: str) -> None:
-    """A run throughout which something fails; after it nothing does."""
+    """A run with a fault for its whole duration, and then a run without it."""
     endpoint, answer = FAULTS[case]
     script = _script(install.world, endpoint)
     script.always(endpoint, answer)

@@ -1,4 +1,4 @@
-"""Requests that make a careless gateway talk: refused, malformed, with every switch for debugging thrown."""
+"""Requests that may make a gateway reveal secrets: refused, malformed, or with debugging options on."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ DEBUG_QUERY = "debug=1&trace=true&verbose=1&pretty=1&include=all&expand=*&fields
 
 
 def send(gateway: Gateway, asked: Iterator[Asked]) -> list[Exchange]:
-    """What came back for each of the requests."""
+    """Sends each of the requests and returns the answers."""
     return [gateway.wire.send(step, request) for step, request in asked]
 
 
 def refused_redemptions(
     gateway: Gateway, good: ValidTokens, foreign: Secret | None = None
 ) -> Iterator[Asked]:
-    """A redemption that works, and then with one thing wrong about it each."""
+    """A redemption that works, and variations that each have one fault."""
     user, proxy, indicator = good.grant.access_token, good.proxy_token, good.indicator
 
     def redemption(bearer: Secret | None, token: Secret | None, resource: object) -> Request:
@@ -86,7 +86,7 @@ def refused_redemptions(
 
 
 def agents_side(gateway: Gateway, world: World, good: ValidTokens) -> Iterator[Asked]:
-    """What an agent can ask with what it has, at every endpoint and with every switch thrown."""
+    """Requests that an agent can make with its own credentials, at every endpoint, with debugging options."""
     grant, resource = good.grant, good.grant.resource
     bearer = ("Authorization", f"Bearer {grant.access_token.reveal()}")
     base, core = gateway.base_url, gateway.core_url
@@ -143,7 +143,7 @@ def _agents_forms(good: ValidTokens) -> dict[str, Sequence[tuple[str, str]]]:
 
 
 def backends_side(gateway: Gateway, client: ProxyClient, proxy_token: Secret) -> Iterator[Asked]:
-    """What a backend can ask with its Proxy client's credentials, most of it wrong in one thing."""
+    """Requests that a backend can make with its Proxy client's credentials; most have one fault."""
     endpoint = agent_wire.token_endpoint(gateway.core_url)
     secret = client.secret.reveal()
     basic = gateway.basic(client)
@@ -171,7 +171,7 @@ def backends_side(gateway: Gateway, client: ProxyClient, proxy_token: Secret) ->
         "Proxy token request in JSON",
         replace(good, headers=(agent_wire.JSON_BODY, basic), body=json.dumps(dict(asks + pair)).encode()),
     )
-    # Not TRACE, whose very job it is to repeat what was sent (RFC 9110 section 9.3.8).
+    # Not TRACE: its purpose is to return the request (RFC 9110 section 9.3.8).
     for method in ("GET", "OPTIONS", "PUT"):
         yield f"Proxy token request by {method}", replace(good, method=method)
     proxy = ("X-Proxy-Token", proxy_token.reveal())
@@ -187,7 +187,7 @@ def backends_side(gateway: Gateway, client: ProxyClient, proxy_token: Secret) ->
 
 
 def _altered(secret: Secret) -> Secret:
-    """A credential with one character changed near its end, where it matters."""
+    """A credential with one significant character near its end changed."""
     return Secret(f"altered_{secret.kind}", changed_at_the_end(secret.reveal()))
 
 

@@ -1,9 +1,9 @@
-"""Requests at the token endpoint with everything right, and a field more than they have."""
+"""Correct token requests with one additional field."""
 
 from __future__ import annotations
 
 from gateproof.conformance.checks.gateway._exchanges import refreshed
-from gateproof.conformance.checks.gateway._renewed import renewed
+from gateproof.conformance.checks.gateway._refreshed_tokens import renewed
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.parties import Agent, Resource
 from gateproof.conformance.wire.exchange import Exchange
@@ -14,7 +14,7 @@ GRANTS = ("exchange", "refresh")
 def with_field(
     world: World, grant: str, name: str, value: str, *, agent: Agent, resource: Resource
 ) -> Exchange:
-    """An exchange or a refresh of this agent's; a refresh is left out where none is understood."""
+    """An exchange or a refresh of this agent with the field; without refresh support it is left out."""
     if grant == "exchange":
         authorization = world.authorization(agent=agent, resource=resource)
         return world.gateway.exchange(authorization, **{name: value})

@@ -1,8 +1,8 @@
-"""The claims of an access token that came of a refresh: it is a gateway access token like any other."""
+"""The claims of an access token from a refresh: the same rules apply as for any access token."""
 
 from __future__ import annotations
 
-from gateproof.conformance.checks.gateway._renewed import renewed, renewed_from
+from gateproof.conformance.checks.gateway._refreshed_tokens import renewed, renewed_from
 from gateproof.conformance.checks.gateway._tokens import (
     agent_in,
     bound_to,
@@ -20,7 +20,7 @@ from gateproof.conformance.suite.claims import LeftOut, expect, require
 
 @check("CLAIM-01")
 def renewed_token_has_the_issuer_of_discovery(world: World) -> None:
-    """`iss` is the issuer of the discovery document after a refresh, too."""
+    """After a refresh, `iss` is the issuer of the discovery document."""
     grant = renewed(world)
     issuer = require.text(world.discovery(grant.resource).get("issuer"), "issuer in the discovery document")
 
@@ -29,7 +29,7 @@ def renewed_token_has_the_issuer_of_discovery(world: World) -> None:
 
 @check("CLAIM-02")
 def renewed_token_is_bound_to_the_resource(world: World) -> None:
-    """`aud` is an array with the Resource indicator after a refresh, too."""
+    """After a refresh, `aud` is an array with the Resource indicator."""
     grant = renewed(world)
 
     bound_to(claims_of(world, grant), grant.resource.indicator)
@@ -37,14 +37,14 @@ def renewed_token_is_bound_to_the_resource(world: World) -> None:
 
 @check("CLAIM-02", needs=["resources:2"])
 def renewed_token_holds_no_other_resource(world: World) -> None:
-    """A token that came of a refresh is for the Resource of its own grant, and no other of its agent's."""
+    """After a refresh, `aud` names the grant's own Resource and no other Resource of the agent."""
     one, other = world.two_resources()
     if one.indicator == other.indicator:
         raise LeftOut("the two Resources of the target file stand for one merchant API")
     world = world.in_one_browser()
     agent = world.agent()
     grants = [world.grant(agent=agent, resource=resource) for resource in (one, other)]
-    # The newest first: it may have ended the refresh token of the other.
+    # The newest comes first: it may have ended the refresh token of the other.
     for grant, foreign in zip(reversed(grants), (one, other), strict=True):
         claims = claims_of(world, renewed_from(world, grant))
         bound_to(claims, grant.resource.indicator)
@@ -54,7 +54,7 @@ def renewed_token_holds_no_other_resource(world: World) -> None:
 
 @check("CLAIM-03")
 def renewed_token_has_the_sub_of_before(world: World) -> None:
-    """`sub` is the user's own after a refresh, too."""
+    """After a refresh, `sub` is the same as before."""
     grant = renewed(world)
     usual = require.text(claims_of(world, world.grant(agent=grant.agent, user=grant.user)).get("sub"), "sub")
 
@@ -63,7 +63,7 @@ def renewed_token_has_the_sub_of_before(world: World) -> None:
 
 @check("CLAIM-04")
 def renewed_token_ends_in_the_future(world: World) -> None:
-    """`exp` is a number in the future after a refresh, too."""
+    """After a refresh, `exp` is a number in the future."""
     grant = renewed(world)
 
     in_the_future(claims_of(world, grant).get("exp"), world.target_time(grant.answer))
@@ -71,19 +71,19 @@ def renewed_token_ends_in_the_future(world: World) -> None:
 
 @check("CLAIM-05")
 def renewed_token_has_an_acr_of_level_2(world: World) -> None:
-    """`ext.acr` is of assurance level 2 after a refresh, too."""
+    """After a refresh, `ext.acr` is of assurance level 2."""
     of_level_2(ext_of(world, renewed(world)).get("acr"))
 
 
 @check("CLAIM-06")
 def renewed_token_lists_methods(world: World) -> None:
-    """`ext.amr` is an array of strings after a refresh, too."""
+    """After a refresh, `ext.amr` is an array of strings."""
     lists_methods(ext_of(world, renewed(world)).get("amr"))
 
 
 @check("CLAIM-07")
 def renewed_token_names_the_agent(world: World) -> None:
-    """`ext.agent` holds the client ID of the agent after a refresh, too."""
+    """After a refresh, `ext.agent` contains the client ID of the agent."""
     grant = renewed(world)
 
     names_the_agent(agent_in(ext_of(world, grant)), grant.agent)
@@ -91,7 +91,7 @@ def renewed_token_names_the_agent(world: World) -> None:
 
 @check("CLAIM-08")
 def renewed_token_names_the_project(world: World) -> None:
-    """`ext.project_id` is the Project of the Resource after a refresh, too."""
+    """After a refresh, `ext.project_id` is the Project of the Resource."""
     grant = renewed(world)
 
     expect.equal(ext_of(world, grant).get("project_id"), grant.resource.project_id, "ext.project_id")
@@ -99,11 +99,11 @@ def renewed_token_names_the_project(world: World) -> None:
 
 @check("CLAIM-08", needs=["two-projects"])
 def renewed_token_names_the_project_of_its_grant(world: World) -> None:
-    """A token that came of a refresh names the Project of its own grant, wherever else its agent has one."""
+    """After a refresh, `ext.project_id` is the Project of this grant, not of the agent's other one."""
     world = world.in_one_browser()
     agent, projects = world.agent(), (world.home(), world.project())
     grants = [world.grant(agent=agent, resource=project.resource) for project in projects]
-    # The newest first: it may have ended the refresh token of the other.
+    # The newest comes first: it may have ended the refresh token of the other.
     for grant in reversed(grants):
         ext = ext_of(world, renewed_from(world, grant))
         expect.equal(ext.get("project_id"), grant.resource.project_id, "ext.project_id")

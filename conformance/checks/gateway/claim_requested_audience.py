@@ -1,9 +1,9 @@
-"""A token is for the Resource whose authorization server was asked, whatever else the request names."""
+"""A token is for the Resource whose authorization server was used, whatever the request names."""
 
 from __future__ import annotations
 
 from gateproof.conformance.checks.gateway._exchanges import no_tokens
-from gateproof.conformance.checks.gateway._further_fields import GRANTS, with_field
+from gateproof.conformance.checks.gateway._extra_fields import GRANTS, with_field
 from gateproof.conformance.checks.gateway._visits import no_code, visit_with
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -12,13 +12,13 @@ from gateproof.conformance.suite.parties import Resource
 from gateproof.conformance.wire.documents import strings_in
 from gateproof.conformance.wire.exchange import Exchange
 
-# Where OAuth's extensions and many a product take the audience from (RFC 8707, RFC 8693).
+# Parameters from which OAuth extensions and many products take the audience (RFC 8707, RFC 8693).
 PARAMETERS = ("resource", "audience")
 
 
 @check("CLAIM-02", needs=["resources:2"], cases=PARAMETERS)
 def aud_holds_no_resource_that_the_request_names(world: World, case: str) -> None:
-    """Another Resource that an authorization request names is not in `aud`; the request may be refused."""
+    """Another Resource named in an authorization request is not in `aud`; a refusal is allowed."""
     world, one, other = _two(world)
     agent = world.grant(resource=one).agent
     attempt = world.attempt(agent, resource=one)
@@ -37,7 +37,7 @@ def aud_holds_no_resource_that_the_request_names(world: World, case: str) -> Non
     cases={f"{name}-at-the-{grant}": (name, grant) for name in PARAMETERS for grant in GRANTS},
 )
 def aud_holds_no_resource_that_the_form_names(world: World, case: tuple[str, str]) -> None:
-    """Another Resource that an exchange or a refresh names is not in `aud`; the request may be refused."""
+    """Another Resource named in an exchange or a refresh is not in `aud`; a refusal is allowed."""
     name, grant = case
     world, one, other = _two(world)
     agent = world.grant(resource=one).agent

@@ -1,4 +1,4 @@
-"""What a good token opens for calls that come together."""
+"""Concurrent calls with a good token."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from gateproof.fakes.gateway.script import Answer, Endpoint
 
 USER = USERS[0]
 CALLS = 6
-# Long enough for all of them to be under way together.
+# Long enough for all of them to overlap.
 DELAY_S = 0.1
-# A service may shed load, or have too few connections of its own for a time-out to hold.
+# A service may shed load, or have too few connections, so that a timeout passes.
 _SHED = frozenset({429, 502, 503, 504})
-# An MCP server says so in words of its own, or has ended a session when another was begun.
+# An MCP server reports this in its own words, or has ended a session when another was begun.
 _OF_MCP = frozenset({200, 400, 403, 404, 409})
 
 
 @check("SERVE-01")
 def one_token_is_good_for_calls_at_once(service: Service, world: ServiceWorld) -> None:
-    """Calls that an agent makes all at once with one token each bring the orders, the first time and again.
+    """Concurrent calls with one token all show the orders, at the first burst and again.
 
-    Who sheds load is asked again, one call after the other. A call may be lost by chance, and not twice.
+    If a service sheds load, the calls are repeated one after the other. A call may fail by chance once, but
+    not twice.
     """
     for endpoint in (Endpoint.REDEMPTION, Endpoint.MERCHANT_API):
         world.gateway.script.always(endpoint, Answer(delay_s=DELAY_S))
@@ -48,7 +49,7 @@ def _none(lost: list[Exchange], whose: str) -> None:
 
 
 def _lost(service: Service, world: ServiceWorld, token: str) -> list[Exchange]:
-    """The answers that brought no orders, of calls made at once with this token."""
+    """The answers without orders, of concurrent calls with this token."""
     orders = world.gateway.orders_of(USER)
     answers = service.serve_all_once([token] * CALLS, at_once=CALLS)
     unserved = [each for each in answers if not service.brings(each, orders)]

@@ -1,8 +1,8 @@
-"""A merchant that does not deal with the gateway: there is nothing of its users to redeem."""
+"""Redemption while the merchant rejects the gateway itself."""
 
 from __future__ import annotations
 
-from gateproof.conformance.checks.gateway._turned_away import STATUSES, met
+from gateproof.conformance.checks.gateway._merchant_rejection import STATUSES, merchant_rejected_the_gateway
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.isolated_user import isolated_user
 from gateproof.conformance.kit.gateway.world import World
@@ -14,13 +14,13 @@ from gateproof.conformance.suite.claims import expect
 def merchant_that_turns_the_gateway_away_leaves_nothing_to_redeem(
     gateway: Gateway, world: World, case: int
 ) -> None:
-    """Redemption answers 404, as where the merchant did not vouch for the user; later it works."""
+    """Redemption is answered with 404 if the merchant rejected the gateway's credentials; later it works."""
     world.redeemed(world.grant(), world.proxy_token())
     alone = isolated_user(world)
     alone.script(provisioning={"outcome": "turn_away", "status": case})
     agent, proxy_token = world.agent(), alone.proxy_token()
     grant = alone.grant(agent)
-    met(alone)
+    merchant_rejected_the_gateway(alone)
 
     answer = gateway.redeem(grant.access_token, proxy_token, grant.resource.indicator)
     alone.script()

@@ -1,4 +1,4 @@
-"""A code that was used stays used, whoever fails with it in between."""
+"""A used code stays used after a failed exchange."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import require
 
-# What is wrong with the try in between.
+# What is wrong with the exchange in between.
 FAILED_TRIES: Mapping[str, Mapping[str, str | None]] = {
     "wrong-verifier": {"code_verifier": "gateproof-wrong-verifier-of-enough-characters"},
     "no-verifier": {"code_verifier": None},
@@ -20,9 +20,9 @@ FAILED_TRIES: Mapping[str, Mapping[str, str | None]] = {
 
 @check("CODE-02", cases=FAILED_TRIES)
 def used_code_stays_used_after_a_failed_try(world: World, case: Mapping[str, str | None]) -> None:
-    """A code that was exchanged gets nothing after somebody has tried it with something wrong.
+    """A used code is refused after an exchange of it with something wrong has failed.
 
-    Whoever puts a code back when a try fails has to know whether it was there to be put back.
+    A gateway that restores a code after a failed exchange must not restore one that was already used.
     """
     authorization = world.authorization()
     require(world.gateway.exchange(authorization)).status(200)

@@ -1,16 +1,16 @@
-"""Two Resources whose indicators nearly say the same, and what a user has cached for each."""
+"""Two Resources with nearly the same indicator, and the merchant token that a user has for each."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gateproof.conformance.checks.gateway._belonging import belongs
+from gateproof.conformance.checks.gateway._token_owner import belongs
 from gateproof.conformance.kit.gateway import console
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect, require
 
-# By what is behind a name that nobody else has. RFC 3986 lets each of the two be an address of its own.
+# The end that follows a unique name. By RFC 3986 the two can be different addresses.
 ALIKE: Mapping[str, tuple[str, str]] = {
     "a-slash-at-the-end": ("orders", "orders/"),
     "another-case": ("orders", "Orders"),
@@ -21,10 +21,10 @@ ALIKE: Mapping[str, tuple[str, str]] = {
 
 @check("REDEEM-12", needs=["merchant", "control:create_resource"], cases=ALIKE)
 def similar_indicators_have_a_token_each(world: World, case: tuple[str, str]) -> None:
-    """A user who signed in at two Resources of nearly the same indicator redeems one token for each."""
+    """Two Resources with similar indicators give a user two different merchant tokens."""
     project = world.project_apart()
     begun = f"https://api.merchant.example/{world.unique()}"
-    # A gateway that takes one of two such indicators only leaves nothing to see.
+    # If the gateway accepts only one of two such indicators, there is nothing to test.
     resources = [console.resource_in(world, project, f"{begun}/{end}") for end in case]
     agent, proxy_token = world.agent(), world.proxy_token(project)
     grants = [world.grant(agent=agent, resource=resource) for resource in resources]

@@ -1,4 +1,4 @@
-"""A token that was spoilt in one way, beside the good one."""
+"""A token with one fault, and its good counterpart."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ USER = USERS[0]
 
 
 def good_token(service: Service, world: ServiceWorld) -> str:
-    """The positive twin: the token before it was spoilt is served."""
+    """The positive twin: the unaltered token is served."""
     gateway = world.gateway
     token = gateway.access_token(USER)
     served(service.serve(token), gateway.orders_of(USER))
@@ -20,11 +20,11 @@ def good_token(service: Service, world: ServiceWorld) -> str:
 
 
 def expired(world: ServiceWorld) -> str:
-    """A token that no leeway saves any more."""
+    """A token that has expired beyond any leeway."""
     return world.gateway.access_token(USER, exp=int(time.time()) - 2 * LEEWAY_S)
 
 
 def refused(service: Service, world: ServiceWorld, token: str) -> None:
-    """The token is turned away, though the gateway would redeem it: the service has to look itself."""
+    """The token is refused, although the gateway would redeem it: the service must check it itself."""
     world.gateway.let_redeem(token, USER)
     turned_away(lambda: service.serve(token), lambda: service.serve_once(token))

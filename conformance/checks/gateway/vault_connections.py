@@ -1,4 +1,4 @@
-"""A merchant to whom no connection comes about, or none that proves who it is: it has rejected nothing."""
+"""A merchant that is unreachable or has a bad certificate: that is not a rejection."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ OVER_TLS = {name: door for name, door in DOORS.items() if door.over_tls}
 
 @check("VAULT-06", needs=NEEDS, alone=True, cases=DOORS)
 def failed_connection_is_no_rejection(world: World, case: DoorFault) -> None:
-    """A merchant that cannot be reached, or does not prove who it is, has not rejected the refresh."""
-    with _behind_a_door(world, case) as (alone, door):
+    """If the connection to the merchant fails, there is no 410, and redemption works afterwards."""
+    with _behind_a_listener(world, case) as (alone, door):
         due = failure_oracle.soon_due(alone)
         if not alone.merchant.show(door, case.face):
-            raise LeftOut("the gateway asks at another address than the token endpoint that it was told of")
+            raise LeftOut("the gateway uses another address than the token endpoint that was configured")
         let_expire(world)
 
         answer = due.redeem_once()
@@ -43,11 +43,11 @@ def failed_connection_is_no_rejection(world: World, case: DoorFault) -> None:
 
 @check("VAULT-10", needs=[*NEEDS, "sign-in:browser"], alone=True, cases=OVER_TLS)
 def failed_connection_stops_no_sign_in(world: World, case: DoorFault) -> None:
-    """A user who is signed in approves another agent while the merchant does not prove who it is."""
-    with _behind_a_door(world, case) as (alone, door):
+    """A signed-in user gets a code for another agent while the connection to the merchant fails."""
+    with _behind_a_listener(world, case) as (alone, door):
         user = at_home(world, alone)
         if not alone.merchant.show(door, case.face):
-            raise LeftOut("the gateway asks at another address than the token endpoint that it was told of")
+            raise LeftOut("the gateway uses another address than the token endpoint that was configured")
 
         after = failure_oracle.last_of(alone)
         attempt, visit = another_agent(user, alone)
@@ -59,8 +59,8 @@ def failed_connection_stops_no_sign_in(world: World, case: DoorFault) -> None:
 
 
 @contextmanager
-def _behind_a_door(world: World, case: DoorFault) -> Iterator[tuple[IsolatedUser, str]]:
-    """A Resource that finds its merchant's token endpoint at an address of its own."""
+def _behind_a_listener(world: World, case: DoorFault) -> Iterator[tuple[IsolatedUser, str]]:
+    """A Resource whose merchant token endpoint has its own address, behind a listener."""
     alone = placeable(world)
     if case.over_tls and urlsplit(world.merchant_api or "").scheme != "https":
         raise LeftOut("the merchant is reached over plain HTTP, like the target")
@@ -73,19 +73,22 @@ def _behind_a_door(world: World, case: DoorFault) -> Iterator[tuple[IsolatedUser
 
 
 def _struck(due: Due, case: DoorFault, answer: Exchange, visits: int) -> None:
-    """Counts who came. Nobody can at a door that is shut: but whoever could refresh has not met it."""
+    """Counts the connections during the fault.
+
+    At a closed listener there can be none; a gateway that could refresh has not met it.
+    """
     refreshed = bool(due.refreshes())
     if visits and case.over_tls and any(entry.status == 200 for entry in due.refreshes()):
-        raise LeftOut("the gateway went past that certificate, so there was no trouble to get over")
+        raise LeftOut("the gateway accepted that certificate, so there was no fault")
     if case.over_tls and not visits and not refreshed:
-        raise LeftOut("the gateway did not come to the token endpoint when the merchant token was due")
+        raise LeftOut("the gateway did not connect to the token endpoint when the merchant token had expired")
     if not case.over_tls and answer.status == 200 and not refreshed:
-        raise LeftOut("the gateway answered from what it had when the merchant token was due")
+        raise LeftOut("the gateway answered from its cache when the merchant token had expired")
     fired(case.fault, visits if case.over_tls else int(not refreshed))
 
 
 def _visits(alone: IsolatedUser, door: str, after: int) -> int:
-    """How many came to see what the door shows; what goes on in the background may come later."""
+    """The number of connections to the faulty listener; background requests may arrive later."""
 
     def answered() -> bool:
         return any(entry.outcome and entry.ordinal > after for entry in alone.journal())
@@ -93,9 +96,9 @@ def _visits(alone: IsolatedUser, door: str, after: int) -> int:
     deadline = time.monotonic() + PROVISIONED_S
     while not alone.merchant.visits(door) and not answered():
         if time.monotonic() > deadline:
-            raise LeftOut("the gateway asked its merchant for nothing when another agent was approved")
+            raise LeftOut("the gateway sent its merchant no request when another agent was approved")
         time.sleep(0.05)
     visits = alone.merchant.visits(door)
     if visits and answered():
-        raise LeftOut("the gateway went past that certificate, so there was no trouble to get over")
+        raise LeftOut("the gateway accepted that certificate, so there was no fault")
     return visits

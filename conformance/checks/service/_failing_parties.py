@@ -1,4 +1,4 @@
-"""What happens to a service when a party around it fails, and whether it gets over it."""
+"""The behaviour of a service while a party around it fails, and its recovery."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from gateproof.fakes.gateway.journal import Call
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
 USER, OTHER = USERS
-# What is still bounded (rule BACK-06): a time-out of exactly that is over a moment later.
+# The upper limit (rule BACK-06), and a moment more for a timeout of exactly that time.
 MOST_TRIES = 10
 LONGEST_S, MOMENT_S = 60.0, 1.5
-# A new key may be found so much later (rule SERVE-02), and a fetch that failed has just been one.
+# The time in which a new key must be found (rule SERVE-02); the failed fetch was just before.
 FOUND_WITHIN_S = 70.0
 # A service that has just replaced its Proxy token may wait before it does so again.
 ASKS_WITHIN_S = 6.0
@@ -29,7 +29,7 @@ HOP = {
     Endpoint.REDEMPTION: Hop.SERVICE_TO_GATEWAY,
     Endpoint.MERCHANT_API: Hop.SERVICE_TO_MERCHANT,
 }
-# What the merchant's API is given is its own matter.
+# What is sent to the merchant's API is the service's own choice.
 IN_TIME = dict.fromkeys(HOP, "an answer in time, a few tries, ") | {Endpoint.MERCHANT_API: ""}
 
 
@@ -41,9 +41,9 @@ def works(service: Service, world: ServiceWorld) -> None:
 def failing(
     service: Service, world: ServiceWorld, endpoint: Endpoint, failure: Answer, token: str
 ) -> tuple[Exchange, list[Call]]:
-    """The operation while an endpoint fails, and all calls that came of it.
+    """Calls the operation while an endpoint fails; returns the answer and the calls it caused.
 
-    The token is of a user whom the service has never seen: of another it may still have a merchant token.
+    The token belongs to a new user: for a known user the service may still have a merchant token.
     """
     gateway, mark = world.gateway, world.gateway.journal.mark()
     gateway.script.always(endpoint, failure)
@@ -60,7 +60,7 @@ def failing(
 
 
 def all_fail(world: ServiceWorld) -> None:
-    """From now on the gateway answers 500 to whatever it is asked, until the script is cleared."""
+    """From now on the gateway answers every request with 500, until the script is cleared."""
     for endpoint in (Endpoint.DISCOVERY, Endpoint.CORE_KEYS, Endpoint.TOKEN, Endpoint.REDEMPTION):
         world.gateway.script.always(endpoint, Answer(status=500))
 
@@ -74,11 +74,11 @@ def failing_token_endpoint(
     patiently: bool = False,
     times: int | None = None,
 ) -> tuple[Exchange, list[Call]]:
-    """The operation while the gateway hands out no Proxy token, and takes the old one no more.
+    """Calls the operation while the gateway issues no Proxy token and refuses the old one.
 
-    After so many `times` the gateway is well again; unless told, it is not before the operation was answered.
-    Who goes by the lifetime of a Proxy token alone asks for no other until it is over. That is waited for
-    `patiently` or not at all, and then its token is given back to it.
+    After so many `times` the gateway recovers, or by default when the operation has been answered. A service
+    that renews a Proxy token only at the end of its lifetime requests no other before that. The check waits
+    for it only if `patiently`, and then makes the old token valid again.
     """
     gateway, begun, pause = world.gateway, time.monotonic(), 0.1
     until = begun + asks_within_s(world, patiently=patiently)
@@ -97,13 +97,13 @@ def failing_token_endpoint(
         if time.monotonic() > until:
             gateway.script.clear()
             gateway.revive_proxy_tokens()
-            raise LeftOut("the service asks for no other Proxy token before the time of the old one is over")
+            raise LeftOut("the service requests no other Proxy token before the old one expires")
         time.sleep(pause)
         pause = min(0.5 if time.monotonic() < begun + ASKS_WITHIN_S else 2.0, 1.5 * pause)
 
 
 def asks_within_s(world: ServiceWorld, *, patiently: bool) -> float:
-    """How long a service with a dead Proxy token is waited for: a moment, or the rest of a short life."""
+    """How long to wait for a service with an invalid Proxy token: a moment, or until its expiry."""
     ends = [token.said_to_end_at for token in world.gateway.proxy_tokens if not token.revoked]
     left_s = max(ends, default=0.0) - time.monotonic()
     if not patiently or left_s > FIRST_PROXY_TOKENS_S:
@@ -112,14 +112,14 @@ def asks_within_s(world: ServiceWorld, *, patiently: bool) -> float:
 
 
 def called_since(world: ServiceWorld, mark: int, *endpoints: Endpoint) -> Callable[[Exchange], bool]:
-    """Whether an operation came as far as one of these: one that only asked to wait has shown nothing."""
+    """True if an operation called one of these endpoints; an answer that asks to wait shows nothing."""
     return lambda _: bool(world.gateway.journal.since(mark, *endpoints))
 
 
 def bounded(answer: Exchange, calls: Iterable[Call], *endpoints: Endpoint) -> None:
-    """An answer came in time, and the gateway was not called without end for it.
+    """An answer came in time, and the service called the gateway a bounded number of times for it.
 
-    How long and how often the merchant's API is asked is between it and the service: that is noted alone.
+    How long and how often the service calls the merchant's API is its own choice, and only recorded.
     """
     tries = {
         endpoint: sum(call.endpoint is endpoint for call in calls)
@@ -145,7 +145,7 @@ def bounded(answer: Exchange, calls: Iterable[Call], *endpoints: Endpoint) -> No
 
 
 def nothing_served(answer: Exchange, world: ServiceWorld) -> None:
-    """There is an answer, with nobody's orders in it."""
+    """There is an answer, and it contains no orders."""
     expect.that(
         answer.answer is not None, answer.step, expected="an answer", got=answer.outcome(), exchange=answer
     )
@@ -159,7 +159,7 @@ def nothing_served(answer: Exchange, world: ServiceWorld) -> None:
 
 
 def shows_orders(answer: Exchange, world: ServiceWorld, *users: str) -> bool:
-    """Any order of one of these users stands in the answer."""
+    """The answer contains any order of one of these users."""
     text = answer.answer.text() if answer.answer is not None else ""
     return any(order["id"] in text for user in users for order in world.gateway.orders_of(user))
 
@@ -170,11 +170,11 @@ def recovers(
     within_s: float = RECOVERS_WITHIN_S,
     failed: Callable[[], str] | None = None,
 ) -> None:
-    """Nothing fails any more: before long the operation works, also with tokens of the user who `failed`."""
-    tokens = [(failed, "operation of the user whose call failed, after everything was well again")]
+    """After the fault the operation soon works again, also with tokens of the user whose call failed."""
+    tokens = [(failed, "operation of the user whose call failed, after the fault has ended")]
     for token, named in [
         *(tokens if failed is not None else ()),
-        (None, "operation after everything was well again"),
+        (None, "operation after the fault has ended"),
     ]:
         answer = waited_for(service, world, within_s, token)
         expect.that(
@@ -187,20 +187,20 @@ def recovers(
 
 
 def authorized_again(world: ServiceWorld, subject: str) -> Callable[[], str]:
-    """Tokens of a user who was refused and comes back from the gateway, each time with another.
+    """New tokens of a user who was refused, a different one at each authorization.
 
-    A refused token may stay refused, and so may all of that second: whoever waits for the user's call to work
-    waits for longer than that.
+    A refused token may stay refused, and also all tokens issued within the same second, so waiting for the
+    user's call to work takes longer than that.
     """
     return lambda: world.gateway.access_token(USER, sub=subject)
 
 
 def settles(service: Service, world: ServiceWorld, within_s: float = RECOVERS_WITHIN_S) -> None:
-    """The positive twin, afterwards: whether a service gets over trouble is another rule's business."""
+    """The positive twin afterwards: another rule tests the recovery."""
     answer = waited_for(service, world, within_s)
     require.that(
         service.brings(answer, world.gateway.orders_of(USER)),
-        "operation after everything was well again",
+        "operation after the fault has ended",
         expected="the orders",
         got=answer.outcome(),
         exchange=answer,
@@ -208,7 +208,7 @@ def settles(service: Service, world: ServiceWorld, within_s: float = RECOVERS_WI
 
 
 def credentials_in(call: Call, world: ServiceWorld, token: str) -> list[str]:
-    """Which of the backend's credentials a call carries, or the agent's token."""
+    """The backend's credentials, or the agent's token, that a call contains."""
     gateway, text = world.gateway, call.text()
     authorization = call.header("authorization") or ""
     known = {
@@ -227,5 +227,5 @@ def fault(endpoint: Endpoint, name: str) -> Fault:
         layer=Layer.HTTP,
         hop=HOP[endpoint],
         does=f"the {endpoint.value} ends in {name}",
-        holds=f"{IN_TIME[endpoint]}no credential for anybody else, and work when it is over",
+        holds=f"{IN_TIME[endpoint]}no credential sent to anybody else, and success after the fault",
     )

@@ -1,4 +1,4 @@
-"""A merchant whose troubles come one after another, in an order that is drawn: it has rejected nothing."""
+"""A merchant with several faults in a drawn order: that is not a rejection."""
 
 from __future__ import annotations
 
@@ -14,52 +14,53 @@ from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, fired
 from gateproof.conformance.suite.generated_input import Draw
 
-LONGEST_TAPE = 6
-# A gateway that leaves its merchant in peace for a while makes each tape a long one.
+LONGEST_SEQUENCE = 6
+# If the gateway's circuit breaker stays open for a while, each sequence takes long.
 LONGEST_S = 120.0
 
 
 @check("VAULT-06", needs=["faults", "examples"], alone=True)
 def no_tape_of_troubles_is_a_rejection(world: World, draw: Draw) -> None:
-    """However often and in whatever order a refresh fails, no 410 comes, and after the last it works.
+    """A generated sequence of merchant failures causes no 410, and redemption works after the last.
 
-    Each call of the gateway uses one trouble up. The shortest tape that breaks it is the one that is told.
+    Each call of the gateway uses up one fault. A failing sequence is shrunk to the shortest one.
     """
     from hypothesis import strategies as st  # noqa: PLC0415 - loaded by those who generate
 
     if not world.moves_clock():
-        raise LeftOut("each tape needs an expiry of its own, and there is no clock to move")
+        raise LeftOut("each sequence needs its own expiry, and the clock cannot be moved")
     agent = world.agent()
     until = math.inf if draw.campaign is not None else time.monotonic() + LONGEST_S
     refreshed: list[int] = []
 
-    def holds(tape: Sequence[str]) -> None:
+    def holds(sequence: Sequence[str]) -> None:
         if time.monotonic() > until:
             return
         due = failure_oracle.soon_due(isolated_user(world), agent)
-        due.alone.short_lived(answers=[TROUBLE[name].scripted() for name in tape])
+        due.alone.short_lived(answers=[TROUBLE[name].scripted() for name in sequence])
         since = failure_oracle.last_of(due.alone)
         let_expire(world)
-        for _ in tape:
+        for _ in sequence:
             answer = due.redeem_once()
-            does = ", then ".join(TROUBLE[name].fault.does for name in tape)
+            does = ", then ".join(TROUBLE[name].fault.does for name in sequence)
             failure_oracle.no_false_rejection(due, answer, does)
             failure_oracle.nothing_expired(due, answer, does)
             if answer.status == 200:
                 break
-        # Whatever grant a gateway tries besides meets the tape, too.
+        # Other grant types that the gateway tries meet the sequence as well.
         came = [entry.outcome for entry in due.alone.journal() if entry.ordinal > since and entry.outcome]
         if not came:
-            # It had no use for its merchant, or was spared: nothing happened that could be got over.
+            # The gateway had no need of its merchant, or its circuit breaker was open: there was no fault to
+            # recover from.
             return
         refreshed.extend(entry.ordinal for entry in due.refreshes())
-        met = {name: came.count(TROUBLE[name].outcome) for name in tape}
-        for name in (each for each in met if met[each]) if any(met.values()) else tape[:1]:
-            fired(TROUBLE[name].fault, met[name])
+        counts = {name: came.count(TROUBLE[name].outcome) for name in sequence}
+        for name in (each for each in counts if counts[each]) if any(counts.values()) else sequence[:1]:
+            fired(TROUBLE[name].fault, counts[name])
         draw.toward("retries", len(came))
         due.alone.short_lived()
         failure_oracle.redeems_again(due)
 
-    draw.each(st.lists(st.sampled_from(sorted(TROUBLE)), min_size=1, max_size=LONGEST_TAPE), holds)
+    draw.each(st.lists(st.sampled_from(sorted(TROUBLE)), min_size=1, max_size=LONGEST_SEQUENCE), holds)
     if not refreshed:
-        raise LeftOut("the gateway used no refresh token when the merchant token was due")
+        raise LeftOut("the gateway used no refresh token when the merchant token had expired")

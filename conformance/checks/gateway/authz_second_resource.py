@@ -1,10 +1,10 @@
-"""Authorization at a second Resource and in a second Project: what works at home works there too."""
+"""Authorization at a second Resource and in a second Project works like at the first."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gateproof.conformance.checks.gateway._elsewhere import of_one_merchant
+from gateproof.conformance.checks.gateway._second_resource import of_one_merchant
 from gateproof.conformance.checks.gateway._visits import code_came
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -13,13 +13,13 @@ from gateproof.conformance.suite.parties import Resource
 
 @check("AUTHZ-01", needs=["resources:2"])
 def another_resource_gives_a_code_too(world: World) -> None:
-    """An agent that got its code for one Resource gets one for the next."""
+    """An agent that got a code for one Resource also gets one for a second Resource."""
     _codes_come(world, of_one_merchant(world, world.two_resources()))
 
 
 @check("AUTHZ-01", needs=["two-projects"])
 def another_project_gives_a_code_too(world: World) -> None:
-    """An agent that got its code in one Project gets one in the next."""
+    """An agent that got a code in one Project also gets one in a second Project."""
     both = world.home().resource, world.project().resource
     _codes_come(world, of_one_merchant(world, both))
 

@@ -1,4 +1,4 @@
-"""What a refresh gives an agent, where the gateway understands it in the form of RFC 6749."""
+"""Access tokens from the refresh grant, if the gateway supports it in the form of RFC 6749."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ UNKNOWN = "the refresh grant in the form that OAuth gives it is not supported"
 
 
 def renewed(world: World) -> Grant:
-    """A grant at home whose access token came of a refresh.
+    """A grant at the home Resource whose access token came from a refresh.
 
-    The specification shows no request for it, so a gateway that gives nothing is not judged, nor one that
-    gives a token for something else: it counts where it redeems, or names the Resource. One token is kept
-    for all that is asked about it, as long as the target's clock stands still.
+    The specification defines no refresh request. A gateway that refuses it, or that returns a token for
+    something else, is therefore not judged: the token counts only if it redeems or names the Resource. While
+    the target's clock is not moved, one token is reused for all questions.
     """
     kept = world.standing.renewed
     if kept is None or kept.offset_s != world.clock.offset_s:
@@ -34,9 +34,9 @@ def renewed(world: World) -> Grant:
 
 
 def renewed_from(world: World, grant: Grant) -> Grant:
-    """This very grant after a refresh, where `renewed` has shown that a refresh is understood.
+    """The given grant after a refresh; `renewed` has shown that refresh is supported.
 
-    A gateway may end what an agent was given before when its user authorizes it again.
+    A gateway may end an agent's earlier tokens when the user authorizes the agent again.
     """
     renewed(world)
     fresh = _refreshed(world, grant)

@@ -1,4 +1,4 @@
-"""A merchant that will have nothing to do with the gateway itself."""
+"""A merchant that rejects the gateway's own client credentials."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser
 from gateproof.conformance.suite.claims import LeftOut, Unmet
 
-# `invalid_client` with the challenge that HTTP asks for, and `access_denied`.
+# `invalid_client` with the challenge that HTTP requires, and `access_denied`.
 STATUSES: Mapping[str, int] = {"invalid-client": 401, "access-denied": 403}
 
 
-def met(alone: IsolatedUser) -> None:
-    """The gateway asked for a token of this user's, and was turned away."""
+def merchant_rejected_the_gateway(alone: IsolatedUser) -> None:
+    """The gateway requested a token for this user, and the merchant rejected the gateway."""
     try:
         alone.require_outcome("turn_away")
     except Unmet as unmet:

@@ -1,4 +1,4 @@
-"""Addresses that nobody named, or that are not protected: what an agent brings there."""
+"""Addresses that no trusted document named, or that are not protected by TLS."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from gateproof.fakes.orders_service import WELL_KNOWN
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Lure:
-    """What is put in the agent's way, who waits at its end, and the request that shows that it came by.
+    """The address offered to the agent, the party there, and the request that shows that the agent met it.
 
-    `whose` is what the one who waits is to the agent, in the words of a finding.
+    `whose` describes the party in the words of a finding.
     """
 
     set_up: Callable[[Install], None]
@@ -46,7 +46,7 @@ def _service_redirects(install: Install) -> None:
 
 
 def _service_redirects_by_302(install: Install) -> None:
-    """Some clients make a GET of what was sent, keep its headers, and follow; 307 they leave alone."""
+    """Some clients follow a 302 with GET and the same headers, but do not follow a 307."""
     _service_redirects(install)
     install.world.service.sends_by = 302
 
@@ -56,7 +56,7 @@ def _service_redirects_into_the_clear(install: Install) -> None:
 
 
 def _authorization_server_in_the_clear(install: Install) -> None:
-    """The document there is the honest one, but that all of it is in the clear."""
+    """The document is the honest one, but over plain HTTP."""
     world, site = install.world, install.world.desk.site
     clear = world.url(CLEAR)
     world.service.servers[:] = [site.authorization_server.replace(world.url(GATEWAY), clear)]
@@ -69,10 +69,10 @@ def _authorization_server_in_the_clear(install: Install) -> None:
 
 
 def _service_has_moved(install: Install) -> None:
-    """The agent is a client of the first gateway, and the service names another one from now on."""
+    """The agent is a client of the first gateway, and the service now names another one."""
     world = install.world
     second = world.add_second_gateway()
-    # One that turned strangers away at its door would never see what else they bring.
+    # The party accepts unknown clients; otherwise it would not see what else they send.
     second.takes_anybody = True
     works(install.launch("a run that makes the agent a client of the first gateway"))
     end_tokens(world)
@@ -86,7 +86,7 @@ def _token_endpoint_in_the_clear(install: Install) -> None:
 
 
 def _later(set_up: Callable[[Install], None]) -> Callable[[Install], None]:
-    """The same for an install whose access token has expired: what it has to lose is its refresh token."""
+    """The same for an install whose access token has expired: it could lose its refresh token."""
 
     def set_up_later(install: Install) -> None:
         works(install.launch("a run that gets tokens"))
@@ -97,14 +97,14 @@ def _later(set_up: Callable[[Install], None]) -> Callable[[Install], None]:
 
 
 def _metadata_of_another_resource(install: Install) -> None:
-    """The client that is known to the honest gateway is offered to one of another resource's."""
+    """The agent has a client at the honest gateway, and is shown another resource's metadata."""
     works(install.launch("a run that makes the agent a client of the honest gateway"))
     end_tokens(install.world)
     install.world.service.pointer = f"{install.world.url(THIEF)}{WELL_KNOWN}"
 
 
 def _metadata_in_the_clear(install: Install) -> None:
-    """Whoever reads documents there may do so: a token that was kept is for the service alone."""
+    """Reading documents there is allowed, but a kept token is for the service only."""
     works(install.launch("a run that gets a token"))
     end_tokens(install.world)
     install.world.service.pointer = f"{install.world.url(CLEAR)}{WELL_KNOWN}"
@@ -222,22 +222,22 @@ LURES = {
 
 @check("AGENT-13", cases=tuple(LURES))
 def credentials_do_not_go_where_nobody_sent_them(agents: Agents, case: str) -> None:
-    """What the honest gateway gave out, and codes and verifiers for it, are not brought to a stranger."""
+    """Credentials of the honest gateway, its codes and verifiers are not sent to another party."""
     lure = LURES[case]
     works(agents.normal())
     install = agents.install()
     lure.set_up(install)
     run = ended(install.launch(f"a run in which {case}"))
     if len(install.runs) > 1 and not lure.passes(run):
-        raise LeftOut("the agent keeps what the documents said, and does not come by where they changed")
-    require.that(lure.passes(run), run.what, expected="an agent that comes by", got="none that does")
+        raise LeftOut("the agent has cached the documents, and does not see where they changed")
+    require.that(lure.passes(run), run.what, expected="an agent that connects", got="no connection")
 
     _nothing_of(install.world.desk, run, lure.waits, lure.whose)
 
 
 @check("AGENT-13")
 def two_gateways_are_kept_apart(agents: Agents) -> None:
-    """Metadata that name two gateways: what belongs to one of them goes to that one alone."""
+    """If the metadata name two gateways, credentials of one are not sent to the other."""
     works(agents.normal())
     install = agents.install()
     world = install.world
@@ -252,7 +252,7 @@ def two_gateways_are_kept_apart(agents: Agents) -> None:
 
 
 def _nothing_of(desk: Desk, run: Run, parties: Iterable[str], whose: str) -> None:
-    """No secret that this gateway gave out, and no proof for one of its codes, is at one of these parties."""
+    """No secret of this gateway, and no verifier for its codes, was sent to one of these parties."""
     secrets = desk.secrets()
     codes = {code for visit in run.visits for code in visit.codes()} & set(desk.codes)
     challenges = {visit.value("code_challenge") for visit in run.visits if codes.intersection(visit.codes())}
@@ -265,7 +265,7 @@ def _nothing_of(desk: Desk, run: Run, parties: Iterable[str], whose: str) -> Non
             got=", ".join(dict.fromkeys(item.said() for item in found)) or "the code verifier",
             exchange=each.exchange(),
         )
-    expect.that(True, "requests to strangers", expected="none with a credential", got="none")
+    expect.that(True, "requests to other parties", expected="none with a credential", got="none")
 
 
 def _proves(each: Heard, challenges: set[str | None]) -> bool:

@@ -1,8 +1,8 @@
-"""Agents that are held as Pending, whose codes are refused, and whose fresh tokens are."""
+"""Agents that are Pending, whose codes are refused, or whose fresh tokens are refused."""
 
 from __future__ import annotations
 
-from gateproof.conformance.checks.agent._scenes import held, refused, unloved
+from gateproof.conformance.checks.agent._shared_runs import all_tokens_refused, held, refused
 from gateproof.conformance.kit.agent.agent import (
     Agents,
     all_in_time,
@@ -23,9 +23,9 @@ from gateproof.fakes.gateway.script import Endpoint
 
 @check("AGENT-08")
 def pending_agent_stops_and_works_once_approved(agents: Agents) -> None:
-    """Sign-in ends and no code comes: the agent ends or asks, and a later run carries on.
+    """A Pending agent ends or asks after a few authorizations; after its approval a later run works.
 
-    What the browser is told instead is open: it stays on a page, or goes back with an error and no code.
+    The browser either stays on a page, or is redirected with an error and no code.
     """
     works(agents.normal())
     *without_code, after = (ended(run) for run in held(agents).runs)
@@ -45,10 +45,10 @@ def pending_agent_stops_and_works_once_approved(agents: Agents) -> None:
 
 @check("AGENT-10")
 def refused_code_leads_to_a_fresh_authorization(agents: Agents) -> None:
-    """After `invalid_grant` the agent authorizes anew, and sends neither code nor verifier again.
+    """After `invalid_grant` the agent authorizes again, and repeats neither the code nor the verifier.
 
-    How often it does in one run is its own affair: where a second code is refused, it may end with an error,
-    and a refresh token that is refused counts like a code.
+    The number of tries in one run is the agent's choice: after a second refused code it may end with an
+    error, and a refused refresh token counts like a code.
     """
     works(agents.normal())
     played = refused(agents).runs
@@ -70,7 +70,8 @@ def refused_code_leads_to_a_fresh_authorization(agents: Agents) -> None:
     carried_out(first)
     all_in_time(played)
     later = runs[1]
-    # One that makes no exchange in a later run does not come back from the end of its token: another rule's.
+    # An agent that makes no exchange in a later run did not replace its expired token, which another rule
+    # judges.
     made = exchanges(later)
     refreshes = len(later.calls(Endpoint.TOKEN)) - len(made)
     observe(exchanges_later=len(made), refreshes_later=refreshes)
@@ -87,18 +88,18 @@ def refused_code_leads_to_a_fresh_authorization(agents: Agents) -> None:
 
 @check("AGENT-15")
 def service_that_refuses_fresh_tokens_ends_in_an_error(agents: Agents) -> None:
-    """However often the user authorizes, the service answers with the challenge: the agent gives up.
+    """If the service refuses every fresh token, the agent ends with an error after a few tries.
 
-    It does so in a run that has no token yet, and in one that comes with a token of an earlier run.
+    This is tried in a run without a token and in one with a token of an earlier run.
     """
     works(agents.normal())
-    fresh, _, kept, _ = unloved(agents).runs
+    fresh, _, kept, _ = all_tokens_refused(agents).runs
     _gives_up(ended(fresh))
     _gives_up(ended(kept))
 
 
 def _gives_up(run: Run) -> None:
-    """The run ends by itself and with an error, after a bounded number of authorizations."""
+    """The run ends by itself with an error, after a bounded number of authorizations."""
     calls = [
         each for each in run.calls(Endpoint.OPERATION) if (each.call.header("authorization") or "") != ""
     ]
@@ -121,7 +122,7 @@ def _gives_up(run: Run) -> None:
 
 
 def _fresh_each_time(runs: list[Run]) -> None:
-    """Every exchange has a verifier of its own; where the first proves its code, those after it do too."""
+    """Every exchange has a new verifier; if the first one proves its code, the later ones do as well."""
     visits = [visit for run in runs for visit in run.visits]
     challenges = {code: visit.value("code_challenge") for visit in visits for code in visit.codes()}
     made = [each for run in runs for each in exchanges(run)]

@@ -1,4 +1,4 @@
-"""Ways around the operation's front door: other methods, other spellings of its path, other messages."""
+"""Other ways to the operation: other methods, other spellings of its path, other messages."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from gateproof.conformance.checks.service._spoilt import USER, good_token
-from gateproof.conformance.checks.service._trouble import shows_orders
+from gateproof.conformance.checks.service._altered_tokens import USER, good_token
+from gateproof.conformance.checks.service._failing_parties import shows_orders
 from gateproof.conformance.kit.service.mcp_session import LISTS, ServiceSession, session_of
 from gateproof.conformance.kit.service.service import Service, served
 from gateproof.conformance.kit.service.world import ServiceWorld
@@ -17,9 +17,9 @@ from gateproof.conformance.wire.exchange import Exchange, Request
 from gateproof.conformance.wire.secret import Secret
 from gateproof.fakes.gateway.keys import new_key, signed
 
-# None of them takes anything away, whoever answers them.
+# None of these methods deletes anything, whoever answers them.
 _METHODS = ("GET", "POST", "PUT", "PATCH")
-_ANOTHER_WAY = "operation another way"
+_ANOTHER_WAY = "operation by another method or path"
 
 
 def _by_another_method(request: Request) -> Iterator[Request]:
@@ -54,9 +54,9 @@ WAYS: dict[str, Callable[[Request], Iterator[Request]]] = {
 def no_way_around_the_challenge_brings_orders(
     service: Service, world: ServiceWorld, case: Callable[[Request], Iterator[Request]]
 ) -> None:
-    """Without a token no method and no spelling of the path shows a user's orders, whatever the answer is."""
+    """Without a token, no method and no spelling of the path shows a user's orders."""
     if service.operation.kind == "mcp":
-        raise LeftOut("the operation is an MCP tool: it has one method, and its ways are others")
+        raise LeftOut("the operation is an MCP tool, which has one method; other checks test it")
     good_token(service, world)
     own = service.request(())
     others = (each for each in case(own) if (each.method, each.url) != (own.method, own.url))
@@ -68,13 +68,13 @@ def no_way_around_the_challenge_brings_orders(
 def no_way_around_takes_a_forged_token(
     service: Service, world: ServiceWorld, case: Callable[[Request], Iterator[Request]]
 ) -> None:
-    """A token under a key that is not the core's shows no orders by any method and spelling of the path.
+    """A token under an unknown key shows no orders by any method or spelling of the path.
 
-    Redemption would take it: who looks at a token on one way alone is seen here. Who has enough of bad tokens
-    may ask their bearer to wait.
+    Redemption would accept it, so a service that checks tokens on one path only is detected. A service that
+    limits bad tokens may ask its caller to wait.
     """
     if service.operation.kind == "mcp":
-        raise LeftOut("the operation is an MCP tool: it has one method, and its ways are others")
+        raise LeftOut("the operation is an MCP tool, which has one method; other checks test it")
     good_token(service, world)
     gateway = world.gateway
     forged = signed(gateway.claims(USER), new_key(gateway.core_key.algorithm), kid=gateway.core_key.kid)
@@ -82,7 +82,7 @@ def no_way_around_takes_a_forged_token(
     gateway.let_redeem(forged, USER)
     own = service.request((("Authorization", f"Bearer {forged}"),))
 
-    # The way that is guarded comes first; it is one of them.
+    # The protected path comes first; it is one of them.
     _bring_no_orders(
         world,
         (service.wire.send_once(_ANOTHER_WAY, request) for request in (own, *case(own))),
@@ -92,9 +92,9 @@ def no_way_around_takes_a_forged_token(
 
 @check("CHAL-01")
 def no_way_into_a_session_brings_orders(service: Service, world: ServiceWorld) -> None:
-    """Without a token a tool call shows no user's orders in any spelling of its path, whatever the answer is.
+    """Without a token, a tool call shows no orders by any spelling of the path.
 
-    The call is made in a session that a good token began, and by itself.
+    The call is made in a session that a good token began, and without a session.
     """
     session = _begun(service, world, world.gateway.access_token(USER))
     ways = (*_spelt_otherwise(session), *_spelt_otherwise(session.without_a_name()))
@@ -104,9 +104,9 @@ def no_way_into_a_session_brings_orders(service: Service, world: ServiceWorld) -
 
 @check("CHAL-01")
 def no_batch_brings_orders(service: Service, world: ServiceWorld) -> None:
-    """Without a token a tool call in a batch shows no user's orders, in a session or outside.
+    """Without a token, a batch with a tool call shows no orders, with and without a session.
 
-    Servers know batches in one version of MCP and not in the next, or in none.
+    One version of MCP has batches and the next has none.
     """
     token = world.gateway.access_token(USER)
     sessions = tuple(_begun(service, world, token).in_each_version())
@@ -120,7 +120,7 @@ def no_batch_brings_orders(service: Service, world: ServiceWorld) -> None:
 
 @check("CHAL-01")
 def what_a_server_offers_besides_is_not_for_everybody(service: Service, world: ServiceWorld) -> None:
-    """Without a token no list, no resource and no prompt of an MCP server shows a user's orders."""
+    """Without a token, no list, resource or prompt of an MCP server shows a user's orders."""
     token = world.gateway.access_token(USER)
     answers = tuple(_begun(service, world, token).offered_to_anybody(token))
 
@@ -130,7 +130,7 @@ def what_a_server_offers_besides_is_not_for_everybody(service: Service, world: S
 
 
 def _begun(service: Service, world: ServiceWorld, token: str) -> ServiceSession:
-    """A session in which the user has been shown the orders."""
+    """A session in which the user's orders were shown."""
     session = session_of(service, token)
     served(session.call(token), world.gateway.orders_of(USER))
     return session
@@ -139,7 +139,7 @@ def _begun(service: Service, world: ServiceWorld, token: str) -> ServiceSession:
 def _bring_no_orders(
     world: ServiceWorld, answers: Iterable[Exchange], *, with_what: str = "without a token"
 ) -> None:
-    """None of these answers to somebody without a good token shows the user's orders, and some came."""
+    """None of these answers to a caller without a good token shows orders, and there are some answers."""
     statuses: list[int | None] = []
     for answer in answers:
         request = answer.request
