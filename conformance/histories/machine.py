@@ -33,7 +33,7 @@ from gateproof.conformance.histories.steps import (
 from gateproof.conformance.histories.story import told
 from gateproof.conformance.histories.table import TABLE
 from gateproof.conformance.kit.gateway.isolated_user import new_user
-from gateproof.conformance.kit.gateway.merchant_backoff import SPARING_S
+from gateproof.conformance.kit.gateway.merchant_backoff import BACKOFF_S
 from gateproof.conformance.kit.gateway.project_pool import ControlledProjects
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import Unavailable, Unmet, expect, observe, repeat_with, require
@@ -237,7 +237,7 @@ def _begin(world: World, setting: Setting, patience_s: float) -> Play:
     # What one history put the merchant through, the next one may still meet, and others beside it: its host
     # is the same.
     standing = world.standing
-    troubled = standing.in_company or time.monotonic() < standing.troubled_at + SPARING_S
+    troubled = standing.in_company or time.monotonic() < standing.troubled_at + BACKOFF_S
     return Play(player=player, state=State(ground=ground, troubled=troubled), standing=world.standing)
 
 

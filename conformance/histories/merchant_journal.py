@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from gateproof.conformance.histories.observation import Heard, MerchantToken, Result
-from gateproof.conformance.kit.gateway.merchant_recovery import SIGNS_IN
+from gateproof.conformance.kit.gateway.merchant_recovery import SIGN_IN_GRANT
 from gateproof.conformance.suite.parties import Resource, User
 from gateproof.fakes.merchant.admin import MerchantAdmin
 from gateproof.fakes.merchant.records import JournalEntry
@@ -64,7 +64,7 @@ class Ear:
 
     def _meaning(self, entry: JournalEntry, project: int) -> Heard | None:
         user = next((place for place, user in enumerate(self.users) if user.login == entry.login), None)
-        provisions = (SIGNS_IN,) if self.federated else _PROVISIONS
+        provisions = (SIGN_IN_GRANT,) if self.federated else _PROVISIONS
         if user is None or entry.grant not in {REFRESH, *provisions}:
             return None
         return Heard(

@@ -268,10 +268,10 @@ def test_party_shows_another_certificate_where_it_was(world: AgentWorld) -> None
         return True
 
     assert trusted()
-    world.shows(GATEWAY, "strange")
+    world.set_certificate(GATEWAY, "strange")
     assert world.url(GATEWAY) == where
     assert not trusted()
-    world.shows(GATEWAY, GOOD)
+    world.set_certificate(GATEWAY, GOOD)
     assert trusted()
 
 

@@ -148,7 +148,7 @@ def test_browser_returns_when_it_is_let_go_though_more_is_to_come(world: AgentWo
     returned, brought = threading.Event(), threading.Event()
 
     def deliver(_visit: Visit, _redirect: str, courier: Courier) -> None:
-        courier.lets_go = True
+        courier.returns_early = True
         if returned.wait(10.0):
             brought.set()
 
