@@ -17,9 +17,9 @@ from gateproof.conformance.suite.races import (
     LARGEST_BUDGET,
     Races,
     amid,
-    arrived,
     examples_for,
     racers_for,
+    require_answers,
     rounds_for,
     together,
     wanted_for,
@@ -135,9 +135,9 @@ def test_round_of_a_campaign_is_stored_and_comes_first_when_it_is_run_again(tmp_
 
 
 def test_one_racer_may_be_lost_and_no_two() -> None:
-    assert len(arrived([exchange(200), exchange(None), exchange(400)])) == 3
+    assert len(require_answers([exchange(200), exchange(None), exchange(400)])) == 3
     with pytest.raises(Unmet) as lost:
-        arrived([exchange(200), exchange(None), exchange(None)])
+        require_answers([exchange(200), exchange(None), exchange(None)])
     assert "gone" in lost.value.got
 
 

@@ -56,7 +56,7 @@ def no_tape_of_troubles_is_a_rejection(world: World, draw: Draw) -> None:
         met = {name: came.count(TROUBLE[name].outcome) for name in tape}
         for name in (each for each in met if met[each]) if any(met.values()) else tape[:1]:
             fired(TROUBLE[name].fault, met[name])
-        draw.toward("retries", len(came))
+        draw.maximize("retries", len(came))
         due.alone.short_lived()
         failure_oracle.redeems_again(due)
 
