@@ -15,7 +15,7 @@ LEVELS: Final = MappingProxyType(
     {
         "spec": "stated in the specification; a failure means: not conformant",
         "entailed": "follows from what the specification states; a failure means: not conformant",
-        "rfc": "required by a referenced standard; a failure is listed separately and decides only with --strict",
+        "rfc": "required by a referenced standard; a failure is listed apart and decides only with --strict",
         "silent": "left open by the specification; recorded, never judged",
     }
 )
