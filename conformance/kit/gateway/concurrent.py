@@ -1,4 +1,4 @@
-"""Concurrent requests to the gateway's endpoints; warm_up here decides a verdict."""
+"""Concurrent requests to the gateway's endpoints; nothing here decides a verdict."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from gateproof.conformance.kit.gateway.recent_secrets import MOST, Newest
 from gateproof.conformance.suite.claims import repeat_with
 from gateproof.conformance.targets.model import GatewayTarget
 from gateproof.conformance.wire import leaks
-from gateproof.conformance.wire.common_substrings import apart
+from gateproof.conformance.wire.common_substrings import without_shared_parts
 from gateproof.conformance.wire.exchange import Answer, Exchange, Request
 from gateproof.conformance.wire.route import origin
 from gateproof.fakes.merchant.records import Kind, MintedToken
@@ -213,7 +213,7 @@ class Received:
             if kind in wanted
         ]
         own = (value for _, value in self._secrets)
-        return apart([each for each in made if each is not None], {*self._others, *own})
+        return without_shared_parts([each for each in made if each is not None], {*self._others, *own})
 
     def _is_in_a_name(self, client_id: str) -> bool:
         """True for a short ID that is part of other known names: it appears wherever they do."""

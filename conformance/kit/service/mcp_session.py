@@ -116,7 +116,7 @@ class ServiceSession:
         """Server-sent messages while `during` runs."""
         listening = mcp.listening(self.url, (*_bearer(token), *self.headers))
         step = "operation: listening" if token is not None else "operation: listening without a token"
-        return self.service.wire.overhear(step, listening, during)
+        return self.service.wire.read_while(step, listening, during)
 
     def has_a_name(self) -> bool:
         """True if the server gave the session an ID."""
