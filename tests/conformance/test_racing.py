@@ -101,7 +101,7 @@ def test_races_that_overlap_too_seldom_show_nothing(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_round_without_a_race_is_a_mistake_of_the_check() -> None:
-    with tallying(), pytest.raises(AssertionError, match="nobody noted"):
+    with tallying(), pytest.raises(AssertionError, match="did not record"):
         raced(RACES, lambda _: [])
 
 
@@ -141,7 +141,7 @@ def test_one_racer_may_be_lost_and_no_two() -> None:
     assert "gone" in lost.value.got
 
 
-def test_acts_are_carried_out_at_once_and_claims_in_them_count() -> None:
+def test_acts_are_run_all_at_once_and_claims_in_them_count() -> None:
     meeting = threading.Barrier(4, timeout=10)
 
     def act(number: int) -> int:
@@ -156,7 +156,7 @@ def test_acts_are_carried_out_at_once_and_claims_in_them_count() -> None:
 
 
 def test_acts_one_after_the_other_did_not_overlap(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(racing, "_carried_out", lambda acts: [act() for act in acts])
+    monkeypatch.setattr(racing, "_run_all", lambda acts: [act() for act in acts])
     with tallying():
         together([lambda: None, lambda: None])
         assert overlaps() == [False]

@@ -36,7 +36,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AgentWorld]:
 
 @pytest.fixture
 def visits(world: AgentWorld, monkeypatch: pytest.MonkeyPatch) -> Iterator[Visits]:
-    monkeypatch.setattr(agent_visits, "_OPENS_ITSELF_WITHIN_S", 0.0)
+    monkeypatch.setattr(agent_visits, "_AGENT_OPENS_WITHIN_S", 0.0)
     made = Visits(world, honest)
     yield made
     made.close()

@@ -31,7 +31,7 @@ TROUBLE: History = (
 
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(step_loop, "_CAUTION_S", CAUTION_S)
+    monkeypatch.setattr(step_loop, "_RETRY_S", CAUTION_S)
     monkeypatch.setattr(step_loop, "_PAUSE_S", 0.02)
     monkeypatch.setattr(step_loop, "BACKOFF_S", BACKOFF_S)
 
