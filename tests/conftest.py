@@ -15,14 +15,14 @@ from hypothesis import HealthCheck, settings
 
 from gateproof.conformance.faults.intercept.finding import mitmdump
 from gateproof.conformance.signin.chromium.finding import missing
-from gateproof.conformance.suite.generated_input import steady_hypothesis
+from gateproof.conformance.suite.generated_input import load_hypothesis
 
 # Who is started in the background of a script ignores Ctrl-C, and so would everything that a test starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same inputs each time, so that a change is refused for what it changed. Whoever looks for more
 # than these asks for the other profile: pytest --hypothesis-profile=seeking.
-steady_hypothesis()
+load_hypothesis()
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None)
 settings.register_profile("steady", PATIENT, derandomize=True)
 settings.register_profile("seeking", PATIENT, derandomize=False, max_examples=2000)

@@ -1,1 +1,1 @@
-"""What goes wrong where: the faults as data, and what brings them about."""
+"""Faults as data, and the tools that cause them."""

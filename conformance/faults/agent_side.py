@@ -1,4 +1,4 @@
-"""Clients that misbehave, as data: what each sends, and what it does then."""
+"""Misbehaving clients as data: what each sends, and what it does afterwards."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from enum import StrEnum
 from gateproof.conformance.suite.fault import Fault, Hop, Layer
 from gateproof.conformance.wire.exchange import Headers
 
-# More than any server takes for a head, and more than a registration or a token request can need.
+# More than any server accepts as a head, and more than a registration or token request needs.
 LARGE_HEAD, LARGE_BODY = 128 * 1024, 2 * 1024 * 1024
 ANNOUNCED = 4096
 
 
 class Then(StrEnum):
-    """What a client does once it has sent its part."""
+    """What a client does after it has sent its part."""
 
     STAYS = "stays and says no more"
     DRIPS = "sends one octet now and then"
@@ -25,9 +25,10 @@ class Then(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Client:
-    """A client that misbehaves at an endpoint that takes a body.
+    """A client that misbehaves at an endpoint that accepts a body.
 
-    `head` are the lines after the request line and Host; None: not even a TLS handshake is begun.
+    `head` is what follows the request line and Host; with None, the client does not even start a TLS
+    handshake.
     """
 
     fault: Fault
@@ -37,7 +38,7 @@ class Client:
     twice: bool = False
 
     def octets(self, path: str, host: str, media_type: str, headers: Headers = ()) -> bytes:
-        """What it sends to this endpoint."""
+        """The octets that it sends to this endpoint."""
         if self.head is None:
             return b""
         own = "".join(f"{name}: {value}\r\n" for name, value in headers)
@@ -52,7 +53,7 @@ def _fault(name: str, does: str, holds: str) -> Fault:
 _OTHERS = "others are served as usual"
 _AFTER = "the normal flow works afterwards"
 _LONG = f"Content-Length: {ANNOUNCED}\r\n\r\n"
-# They hold a connection open without getting anywhere.
+# They keep a connection open without completing a request.
 SLOW: Mapping[str, Client] = {
     "silent": Client(
         fault=_fault("silent connection", "connects and says nothing, not even a TLS hello", _OTHERS),
@@ -85,7 +86,7 @@ SLOW: Mapping[str, Client] = {
         twice=True,
     ),
 }
-# They break off, or break HTTP.
+# They stop in the middle of a request, or violate HTTP.
 BROKEN: Mapping[str, Client] = {
     "abandoned-in-the-body": Client(
         fault=_fault("abandoned request", "resets the connection in the middle of the body", _AFTER),
@@ -106,7 +107,7 @@ BROKEN: Mapping[str, Client] = {
         then=Then.HALF_CLOSES,
     ),
     "bad-chunking": Client(
-        fault=_fault("bad chunking", "announces chunks and sends what is none", _AFTER),
+        fault=_fault("bad chunking", "announces chunks and sends invalid ones", _AFTER),
         head="Transfer-Encoding: chunked\r\n\r\n",
         body=b"zz\r\n{}\r\n-1\r\n\r\n",
     ),

@@ -1,4 +1,4 @@
-"""One connection through the byte-level proxy: two ways, and what happens to the octets on each."""
+"""One connection through the byte-level proxy: both directions, and what happens to the octets."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from gateproof.conformance.faults.toxics import ENDS, Kind, Toxic, Way
 
 _CHUNK = 64 * 1024
 _LINGER_ZERO = struct.pack("ii", 1, 0)
-# A connection that nobody ends is ended after this.
+# A connection is ended after this time at the latest.
 LONGEST_LIFE_S = 600.0
 _CONNECT_S = 5.0
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
-Strike = Callable[[Toxic], None]
+CountToxic = Callable[[Toxic], None]
 
 
-class Over(Exception):
-    """The connection has come to its end; `abruptly` by a reset."""
+class ConnectionOver(Exception):
+    """The connection has to end; with `abruptly`, by a reset."""
 
     def __init__(self, *, abruptly: bool) -> None:
         super().__init__("a reset" if abruptly else "a close")
@@ -31,16 +31,16 @@ class Over(Exception):
 
 
 class Connection:
-    """Passes octets on, as its toxics let them; each toxic that does anything strikes once."""
+    """Forwards octets as the toxics allow; each toxic with an effect is counted once."""
 
     def __init__(
-        self, client: Streams, toxics: Sequence[Toxic], *, strike: Strike, rng: random.Random
+        self, client: Streams, toxics: Sequence[Toxic], *, count: CountToxic, rng: random.Random
     ) -> None:
         self._client = client
         self._toxics = toxics
-        self._strike = strike
+        self._count = count
         self._rng = rng
-        self._struck: set[Toxic] = set()
+        self._counted: set[Toxic] = set()
         self._asked = Asked()
         self._passed_in_all = 0
         self._task = asyncio.current_task()
@@ -51,24 +51,24 @@ class Connection:
             self._task.cancel()
 
     async def run(self, upstream: tuple[str, int]) -> None:
-        """Lives until both ways have ended; raises OSError where the party asked cannot be reached."""
+        """Runs until both directions have ended; raises OSError if the upstream cannot be reached."""
         writers = [self._client[1]]
         abruptly = False
         try:
             for toxic in self._toxics:
                 if toxic.kind is Kind.DOWN:
-                    self._fire(toxic)
-                    raise Over(abruptly=True)
+                    self._apply(toxic)
+                    raise ConnectionOver(abruptly=True)
             async with asyncio.timeout(_CONNECT_S):
                 server = await asyncio.open_connection(*upstream)
             writers.append(server[1])
             async with asyncio.timeout(LONGEST_LIFE_S):
                 await self._both(server)
-        except Over as end:
+        except ConnectionOver as end:
             abruptly = end.abruptly
         finally:
             for writer in writers:
-                end_of(writer, abruptly=abruptly)
+                close_side(writer, abruptly=abruptly)
 
     async def _both(self, server: Streams) -> None:
         ways = [
@@ -95,11 +95,11 @@ class Connection:
                     self._asked.feed(octets)
                 for piece in self._pieces(octets, slow):
                     await self._delay(piece, slow)
-                    if not await self._goes_on(piece, counted, sink):
-                        await _swallow(source)
+                    if not await self._forward(piece, counted, sink):
+                        await _discard(source)
                         return
         except ConnectionError:
-            raise Over(abruptly=True) from None
+            raise ConnectionOver(abruptly=True) from None
         with suppress(OSError):
             sink.write_eof()
 
@@ -109,20 +109,20 @@ class Connection:
             yield octets
             return
         for start in range(0, len(octets), slicing.octets):
-            self._fire(slicing)
+            self._apply(slicing)
             yield octets[start : start + slicing.octets]
 
     async def _delay(self, piece: bytes, slow: Sequence[Toxic]) -> None:
         for toxic in slow:
-            self._fire(toxic)
+            self._apply(toxic)
             match toxic.kind:
                 case Kind.BANDWIDTH:
                     await asyncio.sleep(len(piece) / toxic.octets)
                 case _:
                     await asyncio.sleep(toxic.seconds + self._rng.uniform(-toxic.jitter_s, toxic.jitter_s))
 
-    async def _goes_on(self, piece: bytes, counted: dict[Toxic, int], sink: asyncio.StreamWriter) -> bool:
-        """Passes as much as the first end lets through; False where nothing passes on this way any more."""
+    async def _forward(self, piece: bytes, counted: dict[Toxic, int], sink: asyncio.StreamWriter) -> bool:
+        """Forwards as much as the toxics allow; False if nothing more passes in this direction."""
         ending: Toxic | None = None
         for toxic, before in counted.items():
             if toxic.asked and not self._asked.seen:
@@ -140,28 +140,28 @@ class Connection:
             await sink.drain()
         if ending is None:
             return True
-        self._fire(ending)
+        self._apply(ending)
         match ending.kind:
             case Kind.HALF_CLOSE:
                 sink.write_eof()
                 return False
             case Kind.TIMEOUT:
                 await asyncio.sleep(ending.seconds)
-        raise Over(abruptly=ending.kind in {Kind.TIMEOUT, Kind.RESET})
+        raise ConnectionOver(abruptly=ending.kind in {Kind.TIMEOUT, Kind.RESET})
 
-    def _fire(self, toxic: Toxic) -> None:
-        if toxic not in self._struck:
-            self._struck.add(toxic)
-            self._strike(toxic)
+    def _apply(self, toxic: Toxic) -> None:
+        if toxic not in self._counted:
+            self._counted.add(toxic)
+            self._count(toxic)
 
 
-async def _swallow(source: asyncio.StreamReader) -> None:
+async def _discard(source: asyncio.StreamReader) -> None:
     while await source.read(_CHUNK):
         pass
 
 
-def end_of(writer: asyncio.StreamWriter, *, abruptly: bool) -> None:
-    """Ends one side, by a reset where that is asked for."""
+def close_side(writer: asyncio.StreamWriter, *, abruptly: bool) -> None:
+    """Closes one side; with `abruptly`, by a reset."""
     if not abruptly:
         writer.close()
         return

@@ -1,4 +1,4 @@
-"""A proxy for octets, on loopback and in a thread of its own: TLS passes through it unseen."""
+"""A byte-level proxy on loopback, in its own thread; TLS passes through it unchanged."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from typing import TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
-from gateproof.conformance.faults.byte_connection import Connection, Streams, end_of
+from gateproof.conformance.faults.byte_connection import Connection, Streams, close_side
 from gateproof.conformance.faults.toxics import Toxic
 
 _HOST = "127.0.0.1"
 _BACKLOG = 256
-# Whoever opens more than this at a time is turned away, and counted among the proxy's own troubles.
+# More connections at a time are refused and recorded as an error of the proxy itself.
 MOST_CONNECTIONS = 512
 _STOP_S = 10.0
 _ROUNDS = 8
@@ -24,9 +24,9 @@ Found = TypeVar("Found")
 
 
 class ByteProxy:
-    """One port in front of one party. What is armed meets every connection that is made from then on.
+    """One port in front of one server. Armed toxics affect every connection made from then on.
 
-    Arming ends the connections that are open: what was made before would pass unharmed.
+    Arming closes the open connections, because they would not be affected.
     """
 
     def __init__(self, upstream: tuple[str, int], rng: random.Random, at: tuple[str, int]) -> None:
@@ -48,32 +48,32 @@ class ByteProxy:
         return f"{self._host}:{self.port}"
 
     def instead_of(self, url: str) -> str:
-        """The same URL by way of this proxy."""
+        """The same URL through this proxy."""
         return urlunsplit(urlsplit(url)._replace(netloc=self.address))
 
     def arm(self, *toxics: Toxic) -> None:
-        """Every connection meets these, until something else is armed; with none, all is well again."""
-        self._ask(lambda: self._set(toxics, ()))
+        """These toxics affect every connection until the next call; without arguments, there are none."""
+        self._run_in_loop(lambda: self._set(toxics, ()))
 
     def arm_tape(self, tape: Sequence[Sequence[Toxic]]) -> None:
-        """The n-th connection from now on meets the n-th entry; those after the last meet nothing."""
-        self._ask(lambda: self._set((), [tuple(toxics) for toxics in tape]))
+        """The n-th connection from now on gets the n-th entry; later ones are not affected."""
+        self._run_in_loop(lambda: self._set((), [tuple(toxics) for toxics in tape]))
 
     def fired(self, toxic: Toxic) -> int:
-        """How many connections the toxic has struck."""
-        return self._ask(lambda: self._fired[toxic])
+        """How many connections the toxic has affected."""
+        return self._run_in_loop(lambda: self._fired[toxic])
 
     @property
     def connections(self) -> int:
         """How many connections were made so far."""
-        return self._ask(lambda: self._connections)
+        return self._run_in_loop(lambda: self._connections)
 
     @property
     def troubles(self) -> tuple[str, ...]:
-        """What went wrong that nobody armed."""
-        return self._ask(lambda: tuple(self._troubles))
+        """Errors of the proxy itself."""
+        return self._run_in_loop(lambda: tuple(self._troubles))
 
-    def _ask(self, question: Callable[[], Found]) -> Found:
+    def _run_in_loop(self, question: Callable[[], Found]) -> Found:
         async def answer() -> Found:
             return question()
 
@@ -90,29 +90,29 @@ class ByteProxy:
         self._tasks.add(task)
         self._connections += 1
         try:
-            await self._carry((reader, writer))
+            await self._relay((reader, writer))
         except asyncio.CancelledError:
-            # Dropped: the streams' own callback would take a cancelled task for a failure.
+            # Dropped on purpose: the callback of the streams would report a cancelled task as an error.
             return
         except (OSError, TimeoutError) as trouble:
-            self._troubles.append(f"{type(trouble).__name__} on the way to the party asked")
+            self._troubles.append(f"{type(trouble).__name__} on the connection to the upstream")
         finally:
             self._tasks.discard(task)
 
-    async def _carry(self, client: Streams) -> None:
+    async def _relay(self, client: Streams) -> None:
         if len(self._open) >= MOST_CONNECTIONS:
             self._troubles.append(f"more than {MOST_CONNECTIONS} connections at a time")
-            end_of(client[1], abruptly=True)
+            close_side(client[1], abruptly=True)
             return
         toxics = self._tape.popleft() if self._tape else self._standing
-        connection = Connection(client, toxics, strike=self._strike, rng=self._rng)
+        connection = Connection(client, toxics, count=self._count, rng=self._rng)
         self._open.add(connection)
         try:
             await connection.run(self._upstream)
         finally:
             self._open.discard(connection)
 
-    def _strike(self, toxic: Toxic) -> None:
+    def _count(self, toxic: Toxic) -> None:
         self._fired[toxic] += 1
 
     async def _listen(self) -> None:
@@ -121,27 +121,27 @@ class ByteProxy:
 
     async def _stop(self) -> None:
         assert self._server is not None  # noqa: S101 - started before it is stopped
-        # A server that is closed loses track of what it has just accepted: first nothing more is let in.
-        for listening in self._server.sockets:
-            self._loop.remove_reader(listening.fileno())
+        # Server.close() may lose a connection that was just accepted, so accepting stops first.
+        for server_socket in self._server.sockets:
+            self._loop.remove_reader(server_socket.fileno())
         for _ in range(_ROUNDS):
             await asyncio.sleep(0)
         self._server.close()
         for task in (tasks := list(self._tasks)):
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        # Transports close their sockets in the next round.
+        # Transports close their sockets in the next iteration of the loop.
         await asyncio.sleep(0)
 
     def start(self) -> threading.Thread:
-        """Listens before it returns."""
+        """Starts the proxy; it listens when this returns."""
         self._loop.run_until_complete(self._listen())
         thread = threading.Thread(target=self._loop.run_forever, name="byte-proxy", daemon=True)
         thread.start()
         return thread
 
     def stop(self, thread: threading.Thread) -> None:
-        """Leaves neither a thread nor an open socket behind."""
+        """Stops the proxy, its thread and all its connections."""
         asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result(_STOP_S)
         self._loop.call_soon_threadsafe(self._loop.stop)
         thread.join(_STOP_S)
@@ -152,7 +152,7 @@ class ByteProxy:
 def byte_proxy(
     upstream: tuple[str, int], *, seed: int = 0, at: tuple[str, int] = (_HOST, 0)
 ) -> Iterator[ByteProxy]:
-    """A proxy in front of this host and port, for as long as the block lasts, on a new port or `at` one."""
+    """During the block, a proxy in front of this host and port, on a new port or on `at`."""
     proxy = ByteProxy(upstream, random.Random(seed), at)  # noqa: S311 - jitter, not a secret
     thread = proxy.start()
     try:

@@ -1,4 +1,4 @@
-"""Every fault that a gateway may meet; what services and agents meet are answers of their checks."""
+"""All faults for gateways; those for services and agents are defined in their checks."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ EVERY: Sequence[Fault] = (
 
 
 def table() -> str:
-    """The list for people, in Markdown."""
+    """The list of faults as a Markdown table."""
     head = "| fault | layer | hop | what goes wrong | what holds all the same |\n|---|---|---|---|---|\n"
     rows = (
         f"| {fault.name} | {fault.layer} | {fault.hop} | {fault.does} | {fault.holds} |\n" for fault in EVERY

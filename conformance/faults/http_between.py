@@ -1,4 +1,4 @@
-"""What may happen to an exchange between a gateway and its merchant, done by somebody who reads it."""
+"""Faults of an exchange between a gateway and its merchant, caused by a proxy that reads it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final
 from gateproof.conformance.faults.intercept.rules import Act, At, Rule
 from gateproof.conformance.suite.fault import Fault, Hop, Layer
 
-# As a form has them, however much of it is escaped. A client assertion has a type that ends like the first.
+# The grant type in a form, escaped or not. The type of a client assertion ends with the first one too.
 PROVISIONING = r"grant-type(%3A|%3a|:)(jwt-bearer|token-exchange)"
 REFRESH = r"grant_type=refresh_token"
 _LATE_S = 1.0
@@ -21,7 +21,7 @@ _PAGE = b"<!doctype html><title>502 Bad Gateway</title><h1>Bad Gateway</h1>"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HttpFault:
-    """A fault with the rule that brings it about, for the grants that it is to meet."""
+    """A fault, and the proxy rule that causes it."""
 
     fault: Fault
     rule: Rule
@@ -38,7 +38,7 @@ def _fault(name: str, does: str, act: Act, *, holds: str = _NOT_REJECTED, **give
     return HttpFault(fault=fault, rule=Rule(name=name, act=act, **given))
 
 
-# No answer of the merchant's gets through.
+# No answer of the merchant reaches the gateway.
 LOST: Final[Mapping[str, HttpFault]] = MappingProxyType(
     {
         "request-dropped": _fault("request dropped", "drops the request", Act.KILL, at=At.REQUEST),
@@ -54,15 +54,15 @@ LOST: Final[Mapping[str, HttpFault]] = MappingProxyType(
         "late-answer": _fault("late answer", "holds the answer back", Act.DELAY, seconds=_LATE_S),
     }
 )
-# Something else gets through: what a gateway makes of that is its own choice, in a refresh.
+# The gateway gets another answer. During a refresh, how it reacts is its own choice.
 ALTERED: Final[Mapping[str, HttpFault]] = MappingProxyType(
     {
         "empty-answer": _fault(
-            "empty answer", "takes the body out of the answer", Act.SET_BODY, holds=_SIGN_IN
+            "empty answer", "removes the body of the answer", Act.SET_BODY, holds=_SIGN_IN
         ),
         "garbled-answer": _fault(
             "garbled answer",
-            "puts something else into the answer",
+            "replaces the body of the answer",
             Act.SET_BODY,
             holds=_SIGN_IN,
             content=b'{"access_token": ["\xff',

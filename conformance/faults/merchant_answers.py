@@ -1,4 +1,4 @@
-"""What a merchant's token endpoint may do to a gateway in place of a good answer."""
+"""Faults of a merchant's token endpoint."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from gateproof.conformance.suite.fault import Fault, Hop, Layer
 
-# Long enough for a gateway to give up, and for one that has no bound of its own soon over.
+# Long enough for a timeout in the gateway, short enough for gateways without one.
 SILENCE_S = 6.0
 # Longer than a sign-in may wait.
 ENDLESS_S = 45.0
@@ -24,7 +24,7 @@ _ODD = f"{_SIGN_IN}; after a refresh redemption works again, or a new authorizat
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MerchantFault:
-    """A fault with the word and the parameters by which the fake merchant's script brings it about."""
+    """A fault, and the outcome and parameters of the fake merchant's script that cause it."""
 
     fault: Fault
     outcome: str
@@ -32,13 +32,13 @@ class MerchantFault:
     rotates: bool = False
 
     def scripted(self, **more: Any) -> dict[str, Any]:
-        """The outcome as a script has it."""
+        """The outcome in the form of a script."""
         return {"outcome": self.outcome, **self.parameters, **more}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DoorFault:
-    """A fault that a connection meets at a door of the fake merchant, before HTTP begins."""
+    """A fault of a listener of the fake merchant, before HTTP begins."""
 
     fault: Fault
     face: str
@@ -63,7 +63,7 @@ def _by_name(*faults: MerchantFault) -> Mapping[str, MerchantFault]:
     return MappingProxyType({each.fault.name: each for each in faults})
 
 
-# The merchant has not looked at what it was sent, or not said what came of it.
+# The merchant did not process the request, or did not report the result.
 TROUBLE: Final = _by_name(
     _fault("server-error", "server_error", "answers 500", _TROUBLE),
     _fault("bad-gateway", "server_error", "answers 502", _TROUBLE, status=502),
@@ -82,7 +82,7 @@ TROUBLE: Final = _by_name(
     _fault("echoing-error", "echo", "answers 500 and quotes what was sent and what was issued", _TROUBLE),
 )
 
-# It keeps its caller waiting.
+# The answer is late or never comes.
 SILENCE: Final = _by_name(
     _fault("hang", "hang", "says nothing, and resets the connection", _NO_REJECTION, seconds=SILENCE_S),
     _fault(
@@ -114,21 +114,21 @@ ENDLESS: Final = _by_name(
     ),
 )
 
-# It has replaced the refresh token, and its answer with the new one never comes.
+# The refresh token was rotated, but the answer with the new one is lost.
 ROTATED: Final = _by_name(
     _fault("rotate-then-500", "rotate_then_500", "rotates, and answers 500", _ROTATED),
     _fault("rotate-then-reset", "rotate_then_reset", "rotates, and resets the connection", _ROTATED),
 )
 
-# It answers what no token endpoint should: neither a refusal nor plainly trouble.
+# Answers that no token endpoint should give: neither a refusal nor a clear failure.
 NONSENSE: Final = _by_name(
     _fault("html", "html", "answers 200 with a page for people", _ODD),
-    _fault("invalid-json", "invalid_json", "answers 200 with JSON that breaks off", _ODD),
+    _fault("invalid-json", "invalid_json", "answers 200 with truncated JSON", _ODD),
     _fault("wrong-shape", "wrong_shape", "answers 200 with members of wrong types", _ODD),
     _fault("truncated", "truncated", "ends the body before its Content-Length", _ODD),
     _fault("gzip-bomb", "gzip_bomb", "answers with 64 MB in 64 kB of gzip", _ODD),
     _fault("ten-megabytes", "long_body", "answers with 10 MB of blanks", _ODD),
-    _fault("two-content-lengths", "two_lengths", "answers with two lengths that differ", _ODD),
+    _fault("two-content-lengths", "two_lengths", "answers with two different Content-Length headers", _ODD),
     _fault("header-injection", "header_injection", "answers 400 with headers inside the error", _ODD),
     _fault(
         "echoing-refusal",
@@ -138,9 +138,9 @@ NONSENSE: Final = _by_name(
         status=400,
     ),
 )
-# There is a good token in the answer, and something odd about it.
+# Answers with a valid token and something unusual.
 ODD_TOKENS: Final = _by_name(
-    _fault("wrong-content-type", "wrong_content_type", "answers well, as plain text", _ODD),
+    _fault("wrong-content-type", "wrong_content_type", "answers correctly, but as text/plain", _ODD),
     _fault("early-hints", "early_hints", "answers 103 and 102 before a good answer", _ODD),
     _fault("lifetime-missing", "odd_lifetime", "answers without expires_in", _ODD, lifetime="missing"),
     _fault("lifetime-zero", "odd_lifetime", "answers with expires_in 0", _ODD, lifetime="zero"),
@@ -151,26 +151,26 @@ ODD_TOKENS: Final = _by_name(
     _fault("no-refresh-token", "no_refresh_token", "answers without a refresh token", _ODD),
 )
 ODD: Final[Mapping[str, MerchantFault]] = MappingProxyType({**NONSENSE, **ODD_TOKENS})
-# What a sign-in goes on past at once.
+# Faults that do not delay a sign-in.
 SIGN_INS: Final[Mapping[str, MerchantFault]] = MappingProxyType({**TROUBLE, **ROTATED, **ODD})
-# To be used with a `location`.
+# Needs a `location` parameter.
 REDIRECT: Final = _fault(
     "redirect-to-a-thief",
     "redirect",
     "answers 307 with the address of another server",
-    "no credential comes to the other server",
+    "no credential is sent to the other server",
 )
 
 DOORS: Final[Mapping[str, DoorFault]] = MappingProxyType(
     {
         each.fault.name: each
         for each in (
-            _door("no-connection", "shut", "listens no longer", over_tls=False),
-            _door("expired-certificate", "expired", "shows a certificate that has expired"),
-            _door("certificate-not-yet-valid", "not-yet-valid", "shows a certificate of the future"),
-            _door("certificate-of-another-host", "wrong-host", "shows a certificate for another name"),
-            _door("self-signed-certificate", "self-signed", "shows a certificate that vouches for itself"),
-            _door("unknown-authority", "unknown-ca", "shows a certificate of an unknown authority"),
+            _door("no-connection", "shut", "does not listen any more", over_tls=False),
+            _door("expired-certificate", "expired", "has an expired certificate"),
+            _door("certificate-not-yet-valid", "not-yet-valid", "has a certificate that is not yet valid"),
+            _door("certificate-of-another-host", "wrong-host", "has a certificate for another host name"),
+            _door("self-signed-certificate", "self-signed", "has a self-signed certificate"),
+            _door("unknown-authority", "unknown-ca", "has a certificate of an unknown authority"),
             _door("plain-text", "plain", "speaks HTTP where TLS is expected"),
         )
     }
@@ -179,6 +179,6 @@ KEPT_WAITING = Fault(
     name="merchant that keeps one user waiting",
     layer=Layer.MERCHANT,
     hop=Hop.GATEWAY_TO_MERCHANT,
-    does="the merchant holds back one user's refresh, and that user's caller waits",
+    does="the merchant delays one user's refresh, and that user's backend waits",
     holds="other users are served as usual",
 )

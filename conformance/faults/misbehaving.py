@@ -1,4 +1,4 @@
-"""Connections of clients that misbehave, as many as asked for, for as long as a block lasts."""
+"""Opens connections of misbehaving clients for the time of a block."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from gateproof.conformance.wire.exchange import Headers, Request
 from gateproof.conformance.wire.pipelining import octets_of, opened
 from gateproof.conformance.wire.route import Place
 
-# Sending to a target that is being held up must not hold up the harness.
+# Timeout for sending to a target that does not read.
 _SEND_S = 3.0
 _DRIP_S = 0.2
 _MOST_DRIPS = 3000
-# What was sent is left a moment to be read: a reset takes along what the target has not read yet.
+# Time for the target to read before a reset, which discards unread data.
 _MOMENT_S = 0.2
 _STATUS = re.compile(rb"HTTP/1\.[01] (\d{3})\b")
 _LONGEST_STATUS_LINE = 1024
@@ -32,9 +32,9 @@ _LINGER_ZERO = struct.pack("ii", 1, 0)
 def misbehaving(
     client: Client, place: Place, url: str, media_type: str, *, number: int, headers: Headers = ()
 ) -> Iterator[int]:
-    """So many connections that behave like this client; gives how many of them got that far.
+    """Opens `number` connections that behave like this client; yields how many were made.
 
-    They stay until the block ends, unless the client's manner is to leave, and all of them end in a reset.
+    They stay open until the block ends unless the client closes them; all end with a reset.
     """
     with ExitStack() as stack:
         handshake = client.head is not None
@@ -52,7 +52,7 @@ def misbehaving(
 
 @contextmanager
 def sent_and_left(place: Place, request: Request, *, number: int) -> Iterator[int]:
-    """So many connections on which this request was sent, and nobody reads the answer; a reset ends them."""
+    """Sends this request on `number` connections and reads no answer; they end with a reset."""
     with ExitStack() as stack:
         octets = octets_of(request, place)
         lines = [line for _ in range(number) if (line := _opened(place, request.url, stack)) is not None]
@@ -60,7 +60,7 @@ def sent_and_left(place: Place, request: Request, *, number: int) -> Iterator[in
 
 
 def answer_lost(place: Place, request: Request, *, timeout_s: float) -> int | None:
-    """The connection is reset as soon as the answer's status has come; None where none came."""
+    """Resets the connection when the status of the answer has come; None if none came."""
     with ExitStack() as stack, suppress(OSError, ssl.SSLError):
         line = _opened(place, request.url, stack)
         if line is not None:
@@ -82,14 +82,14 @@ def _opened(place: Place, url: str, stack: ExitStack, *, handshake: bool = True)
 
 
 def _sent(line: socket.socket, octets: bytes) -> bool:
-    """True once the target has it, or has had enough of it."""
+    """True if the target received it or stopped reading."""
     line.settimeout(_SEND_S)
     try:
         line.sendall(octets)
     except TimeoutError:
-        return True  # the target does not read on, and has met the fault
+        return True  # the target stopped reading: the fault has reached it
     except (ConnectionError, ssl.SSLError):
-        return True  # so it does where it hangs up in the middle
+        return True  # the target closed the connection meanwhile: likewise
     except OSError:
         return False
     return True
@@ -98,7 +98,7 @@ def _sent(line: socket.socket, octets: bytes) -> bool:
 def _then(manner: Then, lines: list[socket.socket], stack: ExitStack) -> None:
     match manner:
         case Then.RESETS:
-            # Whoever answers has read it, too.
+            # A target that answers has read the request.
             select.select(lines, [], [], _MOMENT_S)
             for line in lines:
                 line.close()

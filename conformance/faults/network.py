@@ -1,4 +1,4 @@
-"""What the network may do between a gateway and its merchant, as data."""
+"""Network faults between a gateway and its merchant, as data."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from gateproof.conformance.suite.fault import Fault, Hop, Layer
 _HOLDS = (
     "the sign-in goes on; no 410 for a refresh, an answer in time, and redemption works once the network does"
 )
-# Longer than a moment, and shorter than what a gateway would wait for.
+# Noticeable, and shorter than a gateway's timeout.
 _STALL_S = 1.2
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NetworkFault:
-    """A fault with the toxics that bring it about: one entry a connection, the last for all that follow."""
+    """A fault and its toxics: one entry per connection; a single entry applies to all connections."""
 
     fault: Fault
     tape: Sequence[Sequence[Toxic]]
 
     def arm(self, proxy: ByteProxy) -> int:
-        """Lets the next connections meet it; gives how many there were before."""
+        """Arms the proxy for the next connections; returns the number of connections before."""
         before = proxy.connections
         if len(self.tape) == 1:
             proxy.arm(*self.tape[0])
@@ -50,7 +50,7 @@ def _fault(name: str, line: str, *tape: Sequence[Toxic]) -> NetworkFault:
     return NetworkFault(fault=fault, tape=tape)
 
 
-# Nothing of an answer arrives, or not all of it.
+# No answer arrives, or not all of it.
 LOST: Final[Mapping[str, NetworkFault]] = MappingProxyType(
     {
         "connection-refused": _fault(
@@ -84,7 +84,7 @@ LOST: Final[Mapping[str, NetworkFault]] = MappingProxyType(
         ),
     }
 )
-# Everything arrives, some of it late, or at the second try.
+# Everything arrives, but late or at the second attempt.
 SLOW: Final[Mapping[str, NetworkFault]] = MappingProxyType(
     {
         "latency": _fault(

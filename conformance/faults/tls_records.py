@@ -1,4 +1,4 @@
-"""Whether a request has been sent, told from the outside of a TLS connection."""
+"""Detects from the outside of a TLS connection whether a request was sent."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _LONGER_THAN_FINISHED = 128
 
 
 class Asked:
-    """Reads what a client sends, record by record; what does not begin like TLS is a request at once."""
+    """Reads the TLS records of a client; data that does not start like TLS counts as a request."""
 
     def __init__(self) -> None:
         self.seen = False
@@ -18,7 +18,7 @@ class Asked:
         self._secure: bool | None = None
 
     def feed(self, octets: bytes) -> bool:
-        """True from the first octets on that belong to a request."""
+        """True once the first octets of a request were read."""
         if self._secure is None and octets:
             self._secure = octets[0] == _HANDSHAKE
         if not self._secure:
@@ -28,7 +28,7 @@ class Asked:
         return self.seen
 
     def _record(self, octets: bytes) -> bytes:
-        """Reads on to the end of a record, or of what there is; gives what comes after it."""
+        """Reads up to the end of a record or of the data; returns the rest."""
         if self._rest:
             taken = min(self._rest, len(octets))
             self._rest -= taken

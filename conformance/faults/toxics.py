@@ -1,23 +1,23 @@
-"""What can happen to the octets of a connection, as data; the names are those that Toxiproxy gave them."""
+"""Toxics as data: what can happen to the octets of a connection; names as in Toxiproxy."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
 
-# No check waits longer than this for anything that it has slowed down itself.
+# The longest delay that a check may cause.
 LONGEST_S = 60.0
 
 
 class Way(StrEnum):
-    """One of the two ways of a connection, seen from who opened it."""
+    """A direction of a connection, seen from the client."""
 
     THERE = "there"
     BACK = "back"
 
 
 class Kind(StrEnum):
-    """What a toxic does to its way."""
+    """What a toxic does to its direction."""
 
     DOWN = "down"
     LATENCY = "latency"
@@ -30,16 +30,16 @@ class Kind(StrEnum):
     LIMIT = "limit"
 
 
-# These end a connection, or a way of it; all others change how long it takes.
+# These end a connection or one direction of it; the others only delay it.
 ENDS = frozenset({Kind.TIMEOUT, Kind.RESET, Kind.CLOSE, Kind.HALF_CLOSE})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Toxic:
-    """One thing that happens on one way.
+    """One effect on one direction.
 
-    What ends a connection does so at the first octet beyond `after`; nothing of it passes. `asked` lets the
-    count begin once the request was sent, so that a TLS handshake is left alone.
+    Toxics that end a connection do so at the first octet beyond `after`, which is not forwarded. With
+    `asked`, counting begins after the request was sent, so a TLS handshake is not affected.
     """
 
     kind: Kind
@@ -60,15 +60,15 @@ class Toxic:
 
 
 def down() -> Toxic:
-    """Every connection is reset before anything passes.
+    """Every connection is reset before any octet passes.
 
-    A port on which nobody listens would refuse, but nobody could count how often.
+    A closed port would refuse connections as well, but they could not be counted.
     """
     return Toxic(kind=Kind.DOWN)
 
 
 def latency(seconds: float, *, jitter_s: float = 0.0, way: Way = Way.BACK) -> Toxic:
-    """Whatever arrives is passed on so much later."""
+    """Delays all octets by this time."""
     return Toxic(kind=Kind.LATENCY, way=way, seconds=seconds, jitter_s=jitter_s)
 
 
@@ -77,7 +77,7 @@ def bandwidth(octets_a_second: int, *, way: Way = Way.BACK) -> Toxic:
 
 
 def sliced(octets: int, *, pause_s: float = 0.0, way: Way = Way.BACK) -> Toxic:
-    """Whatever arrives is passed on in pieces of so many octets."""
+    """Forwards octets in pieces of this size."""
     return Toxic(kind=Kind.SLICE, way=way, octets=octets, seconds=pause_s)
 
 
@@ -87,7 +87,7 @@ def drip(seconds: float, *, way: Way = Way.BACK) -> Toxic:
 
 
 def timeout(seconds: float, *, way: Way = Way.BACK, after: int = 0, asked: bool = False) -> Toxic:
-    """Nothing passes and nothing is said; after so long, the connection is reset."""
+    """Forwards nothing; resets the connection after this time."""
     return Toxic(kind=Kind.TIMEOUT, way=way, after=after, asked=asked, seconds=seconds)
 
 
@@ -96,20 +96,20 @@ def reset(*, way: Way = Way.BACK, after: int = 0, asked: bool = False) -> Toxic:
 
 
 def closed(*, way: Way = Way.BACK, asked: bool = False) -> Toxic:
-    """The connection ends in good order, before anything passes."""
+    """Closes the connection normally before any octet passes."""
     return Toxic(kind=Kind.CLOSE, way=way, asked=asked)
 
 
 def truncated(after: int, *, way: Way = Way.BACK, asked: bool = False) -> Toxic:
-    """The connection ends in good order after so many octets."""
+    """Closes the connection normally after this many octets."""
     return Toxic(kind=Kind.CLOSE, way=way, after=after, asked=asked)
 
 
 def half_closed(*, way: Way = Way.BACK, after: int = 0, asked: bool = False) -> Toxic:
-    """One way ends in good order, and the other stays open."""
+    """Closes one direction normally; the other one stays open."""
     return Toxic(kind=Kind.HALF_CLOSE, way=way, after=after, asked=asked)
 
 
 def limited(octets: int) -> Toxic:
-    """The connection ends in good order once so many octets have passed on both ways together."""
+    """Closes the connection normally after this many octets in both directions together."""
     return Toxic(kind=Kind.LIMIT, octets=octets)

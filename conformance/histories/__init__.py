@@ -1,1 +1,1 @@
-"""Histories of what people and programs do at a gateway, and what its state table allows at each step."""
+"""Generated histories of operations at a gateway, and a model of the state table that judges each step."""

@@ -1,4 +1,4 @@
-"""What a target lets a history do, and what one history of many makes of it."""
+"""What a history may do at a target, and which part of it one history uses."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from gateproof.conformance.histories.steps import (
 LASTING: frozenset[Manner] = frozenset(
     {"rejects refreshes", "rotates refresh tokens", "repeats no refresh token", "gives no refresh token"}
 )
-# In these it neither accepts nor refuses.
+# In these the merchant fails: it neither accepts nor refuses.
 TROUBLED: frozenset[Manner] = frozenset({"stumbles once", "rotates and loses the answer"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Offer:
-    """What the target lets a history do, and how much of it the history wants."""
+    """What a history may do at the target, and limits for it."""
 
     users: int = 1
     projects: int = 1
@@ -36,7 +36,7 @@ class Offer:
     declining: bool = False
     reusing: bool = True
     new_clients: bool = False
-    # Whether Proxy clients may be revoked: of the first of each Project, and of those made later.
+    # Whether Proxy clients may be revoked: the first one of each Project, and later ones.
     revoking_first: bool = False
     revoking: bool = False
     manners: tuple[Manner, ...] = ()
@@ -44,9 +44,9 @@ class Offer:
 
 
 def themes(offer: Offer) -> tuple[Offer, ...]:
-    """The same offer narrowed down in several ways: what is left is met more often, and in longer series.
+    """Restricted variants: what remains is used more often and in longer series.
 
-    Where everything may come next, a history of a few steps is a little of everything.
+    If everything may come next, a short history has too little of anything.
     """
     if offer.forward:
         one = replace(
@@ -54,7 +54,7 @@ def themes(offer: Offer) -> tuple[Offer, ...]:
         )
         one = replace(one, new_clients=False, revoking_first=False, revoking=False, forward=offer.forward[:1])
         return one, one, one, one, replace(one, users=offer.users, agents=2), offer
-    # Without a merchant to change its mind, one person and one agent are as good as many.
+    # If the merchant always accepts, one user and one agent are enough.
     plain = replace(
         offer, users=1, projects=1, agents=1, declining=False, reusing=False, holding=False, manners=()
     )
@@ -68,12 +68,12 @@ def themes(offer: Offer) -> tuple[Offer, ...]:
 
 
 def narrowed(offer: Offer, number: int, rng: Random) -> Offer:
-    """The offer of one history of many: its theme, and a few of the merchant's manners."""
+    """The capabilities of one history: its theme, and a few of the merchant's behaviors."""
     theme = themes(offer)[number % len(themes(offer))]
     usual, *others = theme.manners or ("accepts",)
     if not others:
         return theme
-    # Those that last have their turns; what goes with it is drawn.
+    # Lasting behaviors take turns; a second behavior is drawn.
     lasting = [manner for manner in others if manner in LASTING] or others
     turn = lasting[number % len(lasting)]
     beside = rng.choice([manner for manner in others if manner != turn] or others)
@@ -81,7 +81,7 @@ def narrowed(offer: Offer, number: int, rng: Random) -> Offer:
 
 
 def less(offer: Offer, step: Step) -> Offer:
-    """The offer without what this step needed."""
+    """The capabilities without what this step needed."""
     match step:
         case Approve():
             return replace(offer, approving=False)
@@ -96,5 +96,5 @@ def less(offer: Offer, step: Step) -> Offer:
 
 
 def seeded(seed: int, name: str, number: int) -> Random:
-    """The choices of one history: the same for the same seed, on every Python."""
+    """The random source of one history: the same for the same seed on every Python version."""
     return Random(f"{seed}/{name}/{number}")  # noqa: S311 - a choice, not a secret

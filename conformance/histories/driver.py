@@ -1,4 +1,4 @@
-"""Takes the steps of a history at a real gateway, and says what came of each."""
+"""Executes the steps of a history at a real gateway, and records the results."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from gateproof.conformance.suite.parties import Agent, Authorization, Project, P
 from gateproof.conformance.wire.exchange import Exchange as Answered
 from gateproof.conformance.wire.secret import Secret
 
-# Past the end of the token, and past all leeway.
+# Longer than the token's lifetime and any leeway.
 PROXY_HOUR_S = 4000.0
-# A code may be over after this time where the target file does not say how long codes live.
+# A code may expire after this time if the target file does not say how long codes live.
 CODE_LIFE_S = 10.0
 _BUSY = 503
 SCRIPTS: Mapping[Manner, Mapping[str, Any]] = {
@@ -51,22 +51,22 @@ SCRIPTS: Mapping[Manner, Mapping[str, Any]] = {
 
 
 class Impossible(Exception):
-    """The step stands on something that did not come about, so it cannot be taken."""
+    """The step depends on something that an earlier step failed to create."""
 
 
 @dataclass(kw_only=True, slots=True)
 class Player:
-    """One history at one gateway; the clock moves `beyond_s` past a merchant token's life of `life_s`."""
+    """Executes one history; the clock moves `beyond_s` past the `life_s` of a merchant token."""
 
     world: World
     users: tuple[User, ...]
     ear: Ear | None
     life_s: float
     beyond_s: float
-    # How long provisioning in the background is waited for.
+    # How long to wait for background provisioning.
     patience_s: float
     signed_in_at: float = float("-inf")
-    # False for a gateway that was seen to ask for nothing while what it has is good.
+    # False once a sign-in was seen without a request to the merchant.
     asks_always: bool = True
     _projects: list[Project] = field(default_factory=list)
     _agents: list[Agent] = field(default_factory=list)
@@ -77,7 +77,7 @@ class Player:
     _tokens: list[Secret | None] = field(default_factory=list)
 
     def take(self, step: Step, *, awaits: bool = False) -> Seen:
-        """Takes the step. `awaits`: the merchant ought to be asked for a token when this sign-in is over."""
+        """Executes the step; with `awaits`, waits for the merchant call of this sign-in."""
         match step:
             case Authorize():
                 return self._authorize(step, awaits=awaits)
@@ -93,7 +93,7 @@ class Player:
                 return self._direct(step)
 
     def _direct(self, step: Step) -> Seen:
-        """What an operator or the merchant does: it is done, or the run breaks."""
+        """Steps of the operator, the merchant or the clock: they succeed, or the run fails."""
         heard: tuple[Heard, ...] = ()
         match step:
             case NewProject():
@@ -107,7 +107,7 @@ class Player:
             case Revoke():
                 console.revoke(self.world, self._clients[step.client])
             case Merchant():
-                # What was asked of the merchant until now was asked of it as it was.
+                # Calls up to now belong to the merchant's earlier behavior.
                 heard = self._listen()
                 self._script(step)
             case Forward():
@@ -115,7 +115,7 @@ class Player:
         return self._seen("done", "", heard)
 
     def now(self) -> float:
-        """What time it is for the gateway."""
+        """The gateway's time."""
         return time.time() + self.world.clock.offset_s
 
     def forward(self, seconds: float) -> None:
@@ -135,7 +135,7 @@ class Player:
         self._clients.append(project.proxy_client)
         if self.ear is not None:
             self.ear.attend(project.resource)
-            # Where nobody else's users meet the Resource, one word to its merchant is for all.
+            # In a Project of the run, one script for all users is enough.
             own = self.world.estate.is_own(project.id)
             for login in (None,) if own else [user.login for user in self.users]:
                 self._directed(project, access_token_lifetime_s=int(self.life_s), login=login)
@@ -146,7 +146,7 @@ class Player:
 
     def _directed(self, project: Project, **script: Any) -> None:
         if self.ear is None:
-            raise Impossible("nobody directs the merchant")
+            raise Impossible("the merchant is not scripted")
         self.ear.merchant.script(project.resource.merchant_client_id or "", **script)
 
     def _register(self) -> Seen:
@@ -167,7 +167,7 @@ class Player:
         require.that(
             visit.ended() or _crashed(visit),
             "sign-in",
-            expected="an end that can be judged",
+            expected="a clear end of the sign-in",
             got=visit.outcome(),
         )
         code = visit.parameter("code")
@@ -176,12 +176,12 @@ class Player:
         self.signed_in_at = time.monotonic()
         heard = self._await_provisioning(step) if awaits and code else self._listen()
         came = _came(visit, step)
-        # When within its sign-in a code was made, nobody sees.
+        # The moment of the sign-in at which the code was made is unknown.
         until = begun + (world.code_lifetime_s or CODE_LIFE_S)
         return self._seen(came, _said(came, visit), heard, until=until)
 
     def _await_provisioning(self, step: Authorize) -> tuple[Heard, ...]:
-        """What is heard until the merchant was asked for this user's token, or would have been."""
+        """The merchant calls until the one for this user came, or the time is over."""
         deadline = time.monotonic() + (self.patience_s if self.asks_always else 0.3)
         heard = self._listen()
         while not _provisioned(heard, step) and self.ear is not None:
@@ -222,7 +222,7 @@ class Player:
     def _redeem(self, step: Redeem) -> Seen:
         bearer, token = self._held.get(step.code), self._tokens[step.token]
         if bearer is None or token is None:
-            raise Impossible("there is no token to redeem, or none to redeem it with")
+            raise Impossible("there is no access token or no Proxy token")
         project, user = self._whose[step.code]
         resource, person = self._projects[project].resource, self.users[user]
         answer = _answered(self.world.gateway.redeem(bearer, token, resource.indicator))
@@ -244,7 +244,7 @@ class Player:
 
 
 def _crashed(visit: Visit) -> bool:
-    """The browser stayed on a page that is the server's failure, and not for want of room."""
+    """True if the browser ended on a server error page other than 503."""
     return not visit.ended() and visit.status is not None and visit.status != _BUSY
 
 
@@ -253,7 +253,7 @@ def _came(visit: Visit, step: Authorize) -> str:
         return CRASHED
     if not visit.codes():
         return "no code"
-    # Who never saw a question could not decline.
+    # Without a consent page, the user could not decline.
     return "code unasked" if not step.approves and visit.declined is False else "code"
 
 
@@ -271,6 +271,6 @@ def _provisioned(heard: tuple[Heard, ...], step: Authorize) -> bool:
 
 
 def _answered(answer: Answered) -> Answered:
-    """An answer that never came is no answer of the state table's; other rules are about that."""
+    """Requires an answer: a missing one is not part of the state table."""
     require.that(answer.answer is not None, answer.step, expected="an answer", got=answer.outcome())
     return answer

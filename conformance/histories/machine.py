@@ -1,4 +1,4 @@
-"""Plays generated histories against a gateway until one surprises, and cuts that one down."""
+"""Plays generated histories against a gateway until one violates the model, and shrinks that one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gateproof.conformance.histories.merchant_journal import Ear
 from gateproof.conformance.histories.planning import Memory
 from gateproof.conformance.histories.shrinking import shortest
 from gateproof.conformance.histories.state import Ground, State
-from gateproof.conformance.histories.step_loop import Play, Surprise, repeat, wander
+from gateproof.conformance.histories.step_loop import Play, Surprise, play_random, repeat
 from gateproof.conformance.histories.steps import (
     AskProxyToken,
     Authorize,
@@ -33,7 +33,7 @@ from gateproof.conformance.histories.steps import (
 from gateproof.conformance.histories.story import told
 from gateproof.conformance.histories.table import TABLE
 from gateproof.conformance.kit.gateway.isolated_user import new_user
-from gateproof.conformance.kit.gateway.merchant_backoff import SPARING_S
+from gateproof.conformance.kit.gateway.merchant_backoff import BACKOFF_S
 from gateproof.conformance.kit.gateway.project_pool import ControlledProjects
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import Unavailable, Unmet, expect, observe, repeat_with, require
@@ -41,7 +41,7 @@ from gateproof.conformance.suite.generated_input import Draw
 from gateproof.conformance.suite.parties import User
 
 KIND = "history"
-# The walk that every history varies; a gateway that does not get through it breaks other rules.
+# The normal flow, which every history varies; if it fails, other rules report that.
 USUAL: History = (
     NewProject(),
     Register(),
@@ -51,22 +51,22 @@ USUAL: History = (
     Redeem(code=0, token=0),
 )
 STEPS, PROBES = 32, 3
-# So many histories may end in what cannot be judged.
+# Limit of histories that end without a verdict.
 MOST_UNJUDGED = 3
-# Where an answer takes long, fewer histories are played.
+# Time limit: if answers are slow, fewer histories are played.
 LONGEST_S = 120.0
-# And a history that surprised is cut down for so long.
+# Time limit for shrinking a failing history.
 LONGEST_SEARCH_S = 600.0
 PROVISIONED_S, WHILE_SHRINKING_S = 5.0, 1.0
 LONG_LIFE_S, SHORT_LIFE_S, BEYOND_S = 36_000.0, 60.0, 10.0
-# How many lives of a merchant token a gateway access token has to last.
+# A gateway access token has to live this many times as long as a merchant token.
 _LIVES = 6
 _FEWER_LIVES, _LEEWAY_S = 3, 8.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Setting:
-    """What histories are played with: the target's offer, the merchant's ways, and how long tokens live."""
+    """The settings of all histories: the target's capabilities, the merchant, and token lifetimes."""
 
     offer: Offer
     life_s: float
@@ -78,9 +78,9 @@ class Setting:
 
 
 def explore(anew: Callable[[], World], draw: Draw, *, timed: bool) -> None:
-    """No generated history comes to anything that the state table does not allow.
+    """Expects that no generated history violates the state table.
 
-    `timed` histories move the gateway's clock, so nobody else may use the target meanwhile.
+    `timed` histories move the gateway's clock, so nothing else may use the target meanwhile.
     """
     setting = _settled(anew(), timed=timed)
     if draw.replay is not None:
@@ -99,9 +99,9 @@ def explore(anew: Callable[[], World], draw: Draw, *, timed: bool) -> None:
         rng = seeded(draw.seed, "timed" if timed else "untimed", turn)
         offer = narrowed(setting.offer, turn, rng)
         try:
-            surprise, lacking = wander(play, offer, memory, rng, steps=STEPS, probes=PROBES)
+            surprise, lacking = play_random(play, offer, memory, rng, steps=STEPS, probes=PROBES)
         except Unmet as unmet:
-            # One that ends in what cannot be judged says nothing of the next.
+            # A history without a verdict does not affect the next one.
             unjudged.append(unmet)
             if len(unjudged) == MOST_UNJUDGED:
                 break
@@ -118,7 +118,7 @@ def explore(anew: Callable[[], World], draw: Draw, *, timed: bool) -> None:
 
 
 def _turns(draw: Draw) -> Iterator[int]:
-    """The numbers of the histories to play: as many as the budget says, or as long as the campaign lasts."""
+    """The numbers of the histories: limited by the budget, or by the time of the campaign."""
     if draw.campaign is not None:
         yield from draw.campaign.turns()
         return
@@ -130,7 +130,7 @@ def _turns(draw: Draw) -> Iterator[int]:
 
 
 def _known(anew: Callable[[], World], setting: Setting, draw: Draw) -> Surprise | None:
-    """The first history that surprised in a campaign before, and still does."""
+    """The first stored history of a campaign that still fails."""
     for story in draw.campaign.stored(draw.check) if draw.campaign is not None else []:
         with suppress(NotAHistory, Unmet):
             if (surprise := _played(anew, setting, PROVISIONED_S, _stored(story))) is not None:
@@ -139,7 +139,7 @@ def _known(anew: Callable[[], World], setting: Setting, draw: Draw) -> Surprise 
 
 
 def _kept(anew: Callable[[], World], setting: Setting, draw: Draw, found: Surprise) -> Surprise:
-    """The history to tell of; a campaign keeps it as it was found first: to cut it down takes a while."""
+    """The history to report. A campaign stores it before shrinking, because that takes a while."""
     first = _store(draw, found)
     shown = _shrunk(anew, setting, found) if draw.shrinks else found
     last = _store(draw, shown)
@@ -149,16 +149,16 @@ def _kept(anew: Callable[[], World], setting: Setting, draw: Draw, found: Surpri
 
 
 def _store(draw: Draw, found: Surprise) -> Path | None:
-    """Where a campaign keeps the history; where nothing can be kept any more, it is told all the same."""
+    """Stores the history in a campaign; if storing fails, it is reported all the same."""
     with suppress(OSError):
         return None if draw.campaign is None else draw.campaign.store(draw.check, _replayable(found))
     return None
 
 
 def _shrunk(anew: Callable[[], World], setting: Setting, found: Surprise) -> Surprise:
-    """The shortest history, played once more with all patience; if nothing comes of that, the one found.
+    """The shortest failing history, played once more with full waits; else the original one.
 
-    A target that breaks down, or has somebody wait, ends the search and takes nothing from what was found.
+    Errors of the target and long waits end the search, but not the report.
     """
     until, broke = time.monotonic() + LONGEST_SEARCH_S, False
 
@@ -169,9 +169,9 @@ def _shrunk(anew: Callable[[], World], setting: Setting, found: Surprise) -> Sur
         try:
             return _played(anew, setting, patience_s, history)
         except Unmet:
-            # Without some step, a sign-in may crash that is to give no code: who can judge that?
+            # Without an earlier step, a sign-in may crash; then there is no verdict.
             return None
-        except Exception:  # noqa: BLE001 - whatever it is, there is a surprise to tell of
+        except Exception:  # noqa: BLE001 - the original failure is reported
             broke = True
             return None
 
@@ -187,13 +187,13 @@ def _played(
 
 
 def _claim(setting: Setting, surprise: Surprise | None, rows: Mapping[str, int], played: int) -> None:
-    """The claim about all that was played."""
+    """The claim about all histories."""
     _tell(rows, played)
     _judge(setting, surprise)
 
 
 def _judge(setting: Setting, surprise: Surprise | None) -> None:
-    """Nothing surprised; what did is kept so that it can be seen again."""
+    """Expects no failure; a failing history is stored for replay."""
     if surprise is None:
         expect.that(True, "histories", expected="answers that the state table allows", got="no other")
         return
@@ -204,7 +204,7 @@ def _judge(setting: Setting, surprise: Surprise | None) -> None:
 
 
 def _tell(rows: Mapping[str, int], played: int) -> None:
-    """How often each transition was gone through, and those of the state table that never were."""
+    """Records how often each transition of the state table was taken, including zeros."""
     observe(histories=played, **dict(sorted({**dict.fromkeys(TABLE, 0), **rows}.items())))
 
 
@@ -219,7 +219,7 @@ def _stored(replay: Mapping[str, Any]) -> History:
 
 
 def _begin(world: World, setting: Setting, patience_s: float) -> Play:
-    """A history that is about to begin, with users and a Project that no other history knows."""
+    """Starts a history with its own users and Project."""
     users, ear = _users(world, setting.offer), None
     if setting.hears and world.merchant is not None:
         ear = Ear(merchant=world.merchant, users=users, life_s=setting.life_s, federated=setting.federated)
@@ -234,22 +234,21 @@ def _begin(world: World, setting: Setting, patience_s: float) -> Play:
         asks_always=setting.asks_always,
     )
     ground = Ground(hears=ear is not None, life_s=setting.life_s)
-    # What one history put the merchant through, the next one may still meet, and others beside it: its host
-    # is the same.
+    # Merchant errors of an earlier or parallel history may still affect this one: all use the same host.
     standing = world.standing
-    troubled = standing.in_company or time.monotonic() < standing.troubled_at + SPARING_S
+    troubled = standing.in_company or time.monotonic() < standing.troubled_at + BACKOFF_S
     return Play(player=player, state=State(ground=ground, troubled=troubled), standing=world.standing)
 
 
 def _users(world: World, offer: Offer) -> tuple[User, ...]:
-    """Where Projects are made, users are strangers to each; elsewhere they have to be."""
+    """The run's users if it can create Projects; otherwise new users."""
     if isinstance(world.estate, ControlledProjects) or world.merchant is None:
         return world.users[: offer.users]
     return tuple(new_user(world, world.merchant) for _ in range(offer.users))
 
 
 def _settled(world: World, *, timed: bool) -> Setting:
-    """What the target lets a history do, found out on the walk that every history varies."""
+    """The target's capabilities, determined with the normal flow."""
     if timed and not world.moves_clock():
         raise Unavailable("control:advance_clock", "needs the control action advance_clock")
     setting = _offered(world, timed=timed)
@@ -259,13 +258,18 @@ def _settled(world: World, *, timed: bool) -> Setting:
         try:
             seen, surprise = play.take(step)
         except Impossible as without:
-            require.that(False, f"{type(step).__name__} on the usual way", expected="a way", got=str(without))
+            require.that(
+                False,
+                f"{type(step).__name__} of the normal flow",
+                expected="a possible step",
+                got=str(without),
+            )
             raise
         provisioned |= any(heard.grant == "provisioning" for heard in seen.heard)
         if isinstance(step, Exchange):
             lasts_s = seen.until - seen.at
         if surprise is not None:
-            what = f"{type(step).__name__} on the usual way"
+            what = f"{type(step).__name__} of the normal flow"
             require.that(False, what, expected=surprise.expected, got=surprise.got)
     if setting.hears and not provisioned:
         manners = tuple(manner for manner in setting.offer.manners if manner != "rejects")
@@ -301,12 +305,12 @@ def _offered(world: World, *, timed: bool) -> Setting:
 
 
 def _manners(may: Container[str], *, timed: bool) -> tuple[Manner, ...]:
-    """What the merchant may do; where nothing is to go wrong, it says yes or no."""
+    """The merchant's behaviors; without faults, it only accepts or rejects."""
     return tuple(
         manner for manner in (_TIMED if timed else _UNTIMED) if "faults" in may or manner not in TROUBLED
     )
 
 
-# Without a clock nothing is ever refreshed.
+# Without a movable clock, tokens are never refreshed.
 _UNTIMED: tuple[Manner, ...] = ("accepts", "rejects", "stumbles once")
 _TIMED: tuple[Manner, ...] = get_args(Manner)

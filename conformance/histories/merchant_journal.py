@@ -1,4 +1,4 @@
-"""What the merchant was asked for, in the words of the model."""
+"""Translates the merchant's journal into calls for the model."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from gateproof.conformance.histories.observation import Heard, MerchantToken, Result
-from gateproof.conformance.kit.gateway.merchant_recovery import SIGNS_IN
+from gateproof.conformance.kit.gateway.merchant_recovery import SIGN_IN_GRANT
 from gateproof.conformance.suite.parties import Resource, User
 from gateproof.fakes.merchant.admin import MerchantAdmin
 from gateproof.fakes.merchant.records import JournalEntry
@@ -19,15 +19,15 @@ _PROVISIONS = (
 )
 _LOST = frozenset({"rotate_then_500", "rotate_then_reset", "accept_then_hang"})
 _RESETS = frozenset({"reset", "rotate_then_reset"})
-# What a merchant calls expired a moment before the gateway may.
+# The gateway may accept a token a moment longer than the merchant.
 _ROUNDED_S = 2.0
 
 
 @dataclass(kw_only=True, slots=True)
 class Ear:
-    """Listens at the merchant for the Resources and users of one history.
+    """Reads the merchant's journal for the Resources and users of one history.
 
-    `federated` tells that merchant tokens come of the grant that signs users in: there is no other.
+    `federated`: the gateway gets merchant tokens with the sign-in grant, and sends no separate grant.
     """
 
     merchant: MerchantAdmin
@@ -40,17 +40,17 @@ class Ear:
     _moves: list[tuple[float, float]] = field(default_factory=list)
 
     def attend(self, resource: Resource) -> None:
-        """The next Project of the history has this Resource; what was said before it is over."""
+        """Registers the Resource of the next Project; earlier journal entries are ignored."""
         client_id = resource.merchant_client_id or ""
         self._resources.append(client_id)
         self._from[client_id] = self.merchant.last_received()
 
     def moved(self, offset_s: float) -> None:
-        """The gateway's clock is ahead of the wall by this much from now on."""
+        """Records how far the gateway's clock is ahead of the wall clock from now on."""
         self._moves.append((time.time(), offset_s))
 
     def listen(self) -> tuple[Heard, ...]:
-        """What has been asked since the last time."""
+        """The calls since the last time."""
         found = []
         for project, client_id in enumerate(self._resources):
             for entry in self.merchant.journal(client_id, after=self._from[client_id]):
@@ -64,7 +64,7 @@ class Ear:
 
     def _meaning(self, entry: JournalEntry, project: int) -> Heard | None:
         user = next((place for place, user in enumerate(self.users) if user.login == entry.login), None)
-        provisions = (SIGNS_IN,) if self.federated else _PROVISIONS
+        provisions = (SIGN_IN_GRANT,) if self.federated else _PROVISIONS
         if user is None or entry.grant not in {REFRESH, *provisions}:
             return None
         return Heard(
@@ -76,7 +76,7 @@ class Ear:
         )
 
     def about(self, token: str, user: User, resource: Resource) -> MerchantToken:
-        """What the merchant knows of a token that was redeemed for this user at this Resource."""
+        """What the merchant knows about a token that was redeemed for this user at this Resource."""
         known = self.merchant.lookup(token)
         if known is None or known.kind != "access_token":
             return MerchantToken(owned=False, until=float("inf"))
@@ -87,7 +87,7 @@ class Ear:
         )
 
     def _offset(self, wall: float) -> float:
-        """How far the gateway's clock was ahead at a moment of the wall clock."""
+        """The offset of the gateway's clock at a moment of the wall clock."""
         return next((offset for since, offset in reversed(self._moves) if since <= wall), 0.0)
 
 

@@ -1,7 +1,7 @@
-"""The state table and the error table of the specification as a model: what each step may come to.
+"""The state and error tables of the specification as a model: which results each step may have.
 
-Pure: a state and a step with what came of it give the next state, or a surprise. The model is as liberal as
-the specification; see `vault` for merchant tokens.
+Pure functions: from a state and a step with its result follows the next state, or a violation. The model
+allows everything that the specification allows; see `vault` for merchant tokens.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ ALLOWED: Mapping[str, str] = {
 
 
 def judge(state: State, step: Step, seen: Seen) -> Judged:
-    """What the step leads to, after everything that was heard meanwhile."""
+    """Judges a step, after the merchant calls that were seen with it."""
     if not isinstance(step, Authorize | Redeem):
-        # What is heard at other steps came of nothing in particular.
+        # At other steps, calls belong to no specific agent.
         state = overheard(state, seen)
     return _JUDGES[type(step)](state, step, seen)
 
 
 def in_words(allowed: frozenset[str]) -> str:
-    """What is allowed, for people."""
-    return " or ".join(ALLOWED[word] for word in sorted(allowed)) or "nothing, after all that came before"
+    """The allowed results as text."""
+    return " or ".join(ALLOWED[word] for word in sorted(allowed)) or "nothing, after the earlier steps"
 
 
 def _new_project(state: State, step: NewProject, _seen: Seen) -> Judged:
@@ -115,12 +115,12 @@ def _merchant(state: State, step: Merchant, _seen: Seen) -> Judged:
 
 
 def _forward(state: State, _step: Forward, _seen: Seen) -> Judged:
-    """How long codes live is open: one that waits may be over now."""
+    """The lifetime of codes is open: unused ones may have expired now."""
     return Judged(state=replace(state, codes=tuple(replace(code, aged=True) for code in state.codes)))
 
 
 def _one(seen: Seen, allowed: str, new: State, *rows: str) -> Judged:
-    """The one word that may come."""
+    """The step has exactly one allowed result."""
     came = seen.came == allowed
     return Judged(state=new if came else None, allowed=frozenset({allowed}), rows=rows if came else ())
 

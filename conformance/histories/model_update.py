@@ -1,4 +1,4 @@
-"""What the merchant was heard to answer changes what the gateway may hold."""
+"""Updates the model's vault from the merchant's answers."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ UNREFRESHABLE: frozenset[Manner] = frozenset({"gives no refresh token"})
 
 
 def overheard(state: State, seen: Seen, about: About | None = None, *, certain: bool = False) -> State:
-    """The state after all that was heard.
+    """The state after the merchant calls of a step.
 
-    A request for the user whom the step is about is about the step's agent; any other may be about all that
-    is kept of its user. A sign-in that came to no code may have been provisioned for, or not.
+    A call for the step's user belongs to the step's agent. Any other call may concern all entries of its
+    user. If a sign-in gave no code, provisioning may have taken effect or not.
     """
     for heard in seen.heard:
         own = about is not None and (about.project, about.user) == (heard.project, heard.user)

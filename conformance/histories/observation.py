@@ -1,26 +1,26 @@
-"""What came of one step: the gateway's answer in a word, and what the merchant was asked meanwhile."""
+"""The result of one step: the gateway's answer as a word, and the merchant calls meanwhile."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-# What the merchant made of a request for a merchant token. `reused` stands for a refresh token that it had
-# replaced or revoked; `lost` for a grant that was carried out and whose answer failed.
+# The merchant's answer to a token request. `reused`: the refresh token had been replaced or revoked. `lost`:
+# the grant was carried out, but its answer failed.
 Result = Literal["accepted", "rejected", "reused", "failed", "lost"]
 
 
-# With these the merchant has failed its caller, and rejected nothing.
+# In these results the merchant failed, but rejected nothing.
 TROUBLE: frozenset[Result] = frozenset({"failed", "lost"})
 
 
-# What a sign-in comes to that ends on a page of the server's failure: no code, and no answer either.
+# The result of a sign-in that ends on a server error page.
 CRASHED = "crash"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Heard:
-    """One request for a merchant token that reached the merchant, at a moment of the gateway's clock."""
+    """One token request that reached the merchant, by the gateway's clock."""
 
     grant: Literal["provisioning", "refresh"]
     result: Result
@@ -31,7 +31,7 @@ class Heard:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MerchantToken:
-    """What the merchant says of a merchant token that was redeemed; `until` is by the gateway's clock."""
+    """What the merchant knows about a redeemed token; `until` is by the gateway's clock."""
 
     owned: bool
     until: float
@@ -39,17 +39,17 @@ class MerchantToken:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Seen:
-    """What came of a step.
+    """The result of a step.
 
-    `came` is a word of the model's: `code`, `no code`, `crash`, `tokens`, `invalid_grant`, or a status, of
-    which only the hundred is told where the specification names no such status. `said` is for people.
+    `came` is a word of the model: `code`, `no code`, `crash`, `tokens`, `invalid_grant` or a status. Statuses
+    that the specification does not name are grouped as `4xx` or `5xx`. `said` is the text for reports.
     """
 
     came: str
     said: str
     at: float
     heard: tuple[Heard, ...] = ()
-    # When a code may be over, or when the gateway access token of an exchange, or a Proxy token, is.
+    # The end of the code, of the gateway access token, or of the Proxy token.
     until: float = float("inf")
     token: MerchantToken | None = None
 
@@ -58,7 +58,7 @@ _NAMED = frozenset({200, 401, 404, 410})
 
 
 def status_word(status: int | None) -> str:
-    """The status, or its hundred where the specification names none of it."""
+    """The status if the specification names it, otherwise its group such as 4xx."""
     if status is None:
         return "no answer"
     return str(status) if status in _NAMED else f"{status // 100}xx"

@@ -1,7 +1,7 @@
-"""Which step a history takes next: drawn from what is possible, the less often tried the more likely.
+"""Chooses the next step of a history; steps that were tried less often are more likely.
 
-A dozen histories are few. So what was tried counts over all of them: by the step and by all of the state that
-it meets, such as how often this user's merchant token was refreshed or lost before.
+There are only a dozen histories, so trials are counted over all of them: by the step and the state that it
+meets, for example how often this user's merchant token was refreshed before.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ from gateproof.conformance.histories.steps import (
 from gateproof.conformance.targets.model import AgentPolicy
 
 MOST_TOKENS = 7
-_TOLD_APART = 3
+_MOST_COUNTED = 3
 _REFUSALS = frozenset({"401", "4xx", "invalid_grant", "no code"})
 
 
 @dataclass(kw_only=True, slots=True)
 class Memory:
-    """What was tried so far, over all histories, and what one history has behind it."""
+    """The steps tried in all histories, and facts about the current one."""
 
     tried: Counter[Hashable] = field(default_factory=Counter)
-    # By Project and user: refreshes, rejections, and sign-ins; and what the last sign-in was.
+    # Counts by Project and user: refreshes, rejections and sign-ins.
     behind: dict[tuple[int, int], tuple[int, int, int]] = field(default_factory=dict)
-    # Agent, Project and user of the last sign-in, where the user declined it.
+    # Agent, Project and user of the last sign-in if the user declined.
     declined: tuple[int, int, int] | None = None
     approvals: int = 0
     last: str = ""
@@ -57,12 +57,12 @@ class Memory:
         self.declined, self.approvals, self.last, self.refused = None, 0, "", None
 
     def counts(self, project: int, user: int) -> tuple[int, int, int]:
-        """What the user has behind them, as far as it is told apart."""
+        """The counts of a user, limited to the number that matters."""
         refreshes, rejections, sign_ins = self.behind.get((project, user), (0, 0, 0))
-        return min(refreshes, _TOLD_APART), min(rejections, _TOLD_APART), min(sign_ins, _TOLD_APART)
+        return min(refreshes, _MOST_COUNTED), min(rejections, _MOST_COUNTED), min(sign_ins, _MOST_COUNTED)
 
     def note(self, step: Step, seen: Seen, place: Hashable) -> None:
-        """The step was taken, and this came of it."""
+        """Records a step and its result."""
         self.tried[place] += 1
         self.last = type(step).__name__
         if seen.came in _REFUSALS:
@@ -82,7 +82,7 @@ class Memory:
 
 
 def next_step(state: State, offer: Offer, memory: Memory, rng: Random) -> tuple[Step, Hashable] | None:
-    """The next step, and the name under which it counts as tried; None where nothing is left to do."""
+    """The next step, and the name under which it counts; None if no step is possible."""
     if not state.projects:
         policy: AgentPolicy = "hold" if offer.holding else "approve"
         return NewProject(policy=policy), ("new Project", policy)
@@ -95,7 +95,7 @@ def next_step(state: State, offer: Offer, memory: Memory, rng: Random) -> tuple[
 
 
 def menu(state: State, offer: Offer, memory: Memory) -> Iterator[tuple[Step, float]]:
-    """Every step that is possible and tells something, with how much it is wanted."""
+    """Every useful step with its weight."""
     if len(state.projects) < offer.projects:
         yield NewProject(policy="hold" if offer.holding else "approve"), 0.6
     if len(state.agents) < offer.agents:
@@ -111,7 +111,7 @@ def menu(state: State, offer: Offer, memory: Memory) -> Iterator[tuple[Step, flo
     yield from _clients(state, offer)
     yield from _redemptions(state, memory)
     if memory.refused is not None and _has_room(state, offer, memory.refused):
-        # Whoever was refused tries again.
+        # A refused step is repeated.
         yield memory.refused, 2.5
     if any(code.stands == "tokens" for code in state.codes):
         yield from _surroundings(state, offer, memory)
@@ -124,7 +124,7 @@ def _has_room(state: State, offer: Offer, step: Step) -> bool:
 
 
 def _surroundings(state: State, offer: Offer, memory: Memory) -> Iterator[tuple[Step, float]]:
-    """The merchant and the clock, of which something is seen only where there is a token to redeem."""
+    """Changes of merchant and clock; they have a visible effect only if there is a token to redeem."""
     for project in range(len(state.projects)):
         for user in range(offer.users):
             now = state.manner(project, user)
@@ -145,13 +145,13 @@ def _whose(state: State) -> set[tuple[int, int, int]]:
 
 
 def _change(now: Manner, manner: Manner, offer: Offer, *, lost: bool) -> float:
-    """How much a change of the merchant's manner is wanted; the first in the offer are its theme."""
+    """The weight of a change of the merchant's behavior; the first ones in the list are preferred."""
     if now == "rejects" and lost:
-        # A user who cannot get a merchant token any more is at the end of every series.
+        # A user without a merchant token cannot continue any series.
         return 6.0 if manner == offer.manners[0] else 0.2
     if now in offer.manners[:1]:
         return 8.0 if manner == offer.manners[1] else 0.5
-    # The others last long enough to be met again and again.
+    # Other behaviors should last long enough to have an effect.
     return 0.1
 
 
@@ -159,20 +159,20 @@ def _sign_ins(state: State, offer: Offer, memory: Memory) -> Iterator[tuple[Step
     if len(state.codes) >= offer.codes:
         return
     for agent, projects in enumerate(state.agents):
-        # Whether a Project's policy reaches agents that registered before it is open.
+        # Whether a Project's policy applies to agents registered earlier is open.
         for project in range(projects):
             met = any((code.agent, code.project) == (agent, project) for code in state.codes)
             for user in range(offer.users):
                 wanted = _sign_in(state, memory, agent, project, user)
                 yield Authorize(agent=agent, project=project, user=user), wanted
                 if offer.declining and state.standing(agent, project) == "approved":
-                    # It is followed by another user's first sign-in where nobody has signed in yet.
+                    # Another user's first sign-in follows, if nobody has signed in yet.
                     no = Authorize(agent=agent, project=project, user=user, approves=False)
                     yield no, 1.0 if met else 3.0
 
 
 def _sign_in(state: State, memory: Memory, agent: int, project: int, user: int) -> float:
-    """How much it is wanted that this user signs in, and approves."""
+    """The weight of a sign-in with approval."""
     before = [code for code in state.codes if (code.agent, code.project, code.user) == (agent, project, user)]
     if state.standing(agent, project) == "Pending":
         return 1.0 if before else 3.0
@@ -186,12 +186,12 @@ def _sign_in(state: State, memory: Memory, agent: int, project: int, user: int) 
         return 8.0
     if memory.last != "Merchant":
         return 0.3
-    # Whether there is a refresh token is settled at a sign-in.
+    # A sign-in decides whether there is a refresh token.
     return 8.0 if state.manner(project, user) in UNREFRESHABLE else 1.0
 
 
 def _after_declining(memory: Memory, agent: int, project: int, user: int) -> bool:
-    """True when somebody else has just declined the same agent for the same Project."""
+    """True if another user has just declined the same agent for the same Project."""
     if memory.declined is None:
         return False
     *where, who = memory.declined
@@ -199,14 +199,14 @@ def _after_declining(memory: Memory, agent: int, project: int, user: int) -> boo
 
 
 def _lost(state: State, agent: int, project: int, user: int) -> bool:
-    """True when the user has to sign in again to get a merchant token."""
+    """True if the user has to sign in again to get a merchant token."""
     vault = state.vaults[0]
     entries = vault.of(vault.key(project, user, agent))
     return all(entry.holds != "token" for entry in entries)
 
 
 def _clients(state: State, offer: Offer) -> Iterator[tuple[Step, float]]:
-    """More Proxy clients, and Proxy tokens, and the end of both; a history may do without any."""
+    """New Proxy clients, Proxy tokens and revocations; some histories have none."""
     if not offer.clients:
         return
     if offer.new_clients and len(state.clients) < offer.clients:
@@ -236,7 +236,7 @@ def _redemptions(state: State, memory: Memory) -> Iterator[tuple[Step, float]]:
 
 
 def _place(state: State, step: Step, memory: Memory) -> Hashable:
-    """The step with what it meets; the numbers of agents and users do not count."""
+    """The kind of a step with the state that it meets, without the numbers of agents and users."""
     return type(step).__name__, *_met(state, step, memory)
 
 
@@ -276,7 +276,7 @@ def _revoked(state: State) -> int:
 
 
 def probes(state: State, most: int) -> Iterator[Step]:
-    """What a history is asked at its end: what should have stayed as it was."""
+    """The last steps of a history: they test what should be unchanged."""
     return islice(_probes(state), most)
 
 

@@ -1,7 +1,7 @@
-"""What a redemption may be answered with.
+"""The allowed results of a redemption.
 
-The credentials come first: each fault of theirs allows its own refusals. Which of several a gateway tells of
-is open, and so is whether it looks into the vault before it looks at the credentials.
+Credentials come first: each defect of them allows its own refusals. If there are several, the gateway may
+report any of them. It may also check the vault before the credentials.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from gateproof.conformance.histories.steps import Redeem
 from gateproof.conformance.histories.vault import Entry, Key, Vault, answers
 from gateproof.conformance.kit.gateway.clock import LEEWAY_S
 
-# Before the end of a token it is open who is right, as it is after it for as long as leeways go.
+# Shortly before a token's end, and after it within usual leeways, both results are allowed.
 EARLY_S = 60.0
 MAYBE = "maybe"
-# Two clocks on one machine, and seconds that are whole.
+# Tolerance for two clocks and for times in whole seconds.
 _MOMENT_S = 1.0
 
 
 def redeemed(state: State, step: Redeem, seen: Seen) -> Judged:
-    """The credentials first: each fault allows its own refusals, and beside them what the vault refuses.
+    """Judges a redemption: refusals because of credentials, and those because of the vault.
 
-    Which of several faults a gateway tells of is open.
+    If there are several defects, the gateway may report any of them.
     """
     code = state.codes[step.code]
     state = overheard(state, seen, code)
@@ -48,7 +48,7 @@ def redeemed(state: State, step: Redeem, seen: Seen) -> Judged:
     allowed = frozenset(possible)
     if not _covers(possible, seen):
         return Judged(state=None, allowed=allowed)
-    # A refusal of the credentials says nothing of the vault.
+    # A refusal of the credentials says nothing about the vault.
     if certain or (doubtful and seen.came != "200"):
         row = "redemption, refused credentials" if certain else ""
         return Judged(state=state, allowed=allowed, rows=(row,) if row else ())
@@ -70,7 +70,7 @@ def _answered(vault: Vault, key: Key, at: float, *, trouble: bool) -> dict[str, 
 
 
 def _covers(possible: Iterable[str], seen: Seen) -> bool:
-    """True when what came is among what may come; of a merchant token it has to be the right one."""
+    """True if the result is allowed; a merchant token has to be the right one, too."""
     came = seen.came
     if came == "200":
         token = seen.token
@@ -80,7 +80,7 @@ def _covers(possible: Iterable[str], seen: Seen) -> bool:
 
 
 def faults(state: State, step: Redeem, now: float) -> Iterable[str]:
-    """The refusals that the credentials of a redemption allow; `maybe` near the end of one of them."""
+    """The refusals that the credentials allow; `maybe` near the end of a token."""
     code, token = state.codes[step.code], state.tokens[step.token]
     client = state.clients[token.client] if token.client is not None else None
     if client is None:

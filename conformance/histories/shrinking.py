@@ -1,7 +1,7 @@
-"""A history that surprises is cut down to the shortest that still does.
+"""Shrinks a failing history to a shorter one with the same kind of failure.
 
-The steps know what they stand on, so whatever is taken out leaves a history that can be played: a library
-that shrinks without that knowledge tries ten times as many, and each costs a dozen requests.
+Steps know on which others they depend, so every candidate can be played. A generic shrinking library would
+try ten times as many, and each one costs a dozen requests.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from gateproof.conformance.histories.steps import (
     without,
 )
 
-# So many steps may be played in search of a shorter history.
+# Limit of steps played during the search.
 MOST_STEPS = 1500
 _CLOSE = 16
 
 
 def shortest(found: Surprise, play: Callable[[History], Surprise | None]) -> Surprise:
-    """The shortest history at hand with a surprise of the same kind."""
+    """The shortest history found with the same kind of failure."""
     best, left = found, MOST_STEPS
     tried: set[History] = {found.history}
     smaller = True
@@ -48,11 +48,11 @@ def shortest(found: Surprise, play: Callable[[History], Surprise | None]) -> Sur
 
 
 def _smaller(history: History) -> Iterator[History]:
-    """Shorter histories, the shortest of them first; then as long a one of fewer things, then pairs."""
+    """Candidates: without one step, with fewer objects, then without two steps; the shortest first."""
     last = len(history) - 1
     singles = {without(history, place) for place in range(last)}
     yield from _in_order(singles, history)
-    yield from _of_fewer_things(history)
+    yield from _with_fewer_objects(history)
     if len(history) <= _CLOSE:
         pairs = {without(history, *pair) for pair in combinations(range(last), 2)}
         yield from _in_order(pairs - singles, history)
@@ -63,8 +63,8 @@ def _in_order(histories: Iterable[History], history: History) -> list[History]:
     return sorted(alike, key=lambda each: (len(each), repr(each)))
 
 
-def _of_fewer_things(history: History) -> Iterator[History]:
-    """The same steps with one thing in another's place, everywhere or in one step: it can go then."""
+def _with_fewer_objects(history: History) -> Iterator[History]:
+    """The same steps with one object replaced by another, everywhere or in one step."""
     if any(isinstance(step, NewProject) and step.policy == "hold" for step in history):
         yield without(
             [NewProject() if isinstance(step, NewProject) else step for step in history],

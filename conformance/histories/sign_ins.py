@@ -1,4 +1,4 @@
-"""What a sign-in may come to."""
+"""The allowed results of a sign-in."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REJECTS: frozenset[Manner] = frozenset({"rejects"})
 
 def authorized(state: State, step: Authorize, seen: Seen) -> Judged:
     standing = state.standing(step.agent, step.project)
-    # Who was not asked, because the user approved this agent before, cannot decline.
+    # If the user approved this agent before and was not asked, the user could not decline.
     unasked = not step.approves and seen.came == "code unasked"
     wanted = "code" if standing == "approved" and (step.approves or unasked) else "no code"
     came = "code" if seen.came == "code unasked" else seen.came
@@ -32,7 +32,7 @@ def authorized(state: State, step: Authorize, seen: Seen) -> Judged:
         until=seen.until,
     )
     pending = state.pending | ({(step.agent, step.project)} if standing == "Pending" else set())
-    before = _surpassed(state.codes, code) if came == "code" else state.codes
+    before = _maybe_superseded(state.codes, code) if came == "code" else state.codes
     new = replace(state, codes=(*before, code), pending=pending)
     allowed = frozenset({wanted})
     if came != wanted:
@@ -40,8 +40,8 @@ def authorized(state: State, step: Authorize, seen: Seen) -> Judged:
     return Judged(state=new, allowed=allowed, rows=_sign_in_rows(step, standing, came, seen, had))
 
 
-def _surpassed(codes: tuple[Code, ...], newer: Code) -> tuple[Code, ...]:
-    """Whether a code outlives the next one of its user and agent is open."""
+def _maybe_superseded(codes: tuple[Code, ...], newer: Code) -> tuple[Code, ...]:
+    """Whether a code stays valid after the next one for its user and agent is open."""
     whose = (newer.agent, newer.user)
     return tuple(replace(code, aged=code.aged or (code.agent, code.user) == whose) for code in codes)
 
@@ -73,10 +73,10 @@ def _asked(seen: Seen, step: Authorize) -> bool:
 
 
 def _provisioned_silently(state: State, step: Authorize, at: float) -> State:
-    """A sign-in of which the merchant heard nothing: the cached token is still good, or nothing was done.
+    """A sign-in without a merchant call: the cached token is still valid, or nothing was done.
 
-    Where the merchant would have accepted, a conforming gateway then has a token. A gateway that asks nobody
-    while it rejects is left as it was, and so may one be that leaves a merchant in peace that was in trouble.
+    If the merchant would have accepted, a conforming gateway has a token afterwards. If the merchant rejects,
+    or the gateway is in a back-off, the state may be unchanged.
     """
     manner = state.manner(step.project, step.user)
     if state.ground.hears and manner in REJECTS:

@@ -1,4 +1,4 @@
-"""Everything that a history has brought about so far, as far as it can be seen from outside."""
+"""The state that a history has created, as far as it is visible from outside."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Standing = Literal["approved", "Pending"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ground:
-    """What is known of the target before the history: how it gets merchant tokens, and how long they live.
+    """Facts about the target: whether its merchant calls are visible, and token lifetimes.
 
-    Where nothing is heard of the merchant, every sign-in is taken to give a merchant token for good.
+    If they are not, every sign-in is assumed to give a permanent merchant token.
     """
 
     hears: bool
@@ -27,10 +27,10 @@ class Ground:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Code:
-    """What an authorization gave: a code that waits, tokens that it was exchanged for, or nothing.
+    """The result of an authorization: an unused code, the tokens for it, or nothing.
 
-    `until` is its end while it waits, and then that of its tokens. A code that was used twice may have taken
-    down what it gave; one that a clock went past may be over, and so may one that a newer one came after.
+    `until` is the end of the code, later that of its tokens. After a second use of a code its tokens may be
+    revoked. After a clock move or a newer code it may have expired.
     """
 
     agent: int
@@ -43,7 +43,7 @@ class Code:
 
 
 class About(Protocol):
-    """Whom something is about: a user, at a Project, through an agent."""
+    """User, Project and agent that something is about."""
 
     @property
     def project(self) -> int: ...
@@ -61,7 +61,7 @@ class Client:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Token:
-    """A Proxy token; `client` is None where none was given."""
+    """A Proxy token; `client` is None if the request failed."""
 
     client: int | None
     until: float = 0.0
@@ -69,11 +69,11 @@ class Token:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class State:
-    """Everything that the history so far has brought about."""
+    """The state of a history."""
 
     ground: Ground
     projects: tuple[AgentPolicy, ...] = ()
-    # For each agent, how many Projects there were when it registered.
+    # For each agent, the number of Projects at its registration.
     agents: tuple[int, ...] = ()
     approved: frozenset[tuple[int, int]] = frozenset()
     pending: frozenset[tuple[int, int]] = frozenset()
@@ -82,11 +82,11 @@ class State:
     tokens: tuple[Token, ...] = ()
     manners: Mapping[tuple[int, int], Manner] = field(default_factory=dict)
     vaults: tuple[Vault, ...] = (Vault(shared=True), Vault(shared=False))
-    # The merchant was heard to fail: whoever spares it from then on asks it for nothing for a while.
+    # True after a merchant failure: a gateway in a back-off sends no calls for a while.
     troubled: bool = False
 
     def standing(self, agent: int, project: int) -> Standing:
-        """A Project that holds new agents holds each until the operator has approved it there."""
+        """In a Project with policy `hold`, an agent is Pending until the operator approves it."""
         held = self.projects[project] == "hold" and (agent, project) not in self.approved
         return "Pending" if held else "approved"
 
@@ -96,9 +96,9 @@ class State:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Judged:
-    """What the model says of a step: the next state, or None where what came is not allowed.
+    """The model's judgment of a step: the next state, or None for a result that is not allowed.
 
-    `rows` are those of the specification's tables that were gone through.
+    `rows` are the transitions of the specification's tables that were taken.
     """
 
     state: State | None

@@ -1,4 +1,4 @@
-"""One history as it is played: each step taken, judged, and put into words."""
+"""Plays one history: each step is executed, judged and described."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from gateproof.conformance.histories.model import in_words
 from gateproof.conformance.histories.observation import CRASHED, TROUBLE, Seen
 from gateproof.conformance.histories.state import State
 from gateproof.conformance.histories.steps import Approve, Authorize, Exchange, History, Redeem, Step
-from gateproof.conformance.kit.gateway.merchant_backoff import SPARING_S
+from gateproof.conformance.kit.gateway.merchant_backoff import BACKOFF_S
 from gateproof.conformance.kit.gateway.worker_state import WorkerState
 from gateproof.conformance.suite.claims import Unavailable, require
 from gateproof.conformance.targets.control import Unsupported
 
-# What a later try may mend: provisioning in the background, and a gateway that spares a merchant in trouble.
+# Results that may change later, after background provisioning or a back-off.
 _NOT_YET = {"404", "410", "5xx"}
 _PAUSE_S = 0.2
-_CAUTION_S = 5.0
-# What a gateway answers that leaves its merchant in peace after trouble.
-_IN_PEACE = {"404", "5xx"}
+_RETRY_S = 5.0
+# Answers of a gateway in a back-off.
+_IN_BACKOFF = {"404", "5xx"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Surprise:
-    """The last step of a history came to something that the state table does not allow."""
+    """A violation: the last step had a result that the state table does not allow."""
 
     history: History
     said: tuple[str, ...]
@@ -46,7 +46,7 @@ class Surprise:
         return in_words(self.allowed)
 
     def is_like(self, other: Surprise) -> bool:
-        """True when the same kind of step came to the same, and much the same was allowed."""
+        """True if the same kind of step had the same result, and similar results were allowed."""
         kinds = {type(each.history[-1]) for each in (self, other)}
         together = self.allowed & other.allowed or self.allowed == other.allowed
         return len(kinds) == 1 and self.came == other.came and bool(together)
@@ -54,7 +54,7 @@ class Surprise:
 
 @dataclass(kw_only=True, slots=True)
 class Play:
-    """A history under way: its steps so far, what was said to each, and the state it is in."""
+    """A history in progress: its steps, the text about each, and the state."""
 
     player: Player
     state: State
@@ -62,25 +62,25 @@ class Play:
     steps: list[Step] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
     rows: Counter[str] = field(default_factory=Counter)
-    # Until when a refusal may be mended by waiting, on a steady clock.
-    _mended_by: float = float("-inf")
-    _spared_by: float = float("-inf")
+    # Until when a refused redemption is retried (monotonic clock).
+    _retry_until: float = float("-inf")
+    _backoff_until: float = float("-inf")
 
     def take(self, step: Step) -> tuple[Seen, Surprise | None]:
-        """Takes one more step, and tells if it came to what it may not."""
+        """Executes a step; returns its result and a violation, if there is one."""
         seen = self.player.take(step, awaits=_awaits(self.state, step))
         troubled = _is_troubled(seen)
         if troubled:
-            self._grow_cautious()
+            self._allow_retries()
         judged = model.judge(self.state, step, seen)
         again = seen
         while judged.state is None and seen.came in _NOT_YET and self._may_wait(step, again):
             time.sleep(_PAUSE_S)
             again = self.player.take(step)
             if not troubled and _is_troubled(again):
-                # Once a step: a gateway that never gets over it would be waited for without end.
+                # Only once per step: otherwise a gateway that never recovers would make this endless.
                 troubled = True
-                self._grow_cautious()
+                self._allow_retries()
             seen = Seen(
                 came=again.came,
                 said=again.said,
@@ -91,8 +91,10 @@ class Play:
             )
             judged = model.judge(self.state, step, seen)
         if seen.came == CRASHED:
-            # Where there is to be no code, a crash is another rule's matter, and proves nothing here.
-            require.that("code" in judged.allowed, "sign-in", expected="an end to be judged", got=seen.said)
+            # A crash where no code is allowed is for another rule.
+            require.that(
+                "code" in judged.allowed, "sign-in", expected="a clear end of the sign-in", got=seen.said
+            )
         self.steps.append(step)
         self.said.append(seen.said)
         if judged.state is None:
@@ -104,32 +106,32 @@ class Play:
         self.rows.update(judged.rows)
         return seen, None
 
-    def _grow_cautious(self) -> None:
+    def _allow_retries(self) -> None:
         now, patience_s = time.monotonic(), self.player.patience_s
         self.standing.note_trouble()
-        self._mended_by = now + min(_CAUTION_S, patience_s)
-        # Whoever cuts a history down has no patience for that.
-        self._spared_by = now + (SPARING_S if patience_s >= _CAUTION_S else patience_s)
+        self._retry_until = now + min(_RETRY_S, patience_s)
+        # During shrinking, waits are short.
+        self._backoff_until = now + (BACKOFF_S if patience_s >= _RETRY_S else patience_s)
 
     def _may_wait(self, step: Step, last: Seen) -> bool:
-        mended_by = max(self._mended_by, self.player.signed_in_at + self.player.patience_s)
-        if last.came in _IN_PEACE and not last.heard:
-            mended_by = max(mended_by, self._spared_by)
-        return isinstance(step, Redeem) and time.monotonic() < mended_by
+        retry_until = max(self._retry_until, self.player.signed_in_at + self.player.patience_s)
+        if last.came in _IN_BACKOFF and not last.heard:
+            retry_until = max(retry_until, self._backoff_until)
+        return isinstance(step, Redeem) and time.monotonic() < retry_until
 
 
 def _is_troubled(seen: Seen) -> bool:
-    """True where the merchant was heard to fail."""
+    """True if the merchant failed."""
     return any(heard.result in TROUBLE for heard in seen.heard)
 
 
 def _awaits(state: State, step: Step) -> bool:
-    """True for a sign-in after which the merchant ought to hear of the user."""
+    """True for a sign-in after which a merchant call is expected."""
     return state.ground.hears and isinstance(step, Authorize)
 
 
 def repeat(play: Play, history: Sequence[Step]) -> Surprise | None:
-    """Plays a given history up to its first surprise; one that cannot be played has none."""
+    """Plays a given history up to its first violation; None if a step is impossible."""
     for step in history:
         if not is_possible(play.state, step):
             return None
@@ -143,10 +145,10 @@ def repeat(play: Play, history: Sequence[Step]) -> Surprise | None:
 
 
 def is_possible(state: State, step: Step) -> bool:
-    """False for what stands on a code or a token that is not there."""
+    """False for a step that depends on a code or token that does not exist."""
     match step:
         case Approve():
-            # Operators see agents that have tried.
+            # Operators see an agent only after its first attempt.
             return (step.agent, step.project) in state.pending
         case Exchange():
             return state.codes[step.code].stands != "nothing"
@@ -156,15 +158,15 @@ def is_possible(state: State, step: Step) -> bool:
     return True
 
 
-def wander(
+def play_random(
     play: Play, offer: Offer, memory: planning.Memory, rng: Random, *, steps: int, probes: int
 ) -> tuple[Surprise | None, Step | None]:
-    """Plays a history that is made up on the way, and asks at its end what should have stayed.
+    """Plays a randomly chosen history, and tests at its end what should be unchanged.
 
-    A step that the target turns out not to offer ends the history, and is told.
+    If the target does not offer a step, the history ends, and the step is returned.
     """
     memory.begin()
-    for step, place in _way(play, offer, memory, rng, steps=steps, probes=probes):
+    for step, place in _choose_steps(play, offer, memory, rng, steps=steps, probes=probes):
         try:
             seen, surprise = play.take(step)
         except Impossible:
@@ -177,7 +179,7 @@ def wander(
     return None, None
 
 
-def _way(
+def _choose_steps(
     play: Play, offer: Offer, memory: planning.Memory, rng: Random, *, steps: int, probes: int
 ) -> Iterator[tuple[Step, Hashable]]:
     for _ in range(steps):

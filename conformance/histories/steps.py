@@ -1,4 +1,4 @@
-"""The steps of a history as data. A step names what came before it by its number among its kind."""
+"""The steps of a history as data. Steps refer to earlier objects by kind and number."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from gateproof.conformance.targets.model import AgentPolicy
 
-# How the merchant treats one user from now on, in the words of a story.
+# The merchant's behavior for one user from now on.
 Manner = Literal[
     "accepts",
     "rejects",
@@ -23,12 +23,12 @@ Past = Literal["merchant token", "Proxy token"]
 
 
 class NotAHistory(ValueError):
-    """A document is no history; the text says what is wrong with it."""
+    """The document is not a valid history; the text says why."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NewProject:
-    """A Project with a Resource and a first Proxy client."""
+    """Creates a Project with a Resource and a first Proxy client."""
 
     makes: ClassVar[tuple[str, ...]] = ("project", "client")
     policy: AgentPolicy = "approve"
@@ -43,7 +43,7 @@ class Register:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Authorize:
-    """A user signs in for an agent and approves it, or declines. Whatever comes of it counts as a code."""
+    """A user signs in for an agent and approves or declines. The result counts as a code in any case."""
 
     makes: ClassVar[tuple[str, ...]] = ("code",)
     agent: int
@@ -54,7 +54,7 @@ class Authorize:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Approve:
-    """The operator lets a Pending agent in."""
+    """The operator approves a Pending agent."""
 
     makes: ClassVar[tuple[str, ...]] = ()
     agent: int
@@ -63,7 +63,7 @@ class Approve:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Exchange:
-    """An agent exchanges its code, for the first time or again."""
+    """An agent exchanges its code, possibly again."""
 
     makes: ClassVar[tuple[str, ...]] = ()
     code: int
@@ -71,7 +71,7 @@ class Exchange:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NewProxyClient:
-    """A Project gets another Proxy client."""
+    """Creates another Proxy client in a Project."""
 
     makes: ClassVar[tuple[str, ...]] = ("client",)
     project: int
@@ -79,7 +79,7 @@ class NewProxyClient:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AskProxyToken:
-    """A Proxy client asks for a Proxy token."""
+    """A Proxy client requests a Proxy token."""
 
     makes: ClassVar[tuple[str, ...]] = ("token",)
     client: int
@@ -95,7 +95,7 @@ class Revoke:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Redeem:
-    """The backend redeems what an agent got for a code, with a Proxy token."""
+    """The backend redeems an agent's access token with a Proxy token."""
 
     makes: ClassVar[tuple[str, ...]] = ()
     code: int
@@ -104,7 +104,7 @@ class Redeem:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Merchant:
-    """The merchant changes its manner towards a user."""
+    """The merchant changes its behavior for a user."""
 
     makes: ClassVar[tuple[str, ...]] = ()
     project: int
@@ -114,7 +114,7 @@ class Merchant:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Forward:
-    """The gateway's clock moves, past the life of every merchant token or of every Proxy token."""
+    """The gateway's clock moves past the end of all merchant tokens or all Proxy tokens."""
 
     makes: ClassVar[tuple[str, ...]] = ()
     past: Past
@@ -159,7 +159,7 @@ _MOST_STEPS = 500
 
 
 def references(step: Step) -> Iterator[tuple[str, int]]:
-    """What a step stands on: the kind, and the number among its kind."""
+    """The objects on which a step depends: kind and number."""
     for field in fields(step):
         if field.name in _REFERENCES:
             yield field.name, getattr(step, field.name)
@@ -171,13 +171,13 @@ def to_json(history: Sequence[Step]) -> list[dict[str, Any]]:
 
 
 def from_json(document: object) -> History:
-    """The history from its JSON values; an unknown word or key, or a step on nothing, is refused."""
+    """The history from its JSON values; unknown words or keys and missing dependencies are errors."""
     if not isinstance(document, list) or not 0 < len(document) <= _MOST_STEPS:
         raise NotAHistory(f"steps: expected a list of 1 to {_MOST_STEPS} steps")
     history = tuple(_step(number, raw) for number, raw in enumerate(document, start=1))
-    if (loose := _loose(history)) is not None:
-        number, kind = loose
-        raise NotAHistory(f"step {number}: the {kind} that it names comes from no step before it")
+    if (missing := _missing_dependency(history)) is not None:
+        number, kind = missing
+        raise NotAHistory(f"step {number}: no earlier step creates the {kind} that it names")
     return history
 
 
@@ -207,8 +207,8 @@ def _is(value: object, name: str) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST_STEPS
 
 
-def _loose(history: Sequence[Step]) -> tuple[int, str] | None:
-    """The first step that stands on something that is not there yet, and what that is."""
+def _missing_dependency(history: Sequence[Step]) -> tuple[int, str] | None:
+    """The first step that depends on something that does not exist yet, and what that is."""
     made = dict.fromkeys(_REFERENCES, 0)
     for number, step in enumerate(history, start=1):
         for kind, which in references(step):
@@ -220,9 +220,9 @@ def _loose(history: Sequence[Step]) -> tuple[int, str] | None:
 
 
 def without(history: Sequence[Step], *places: int) -> History:
-    """The history without the steps at these places and without all that stands on them."""
+    """The history without these steps and all steps that depend on them."""
     kept: list[Step] = []
-    # For each thing that the whole history makes, its number in what is kept; None for what is gone.
+    # For each object of the whole history, its new number; None if it is removed.
     numbers: dict[str, list[int | None]] = {kind: [] for kind in _REFERENCES}
     made = dict.fromkeys(_REFERENCES, 0)
     for place, step in enumerate(history):

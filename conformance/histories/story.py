@@ -1,4 +1,4 @@
-"""A history in words, numbered, with what came of each step."""
+"""Describes a history in sentences, with the result of each step."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ _MANNERS = {
 
 
 def told(surprise: Surprise, users: Sequence[str]) -> list[str]:
-    """The story of a surprise; the last sentence says what came and what was allowed."""
+    """The sentences about a violation; the last one has the result and what was allowed."""
     teller = _Teller(users)
     story = []
     for number, (step, said) in enumerate(zip(surprise.history, surprise.said, strict=True), start=1):
         sentence = teller.tell(number, step)
         story.append(f"{sentence}: {said}." if said else f"{sentence}.")
-    ends = f"{surprise.got} came, and what may come is {surprise.expected}."
+    ends = f"got {surprise.got}, expected {surprise.expected}."
     story[-1] = f"{sentence}: {ends}"
     return story
 
 
 class _Teller:
-    """Tells steps one by one; what a step makes is known by the number of the step."""
+    """Describes step by step; objects are named by the step that created them."""
 
     def __init__(self, users: Sequence[str]) -> None:
         self._users = users
@@ -77,7 +77,7 @@ class _Teller:
             case AskProxyToken():
                 return f"Proxy client {step.client + 1} asks for a Proxy token"
             case Redeem():
-                got = f"what agent {self._agents[step.code] + 1} got for {self._code(step.code)}"
+                got = f"the access token of agent {self._agents[step.code] + 1} for {self._code(step.code)}"
                 given = self._made["token"][step.token]
                 return f"The backend redeems {got} with the Proxy token of step {given}"
             case _:

@@ -1,4 +1,4 @@
-"""The transitions of the specification's state table, in the words of a history that went through them."""
+"""The transitions of the specification's state table, as text."""
 
 from __future__ import annotations
 

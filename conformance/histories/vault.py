@@ -1,8 +1,8 @@
-"""What the gateway may hold of a user's merchant token, as far as anybody outside can tell.
+"""The possible states of a user's merchant token in the gateway, as seen from outside.
 
-The specification leaves much open: whether a sign-in replaces a token that is still good, whether a rejected
-one leaves the old token, when near expiry begins, and whether agents of one user share a token. So what is
-kept here is every state that a conforming gateway may be in, and each answer rules some of them out.
+The specification leaves open whether a sign-in replaces a token that is still valid, whether a rejected one
+keeps the old token, when near expiry begins, and whether agents of one user share a token. So this keeps all
+states that a conforming gateway may be in, and each answer excludes some of them.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Literal
 
 from gateproof.conformance.histories.observation import Heard
 
-# What a gateway may count a life differently by: it begins when the answer arrives, and seconds are whole.
+# Tolerance for lifetimes: they begin when the answer arrives, and are rounded to seconds.
 ROUNDED_S = 3.0
-# A life of an hour or more is far from its end in its first tenth.
+# For lifetimes of an hour or more, near expiry does not begin within the first tenth.
 LONG_S, FAR_SHARE = 3600.0, 0.1
 
 Key = tuple[int, int, int]
@@ -24,10 +24,10 @@ SHARED = -1
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Entry:
-    """What is cached for one user: nothing, a merchant token, or that the user has to sign in again.
+    """The cache entry of one user: nothing, a merchant token, or "needs reauthentication".
 
-    `refresh` is what the gateway has of a refresh token: none, the one that the merchant takes, one that the
-    merchant replaced by an answer that got lost, or one that it rejected.
+    `refresh` is the refresh token: none, a valid one, one that was replaced in a lost answer, or a rejected
+    one.
     """
 
     holds: Literal["nothing", "token", "reauthentication"] = "nothing"
@@ -43,7 +43,7 @@ Entries = frozenset[Entry]
 
 
 def fresh(at: float, life_s: float, *, refreshable: bool) -> Entry:
-    """A merchant token that was issued at that moment."""
+    """The entry for a merchant token issued at this moment."""
     return Entry(
         holds="token",
         until=at + life_s,
@@ -53,7 +53,7 @@ def fresh(at: float, life_s: float, *, refreshable: bool) -> Entry:
 
 
 def after(entry: Entry, heard: Heard, life_s: float, *, refreshable: bool) -> Entries:
-    """What may be cached once the merchant has answered."""
+    """The possible entries after an answer of the merchant."""
     good = entry.holds == "token" and heard.at < entry.until
     match heard.grant, heard.result:
         case "provisioning", "accepted":
@@ -66,7 +66,7 @@ def after(entry: Entry, heard: Heard, life_s: float, *, refreshable: bool) -> En
         case "refresh", "rejected":
             return _rejected(entry)
         case "refresh", "reused":
-            # The merchant took what it gave last, and would have taken it again.
+            # A valid refresh token would have been accepted, so this one was older.
             return frozenset({entry}) if entry.refresh == "live" else _rejected(entry)
         case "refresh", "lost":
             return frozenset({replace(entry, refresh="lost", troubled=True)})
@@ -74,14 +74,14 @@ def after(entry: Entry, heard: Heard, life_s: float, *, refreshable: bool) -> En
 
 
 def _rejected(entry: Entry) -> Entries:
-    """A token that is still good may be used to its end."""
+    """After a rejection: a token that is still valid may be used until its end."""
     return frozenset({REAUTHENTICATION, replace(entry, refresh="dead", troubled=False)})
 
 
 def answers(entry: Entry, now: float, *, trouble: bool) -> Mapping[str, Entry]:
-    """What a redemption with good credentials may be answered with, and what is cached afterwards.
+    """The possible answers to a redemption with valid credentials, and the entry after each.
 
-    `trouble`: the merchant failed while it was asked for this very answer.
+    `trouble`: the merchant failed during this redemption.
     """
     if entry.holds == "nothing":
         return {"404": entry}
@@ -99,7 +99,7 @@ def answers(entry: Entry, now: float, *, trouble: bool) -> Mapping[str, Entry]:
         if useless:
             found["410"] = REAUTHENTICATION
         else:
-            # Only a new one will do: whether the token that comes is new is looked at apart.
+            # A new token is needed; whether it is new is checked separately.
             found["200"] = entry
             if trouble or entry.troubled:
                 found["5xx"] = entry
@@ -108,7 +108,7 @@ def answers(entry: Entry, now: float, *, trouble: bool) -> Mapping[str, Entry]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Vault:
-    """The entries of one way to keep them: one for all agents of a user, or one for each."""
+    """The entries of a vault that is keyed by user, or by user and agent."""
 
     shared: bool
     entries: Mapping[Key, Entries] = field(default_factory=dict)

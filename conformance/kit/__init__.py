@@ -1,1 +1,1 @@
-"""What a check is given to work with, by role."""
+"""Everything that checks work with, by role."""

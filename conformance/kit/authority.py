@@ -1,4 +1,4 @@
-"""The run's own certificate authority, trusted by nobody else: gone afterwards, unless it is to be kept."""
+"""The run's own certificate authority. It is deleted after the run unless it is stored in a folder."""
 
 from __future__ import annotations
 
@@ -29,32 +29,32 @@ class Authority:
     """Issues certificates into one folder."""
 
     def __init__(self, folder: Path, *, kept: Path | None = None) -> None:
-        """Begins anew, or goes on with the authority that is `kept` in a folder that outlives the run."""
+        """Creates a new authority, or loads the one in the folder `kept`, which outlives the run."""
         self._folder = folder
-        self._ca = _kept(kept) if kept is not None else trustme.CA()
+        self._ca = _load_or_create(kept) if kept is not None else trustme.CA()
         self.ca_file = (kept or folder) / CA_FILE
         self._ca.cert_pem.write_to_path(str(self.ca_file))
 
     def issue(self, name: str, *hosts: str) -> Certificate:
         """A certificate for loopback and for these hosts."""
-        return self._written(name, self._ca.issue_cert(*dict.fromkeys((*LOOPBACK_NAMES, *hosts))))
+        return self._write(name, self._ca.issue_cert(*dict.fromkeys((*LOOPBACK_NAMES, *hosts))))
 
     def issue_for(self, name: str, host: str) -> Certificate:
         """A certificate for this host and not for loopback."""
-        return self._written(name, self._ca.issue_cert(host))
+        return self._write(name, self._ca.issue_cert(host))
 
     def issue_dated(self, name: str, not_before: datetime, not_after: datetime, *hosts: str) -> Certificate:
-        """A certificate for loopback and for these hosts, for another time than now."""
+        """A certificate for loopback and for these hosts that is not valid now."""
         names = dict.fromkeys((*LOOPBACK_NAMES, *hosts))
         leaf = self._ca.issue_cert(*names, not_before=not_before, not_after=not_after)
-        return self._written(name, leaf)
+        return self._write(name, leaf)
 
     def issue_as_stranger(self, name: str, *hosts: str) -> Certificate:
-        """A certificate for loopback and for these hosts, by an authority that nobody has heard of."""
-        return self._written(name, trustme.CA().issue_cert(*dict.fromkeys((*LOOPBACK_NAMES, *hosts))))
+        """A certificate for loopback and for these hosts, issued by an unknown authority."""
+        return self._write(name, trustme.CA().issue_cert(*dict.fromkeys((*LOOPBACK_NAMES, *hosts))))
 
     def self_signed(self, name: str, *hosts: str) -> Certificate:
-        """A certificate for loopback and for these hosts that vouches for itself."""
+        """A self-signed certificate for loopback and for these hosts."""
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "self-signed")])
         now = datetime.now(UTC)
@@ -79,24 +79,24 @@ class Authority:
         key_file.write_bytes(_as_pkcs8(key))
         return Certificate(cert_file=cert_file, key_file=key_file)
 
-    def _written(self, name: str, leaf: trustme.LeafCert) -> Certificate:
+    def _write(self, name: str, leaf: trustme.LeafCert) -> Certificate:
         cert_file, key_file = self._files(name)
         for position, blob in enumerate(leaf.cert_chain_pems):
             blob.write_to_path(str(cert_file), append=position > 0)
-        # Some readers, such as the JDK's, know no other form of a key than PKCS #8.
+        # Some readers, such as the JDK's, support PKCS #8 keys only.
         key = serialization.load_pem_private_key(leaf.private_key_pem.bytes(), password=None)
         key_file.write_bytes(_as_pkcs8(key))
         return Certificate(cert_file=cert_file, key_file=key_file)
 
     def _files(self, name: str) -> tuple[Path, Path]:
-        """Where the two go; the key is nobody else's to read from the first moment on."""
+        """The paths of certificate and key; only the owner may read the key, from its creation on."""
         cert_file, key_file = self._folder / f"{name}.pem", self._folder / f"{name}.key"
         key_file.touch(mode=0o600)
         return cert_file, key_file
 
 
 def is_for(cert_file: Path, host: str) -> bool:
-    """The first certificate of the file names this host."""
+    """True if the first certificate of the file names this host."""
     certificate = x509.load_pem_x509_certificates(cert_file.read_bytes())[0]
     try:
         found = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName)
@@ -111,7 +111,7 @@ def _as_pkcs8(key: PrivateKeyTypes) -> bytes:
     )
 
 
-def _kept(folder: Path) -> trustme.CA:
+def _load_or_create(folder: Path) -> trustme.CA:
     certificate, key = folder / CA_FILE, folder / _CA_KEY
     if certificate.is_file() and key.is_file():
         return trustme.CA.from_pem(certificate.read_bytes(), key.read_bytes())

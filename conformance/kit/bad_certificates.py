@@ -1,4 +1,4 @@
-"""Certificates that nobody should believe, by what is wrong with each."""
+"""Invalid certificates, by what is wrong with them."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from datetime import UTC, datetime
 
 from gateproof.conformance.kit.authority import Authority, Certificate
 
-# Far from now on either side: a target's clock is moved by a year and more.
+# Far in the past and in the future: checks move the target's clock by a year and more.
 EXPIRED = (datetime(2001, 1, 1, tzinfo=UTC), datetime(2002, 1, 1, tzinfo=UTC))
 NOT_YET = (datetime(2090, 1, 1, tzinfo=UTC), datetime(2091, 1, 1, tzinfo=UTC))
-# These differ from a good one in one thing only if whoever issued the good one issues them, too.
+# For these, the defect is the only difference only if the same authority issues them as the good one.
 OF_THE_AUTHORITY = frozenset({"expired", "not-yet-valid", "wrong-host"})
 
 
 def faces(authority: Authority, *hosts: str) -> dict[str, Certificate]:
-    """All of them, for a party at loopback and at these hosts."""
+    """All of them, for a server at loopback and at these hosts."""
     return {
         "expired": authority.issue_dated("face-expired", *EXPIRED, *hosts),
         "not-yet-valid": authority.issue_dated("face-not-yet", *NOT_YET, *hosts),

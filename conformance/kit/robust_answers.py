@@ -1,4 +1,4 @@
-"""What counts as a sound answer to bad input."""
+"""Decides whether an answer to bad input is acceptable."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from gateproof.conformance.suite.claims import expect
 from gateproof.conformance.wire.client import Wire
 from gateproof.conformance.wire.exchange import Exchange, Request
 
-# "Not implemented" and "that version of HTTP is not supported" are answers, not failures.
+# 501 (not implemented) and 505 (HTTP version not supported) are answers, not failures.
 _SAYS_NO = frozenset({501, 505})
 _LARGE = 8_000
 _BUSY_S = 1.0
-# Bad answers after which no more are looked for.
+# The search stops after this many bad answers.
 _ENOUGH = 3
 
 
 class Party(Protocol):
-    """A gateway or a service: whatever answers requests."""
+    """A gateway or a service."""
 
     @property
     def wire(self) -> Wire: ...
 
 
 def is_robust(exchange: Exchange) -> bool:
-    """An answer came in time, and it is not that the server failed."""
+    """True if an answer came in time and does not report a server failure."""
     status = exchange.status
     return status is not None and (status < 500 or status in _SAYS_NO)
 
 
 def ask(party: Party, request: Request, what: str) -> Exchange:
-    """One odd request, asked again where the first answer proves nothing.
+    """Sends one odd request; repeats it if the first result proves nothing.
 
-    503 says "later", so it is asked later. A connection may have been idle for too long, so a second one that
-    nobody has used decides. A server that turns a large body down may close before all of it has come, and
-    its answer can get lost on that way.
+    503 means "later", so the request is sent again after a pause. An idle connection may have been closed, so
+    a request without an answer is repeated on a new connection. A server that rejects a large body may close
+    before it has read all of it, and its answer may get lost: that is tried more often.
     """
     answer = party.wire.send(what, request)
     if answer.status == 503:
@@ -52,7 +52,7 @@ def ask(party: Party, request: Request, what: str) -> Exchange:
 
 
 def ask_all(party: Party, endpoint: str, requests: Mapping[str, Request]) -> None:
-    """The endpoint gives each of these odd requests a sound answer."""
+    """Expects that the endpoint answers each of these odd requests acceptably."""
     bad: list[Exchange] = []
     for name, request in requests.items():
         answer = ask(party, request, f"{endpoint}, {name}")
@@ -63,6 +63,6 @@ def ask_all(party: Party, endpoint: str, requests: Mapping[str, Request]) -> Non
     expect.that(
         not bad,
         endpoint,
-        expected="an answer in time and below 500 to everything",
+        expected="an answer in time and with a status below 500 to every request",
         got="; ".join(f"{each.step.removeprefix(f'{endpoint}, ')}: {each.outcome()}" for each in bad),
     )

@@ -1,4 +1,4 @@
-"""What TLS has to hold on one origin of a target."""
+"""TLS assertions about one origin of a target."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from gateproof.conformance.wire.client import Wire
 from gateproof.conformance.wire.exchange import Request
 from gateproof.conformance.wire.route import Place
 
-# Longer than any handshake takes, shorter than a reader's patience.
+# Longer than any handshake takes.
 PATIENCE_S = 10.0
 
 
@@ -25,12 +25,12 @@ def certificate_is_valid(place: Place, url: str) -> None:
 
 
 def old_version_is_refused(place: Place, url: str, name: str, own: tuple[str, str]) -> None:
-    """A client that speaks nothing newer than TLS 1.1 gets no connection: RFC 8996 retired those versions."""
+    """A client that supports only TLS 1.1 or older gets no connection (RFC 8996 deprecates them)."""
     version = tls.OLD[name]
-    _works(place, url)
+    _require_tls(place, url)
     if not tls.can_speak(version, own):
         raise LeftOut(
-            f"the TLS library of this machine does not speak {name} any more, so nothing can be asked"
+            f"the TLS library of this machine does not speak {name} any more, so this cannot be tested"
         )
 
     taken = tls.handshake(place, url, version=version, timeout_s=PATIENCE_S)
@@ -44,11 +44,11 @@ def old_version_is_refused(place: Place, url: str, name: str, own: tuple[str, st
 
 
 def plain_http_is_refused(place: Place, url: str, request: Request | None = None) -> None:
-    """A request in the clear is turned away: by an alert, a closed connection or a 4xx.
+    """A plain HTTP request is refused: by a TLS alert, a closed connection or a 4xx.
 
-    It asks for what stands at the address, unless another one has to be made for an answer with content.
+    It is a GET of the URL, unless the check gives another request that would be answered with content.
     """
-    _works(place, url)
+    _require_tls(place, url)
 
     asked = request or Request(method="GET", url=url)
     taken = tls.plain_request(place, asked, timeout_s=PATIENCE_S)
@@ -70,7 +70,7 @@ def place_of(wire: Wire, url: str, what: str) -> Place:
     return place
 
 
-def _works(place: Place, url: str) -> None:
-    """The positive twin: the same connection with nothing wrong is made."""
+def _require_tls(place: Place, url: str) -> None:
+    """The positive twin: a normal TLS connection to the same place works."""
     taken = tls.handshake(place, url, version=None, timeout_s=PATIENCE_S)
     require.that(taken.outcome == "done", f"TLS at {url}", expected="a handshake", got=taken.detail)

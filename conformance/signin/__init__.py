@@ -1,1 +1,1 @@
-"""How a user signs in at a target: by reading its pages, by a command, by hand, or in a browser."""
+"""Ways to sign in a user at a target: forms, Chromium, a command, a control action, or by hand."""

@@ -1,4 +1,4 @@
-"""Addresses as a browser understands them, which is not always how a library does."""
+"""URLs as browsers parse them, which differs from most libraries."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 def resolve(base: str, reference: str, *, encoding: str = "utf-8") -> str:
-    """The absolute address that a browser on `base` goes to for this reference.
+    """The absolute URL to which a browser on `base` goes for this reference.
 
-    Browsers read a back slash as a slash and any number of slashes as two. A harness that did not would take
-    an address on a stranger's host for one of its own.
+    Browsers treat a backslash as a slash, and any number of slashes as two. Without this, the URL of a
+    foreign host could be taken for one of the target.
     """
     text = re.sub(r"[\t\r\n]", "", reference.strip("".join(map(chr, range(33)))))
     end = min((index for index in (text.find("?"), text.find("#")) if index >= 0), default=len(text))
@@ -31,7 +31,7 @@ def resolve(base: str, reference: str, *, encoding: str = "utf-8") -> str:
 
 
 def is_web(url: str) -> bool:
-    """True for an http or https address that names a host and a possible port."""
+    """True for an http or https URL with a host and a valid port."""
     try:
         parts = urlsplit(url)
         return parts.scheme in _DEFAULT_PORTS and bool(parts.hostname) and parts.port != 0
@@ -44,9 +44,9 @@ def same_origin(one: str, other: str) -> bool:
 
 
 def lands_on(redirect_uri: str, url: str) -> bool:
-    """True when the address is the redirect URI, its query at most extended.
+    """True if the URL is the redirect URI, possibly with more query parameters.
 
-    Scheme, host and port are compared as such; the path and the registered part of the query to the letter.
+    Scheme, host and port are compared after parsing, the path and the registered query as exact text.
     """
     if not is_web(url) or not is_web(redirect_uri):
         return url.partition("#")[0] == redirect_uri
@@ -62,6 +62,6 @@ def without_query(url: str) -> str:
 
 
 def _place(parts: SplitResult) -> tuple[str, str | None, str, int | None]:
-    """What has to be equal for two addresses to be on one host; someone's name before the host counts too."""
+    """The parts that have to be equal for the same origin; user information counts, too."""
     user, at, _ = parts.netloc.rpartition("@")
     return parts.scheme, parts.hostname, user + at, parts.port or _DEFAULT_PORTS.get(parts.scheme)

@@ -1,4 +1,4 @@
-"""The harness's own browser: cookies, redirects, pages and forms; no scripts."""
+"""The harness's own browser: cookies, redirects, pages and forms, but no scripts."""
 
 from __future__ import annotations
 
@@ -22,27 +22,28 @@ if TYPE_CHECKING:
     from gateproof.conformance.wire.exchange import Answer, Exchange
 
 MOST_REDIRECTS = 20
-# How long pages are waited for in a row, and such as were waited for in vain; and how long one at most.
+# Time limits for pages that reload themselves: in total, for a page on which waiting was in vain before, and
+# for one pause; and the shortest pause.
 LONGEST_S, KNOWN_S, LONGEST_PAUSE_S, AGAIN_AFTER_S = 35.0, 3.0, 10.0, 0.5
 _ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 
 
 class Send(Protocol):
-    """Sends one request, follows nothing, and hands back what came."""
+    """Sends one request without following redirects."""
 
     def __call__(self, request: Request, /) -> Exchange: ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Away:
-    """Where the browser was sent and did not go."""
+    """The URL to which the browser was sent and which it must not open."""
 
     url: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Lost:
-    """A navigation that came to no page."""
+    """A navigation that did not end on a page."""
 
     reason: str
 
@@ -51,17 +52,17 @@ View = Page | Away | Lost
 
 
 class Waiting:
-    """How long a page without a form is waited for that leads on by itself, or shows itself again.
+    """Limits the time for pages without a form that redirect or reload themselves after a while.
 
-    What a sign-in waits for is over after thirty seconds. A page that was waited for in vain, as one may be
-    that tells an agent is Pending, is not given as long the next time.
+    A sign-in should not wait longer than thirty seconds. If waiting was in vain for a page, for example one
+    for Pending agents, the next wait for it is short.
     """
 
     def __init__(self) -> None:
         self._in_vain: set[str] = set()
 
     def is_over(self, page: Page, waited_s: float) -> bool:
-        """Whether this page is not waited for that long, for itself and for those before it."""
+        """True if the time for this page and the ones before it is over."""
         if page.forms or page.status >= 400:
             return True
         over = waited_s > (KNOWN_S if page.text in self._in_vain else LONGEST_S)
@@ -71,7 +72,7 @@ class Waiting:
 
 
 class Browser:
-    """One browser with cookies of its own; it goes nowhere that `may_visit` does not allow."""
+    """One browser with its own cookies; it only opens URLs that `may_visit` allows."""
 
     def __init__(
         self,
@@ -87,12 +88,12 @@ class Browser:
         self.cookies = Jar(now)
         self.hops: list[str] = []
 
-    def open(self, url: str, *, approves: bool = True) -> View:  # noqa: ARG002 - only scripts ask point-blank
-        """Goes to an address as if the user had typed it."""
+    def open(self, url: str, *, approves: bool = True) -> View:  # noqa: ARG002 - only scripts open dialogs
+        """Opens a URL as if the user had typed it."""
         return self._navigate(Submission(method="GET", url=url), None)
 
     def submit(self, page: Page, form: Form, pressed: Button | None = None) -> View:
-        """Sends a form of this page, by this button if any."""
+        """Submits a form of this page, with this button if there is one."""
         return self._navigate(submit(form, pressed), page)
 
     def copy_cookies(self, other: Browser, hosts: frozenset[str], /) -> None:
@@ -100,14 +101,14 @@ class Browser:
         self.cookies.copy(other.cookies, hosts)
 
     def take_over(self, one: Browser, /) -> None:
-        """A page is a value here: whoever has it goes on with it."""
+        """Nothing to do: a page is a value that another browser can continue with."""
 
     def rest(self, *, stuck: bool) -> str:  # noqa: ARG002 - there is nothing to take a picture of
-        """Nothing goes on in a browser without scripts once nobody acts in it."""
+        """Nothing to do: without scripts, nothing runs in the background."""
         return ""
 
     def _navigate(self, going: Submission, source: Page | None) -> View:
-        """Follows redirects and refreshes to a page or to the way out; some refreshes take a while."""
+        """Follows redirects and refreshes up to a page or to a URL that must not be opened."""
         crossed, waited_s, shown = False, 0.0, 0
         while shown < MOST_REDIRECTS:
             shown += 1
@@ -144,7 +145,7 @@ class Browser:
             told = referer(source.referrer_policy, source.url, url)
             headers += [("Referer", told)] if told is not None else []
             if going.method == "POST":
-                # A redirect that has left the page's origin makes its name worthless, and browsers drop it.
+                # After a redirect to another origin, browsers send Origin: null.
                 named = "null" if crossed else origin_header(source.referrer_policy, source.url, url)
                 headers.append(("Origin", named))
         cookie = self.cookies.header(url)
@@ -154,17 +155,17 @@ class Browser:
 
 
 def _pause_s(url: str, refresh: Refresh) -> float:
-    """How long a browser shows the page first; one that shows itself again does not do so at once."""
+    """The pause before a refresh; a page that reloads itself has a minimum."""
     return max(refresh.after_s, AGAIN_AFTER_S) if refresh.url == url else refresh.after_s
 
 
 def _redirect(going: Submission, answer: Answer) -> Submission | None:
-    """Where a redirect leads: 307 and 308 keep method and body, the others turn a POST into a GET."""
+    """The next request of a redirect: 307 and 308 keep method and body, others change POST to GET."""
     location = answer.header("Location")
     if answer.status not in {301, 302, 303, 307, 308} or location is None:
         return None
     with suppress(UnicodeError):
-        # Headers are read as Latin-1; an address in them is UTF-8 wherever it is not plain ASCII.
+        # Headers are decoded as Latin-1, but URLs in them are UTF-8.
         location = location.encode("latin-1").decode("utf-8")
     url = resolve(going.url, location)
     if "#" not in url and "#" in going.url:

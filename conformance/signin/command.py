@@ -1,4 +1,4 @@
-"""Sign-in by a command that reads what is asked as JSON and prints where the browser was sent."""
+"""Sign-in by a command: it reads the request as JSON and prints where the browser was sent."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LONGEST_ANSWER = 1024 * 1024
 
 
 class CommandSignIn:
-    """Runs a program of the target's makers for each sign-in."""
+    """Runs a program of the target's developers for each sign-in."""
 
     def __init__(self, command: Sequence[str], *, cwd: Path) -> None:
         self._command = tuple(command)

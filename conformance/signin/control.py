@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class ControlSignIn:
-    """Lets the target's control do what the user would do."""
+    """Signs users in with the target's control API."""
 
     def __init__(self, control: ControlPlane) -> None:
         self._control = control

@@ -1,4 +1,4 @@
-"""Fields and buttons, with what they hold before anybody touches them."""
+"""Reads fields and buttons with their initial values."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ ENCTYPES = {FORM_URLENCODED, "multipart/form-data", "text/plain"}
 
 
 def action_of(value: str | None, url: str, base: str) -> str:
-    """Where a form is sent; without a word on it, to the page's own address."""
+    """The URL of a form; without an action, that of the page."""
     return resolve(base, value) if value and value.strip() else url
 
 
-def is_unseen(node: LexborNode) -> bool:
-    """True where the page itself says that nobody sees it: by the attribute, or by a style of its own."""
+def is_hidden(node: LexborNode) -> bool:
+    """True if the element is hidden by an attribute or an inline style."""
     return any("hidden" in each.attributes or _hides(each) for each in (node, *ancestors(node)))
 
 
@@ -36,7 +36,7 @@ def _hides(node: LexborNode) -> bool:
 
 
 def read_control(node: LexborNode, labels: Mapping[str, str], url: str, base: str) -> Field | Button | None:
-    """A field or a submitting button; None for a button that only scripts could give a meaning."""
+    """A field or a submit button; None for other buttons, which only scripts use."""
     attributes = attributes_of(node)
     kind = attributes.get("type", "").strip().lower()
     if node.tag == "button" or (node.tag == "input" and kind in {"submit", "image", "button", "reset"}):
@@ -48,7 +48,7 @@ def read_control(node: LexborNode, labels: Mapping[str, str], url: str, base: st
             else attributes.get("value") or attributes.get("alt") or "Submit"
         )
         button = _button(attributes, "image" if kind == "image" else "submit", text, url, base)
-        return replace(button, unseen=is_unseen(node))
+        return replace(button, hidden=is_hidden(node))
     label = labels.get(attributes["id"], "") if attributes.get("id") else ""
     around = next((words_of(parent) for parent in ancestors(node) if parent.tag == "label"), "")
     hints = (label, around, attributes.get("placeholder", ""), attributes.get("aria-label", ""))
@@ -60,14 +60,14 @@ def read_control(node: LexborNode, labels: Mapping[str, str], url: str, base: st
         required="required" in attributes,
         readonly="readonly" in attributes,
         autocomplete=attributes.get("autocomplete", "").lower(),
-        unseen=is_unseen(node),
+        hidden=is_hidden(node),
         label=" ".join(hint for hint in hints if hint),
     )
     return _with_state(field, node, attributes)
 
 
 def _with_state(field: Field, node: LexborNode, attributes: Mapping[str, str]) -> Field:
-    """The field with what it holds before anybody touches it."""
+    """The field with its initial value."""
     if field.kind == "textarea":
         return replace(field, value=text_of(node))
     if field.kind in {"checkbox", "radio"}:

@@ -1,8 +1,8 @@
-"""The cookies of one browser, by RFC 6265.
+"""The cookies of one browser (RFC 6265).
 
-The standard library's jar invents a domain for hosts without a dot, and keeps Secure cookies from plain
-http on loopback, where today's browsers do send them. Cookies know no ports: two servers on one host share
-them here as they do in a browser. SameSite is not modelled: every walk starts at an address that was typed.
+The standard library's jar differs from browsers: it invents a domain for hosts without a dot, and does not
+send Secure cookies over plain http on loopback. Cookies ignore ports, so two servers on one host share them,
+as in a browser. SameSite is not implemented: every sign-in starts at a typed URL.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gateproof.conformance.targets.kinds import is_loopback
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cookie:
-    """One cookie and where it may go."""
+    """One cookie and its scope."""
 
     name: str
     value: str
@@ -34,14 +34,14 @@ class Cookie:
 
 
 class Jar:
-    """Keeps what servers set, and says what a request carries."""
+    """Stores cookies and selects those for a request."""
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
         self._cookies: dict[tuple[str, str, str], Cookie] = {}
 
     def store(self, url: str, headers: Iterable[str]) -> None:
-        """Takes in the Set-Cookie headers of an answer from this address."""
+        """Stores the Set-Cookie headers of an answer from this URL."""
         for header in headers:
             cookie = _parse(url, header, self._now())
             if cookie is None:
@@ -50,7 +50,7 @@ class Jar:
             if cookie.expires is not None and cookie.expires <= self._now():
                 self._cookies.pop(key, None)
             else:
-                # A cookie that is set again keeps its place in the order.
+                # A replaced cookie keeps its position.
                 self._cookies[key] = cookie
 
     def copy(self, other: Jar, hosts: frozenset[str]) -> None:
@@ -61,7 +61,7 @@ class Jar:
         }
 
     def header(self, url: str) -> str | None:
-        """The Cookie header for a request to this address, longest paths first."""
+        """The Cookie header for a request to this URL, longest paths first."""
         host, path, secure = _where(url)
         now = self._now()
         going = [
@@ -81,7 +81,7 @@ def _where(url: str) -> tuple[str, str, bool]:
 
 
 def _parse(url: str, header: str, now: float) -> Cookie | None:
-    """The cookie of a Set-Cookie header; None for one that a browser would not keep."""
+    """The cookie of a Set-Cookie header; None if a browser would reject it."""
     host, path, secure_place = _where(url)
     pair, *rest = header.split(";")
     name, equals, value = pair.partition("=")
@@ -110,7 +110,7 @@ def _parse(url: str, header: str, now: float) -> Cookie | None:
 
 
 def _within(host: str, domain: str) -> bool:
-    """True for the domain itself and its sub-domains; an address has none."""
+    """True for the domain itself and its subdomains; an IP address has none."""
     if host == domain:
         return True
     try:
@@ -131,7 +131,7 @@ def _default_path(path: str) -> str:
 
 
 def _expiry(attributes: dict[str, str], now: float) -> float | None:
-    """When the cookie ends, Max-Age before Expires; None for the end of the session."""
+    """The expiry time; Max-Age has priority. None for a session cookie."""
     age = attributes.get("max-age", "")
     if age.removeprefix("-").isascii() and age.removeprefix("-").isdigit():
         return now + float(age[:12])

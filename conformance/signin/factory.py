@@ -1,4 +1,4 @@
-"""How a user signs in at a gateway under test."""
+"""Creates the way to sign in for a gateway under test."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def make(
     control: ControlPlane | None = None,
     picturing: Picturing | None = None,
 ) -> SignIn:
-    """The way to sign in that the target file asks for."""
+    """Creates the way to sign in of the target file."""
     how = target.sign_in
     match how.kind:
         case "forms":
             return FormsSignIn(send=send, may_visit=may_visit, steps=how.steps)
         case "chromium":
-            # Playwright is no part of every environment, and is asked for where it is wanted.
+            # Playwright is optional, so it is imported only when needed.
             from gateproof.conformance.signin.chromium.sign_in import ChromiumSignIn  # noqa: PLC0415
 
             return ChromiumSignIn(send=send, may_visit=may_visit, steps=how.steps, picturing=picturing)
@@ -52,7 +52,7 @@ def make(
 
 
 def check_usable(target: GatewayTarget) -> None:
-    """Refuses a target file that asks for a way to sign in that it does not describe, or that is not here."""
+    """Rejects a target file whose way to sign in is incomplete or not installed."""
     how = target.sign_in
     if how.kind == "chromium":
         if lacking := missing():
@@ -66,6 +66,6 @@ def check_usable(target: GatewayTarget) -> None:
 
 
 def unusable(target: GatewayTarget) -> TargetError:
-    """Says which ways to sign in there are."""
+    """An error that lists the possible values."""
     expected = "'forms', 'chromium', 'control' with a [control] table, 'command' with a command, or 'manual'"
     return TargetError(str(target.file), "[sign_in] kind", f"'{target.sign_in.kind}'", expected)

@@ -1,4 +1,4 @@
-"""What a user does with a form: fill in who they are, or press what they mean."""
+"""Decides how a user fills in a form and which button the user presses."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _DENY = re.compile(
 _APPROVE = re.compile(
     r"approve|allow|accept|authori[sz]e|yes|grant|agree|confirm|permit|connect|link|consent|trust|enable"
 )
-# A link may say no to anything: "Not you?", "No account yet?".
+# Links may contain negations with another meaning: "Not you?", "No account yet?".
 _REFUSING = re.compile(r"\W*(?:cancel|deny|decline|reject|refuse|abort)\b", re.IGNORECASE)
 _GO = re.compile(r"continue|next|proceed|ok|okay|submit|signin|login|logon|enter|go|send")
 
 
 def fill(form: Form, user: User) -> Form:
-    """The form with the user's login and password where they are asked for, and required boxes ticked."""
+    """The form with the user's login and password filled in and required boxes ticked."""
     filled = form
     name_field = user_field(form)
     for field in form.fields:
@@ -58,9 +58,9 @@ def asks_password(form: Form) -> bool:
 
 
 def user_field(form: Form) -> Field | None:
-    """The input that wants the user's name: by what it is called, or as the last one before a password."""
+    """The input for the user name: found by its names, or as the last one before a password."""
     typed = [field for field in form.fields if _is_typed(field) and not field.readonly]
-    typed = [field for field in typed if not field.unseen] or typed
+    typed = [field for field in typed if not field.hidden] or typed
     for hint in (_by_autocomplete, _by_name, _by_label):
         found = next((field for field in typed if hint(field)), None)
         if found is not None:
@@ -71,28 +71,28 @@ def user_field(form: Form) -> Field | None:
 
 
 def choose_button(form: Form, *, approve: bool) -> Button | None:
-    """The button this user presses on this form; None where none fits, or where there is none at all."""
+    """The button that this user presses on this form; None if there is no suitable one."""
     read: dict[Reading, list[Button]] = {"approve": [], "deny": [], "go": [], "": []}
     for button in form.buttons:
         read[reading_of(button, form)].append(button)
     asks = asks_who(form)
     if approve:
-        # A form that is filled in goes off by whichever comes first, "Sign in" or "Allow".
+        # A form that asks for credentials is sent with its first suitable button, "Sign in" or "Allow".
         wanted = [*read["approve"], *read["go"]]
         if asks:
             wanted = [button for button in form.buttons if button in wanted]
         return next(iter([*wanted, *read[""]]), None)
     if asks and not read["approve"]:
-        # Whoever wants to decline has to get to the question first: "Cancel" here answers another one.
+        # To decline, the user first has to sign in: "Cancel" on this page would end the sign-in.
         return next(iter([*read["go"], *read[""]]), None)
     return next(iter([*read["deny"], *read["go"], *read[""]]), None)
 
 
 def choose_form(page: Page, *, approve: bool) -> tuple[Form, Button | None] | None:
-    """The first form of the page with what is pressed there; another one where only that says what is meant.
+    """The first form of the page and its button; another form if only that one has the right button.
 
-    Approve and deny are two forms on many pages, and many have a form for something else in their head. None
-    where the page offers nothing that this user would do.
+    Many pages have two forms to approve and deny, or an unrelated form in their header. None if the page has
+    nothing that this user would press.
     """
     if not page.forms:
         return None
@@ -101,7 +101,7 @@ def choose_form(page: Page, *, approve: bool) -> tuple[Form, Button | None] | No
     wanted: Reading = "approve" if approve else "deny"
     first = page.forms[0]
     if not asks_who(first):
-        said = _saying(page, wanted)
+        said = _button_meaning(page, wanted)
         first = said[0] if said is not None else _first_that_matters(page)
         if said is not None and first is not page.forms[0]:
             return said
@@ -112,7 +112,7 @@ def choose_form(page: Page, *, approve: bool) -> tuple[Form, Button | None] | No
 
 
 def _refusal_beside(page: Page) -> Form | None:
-    """The link that refuses, beside a question to which every button says yes."""
+    """The link that refuses, on a page whose buttons all approve."""
     read = {reading_of(button, form) for form in page.forms for button in form.buttons}
     if any(asks_who(form) for form in page.forms) or "approve" not in read or "deny" in read:
         return None
@@ -120,14 +120,14 @@ def _refusal_beside(page: Page) -> Form | None:
     return next(iter(link_forms(plain, approve=False, leads_on=False)), None)
 
 
-def _saying(page: Page, wanted: Reading) -> tuple[Form, Button] | None:
-    """The first button that says just this, in a form that asks for nobody's name."""
+def _button_meaning(page: Page, wanted: Reading) -> tuple[Form, Button] | None:
+    """The first button with exactly this meaning, in a form that does not ask for credentials."""
     said = ((form, button) for form in page.forms if not asks_who(form) for button in form.buttons)
     return next(((form, button) for form, button in said if reading_of(button, form) == wanted), None)
 
 
 def _first_that_matters(page: Page) -> Form:
-    """Where no button says what is meant: the form that asks who somebody is, or one that leads on."""
+    """If no button has the right meaning: the form that asks for credentials, or one that leads on."""
     first = page.forms[0]
     asking = next((form for form in page.forms if asks_password(form)), None)
     if asking is not None or _leads_on(first) or _is_sent_by_itself(first):
@@ -138,7 +138,7 @@ def _first_that_matters(page: Page) -> Form:
 
 
 def _is_sent_by_itself(form: Form) -> bool:
-    """Nothing in it is for people: a script would send it."""
+    """True if the form has hidden fields only: a script would submit it."""
     return not form.buttons and all(field.kind == "hidden" for field in form.fields)
 
 
@@ -147,9 +147,9 @@ def _leads_on(form: Form) -> bool:
 
 
 def link_forms(page: Page, *, approve: bool, leads_on: bool) -> tuple[Form, ...]:
-    """The link that says what this user means, as a form with one button; on a first page, that `leads_on`.
+    """The link with the right meaning, as a form with one button; `leads_on` also allows "continue".
 
-    None where there are several: a page without forms may have links to anywhere.
+    None if there are several: links on a page without forms may lead anywhere.
     """
     readings = ("approve" if approve else "deny", *(("go",) if leads_on else ()))
     for wanted in readings:
@@ -163,7 +163,7 @@ def link_forms(page: Page, *, approve: bool, leads_on: bool) -> tuple[Form, ...]
 
 
 def reading_of(button: Button, form: Form) -> Reading:
-    """What a button says it does: by its text, else its value, else a name that it shares with no other."""
+    """The meaning of a button: by its text, else its value, else a name that no other button has."""
     shared = sum(other.name == button.name for other in form.buttons) > 1
     for text in (button.text, button.value, "" if shared else button.name, button.id):
         reading = _read(text)
@@ -176,7 +176,7 @@ def _read(text: str) -> Reading:
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text).lower().replace("'", "").replace("\u2019", "")
     words = re.findall(r"[a-z]+", spaced)
     pairs = [one + other for one, other in pairwise(words)]
-    # What is said first counts: "Approve (you can cancel at any time)", and "Do not allow".
+    # The first word with a meaning counts: "Approve (you can cancel at any time)", "Do not allow".
     for word in words:
         if _DENY.fullmatch(word):
             return "deny"
@@ -202,7 +202,7 @@ def _by_label(field: Field) -> bool:
 
 
 def _complete(form: Form) -> Form:
-    """The form with what it insists on: required boxes ticked, required choices made."""
+    """The form with required boxes ticked and required choices made."""
     for field in form.fields:
         if not field.required:
             continue

@@ -1,4 +1,4 @@
-"""The hints of a target file, for pages that a browser alone would not get right."""
+"""Applies the hints of a target file, for pages on which the defaults fail."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BOXES = {"checkbox", "radio"}
 def apply_hints(
     page: Page, steps: Iterable[Step], user: User, *, approve: bool
 ) -> tuple[Form, Button | None] | None:
-    """The form that the first fitting hint means, filled as it says; None where no hint fits."""
+    """The form of the first matching hint, filled in; None if no hint matches."""
     for step in steps:
         if step.url_contains is not None and step.url_contains not in page.url:
             continue
@@ -57,7 +57,7 @@ def _written(form: Form, field: Field, text: str) -> Form:
 
 
 def _ticked(form: Form, meant: list[Field], text: str) -> Form:
-    """Of boxes that share a name the one with this value is ticked, else the first; no text unticks it."""
+    """Ticks the box with this value, else the first with this name; an empty text unticks it."""
     box = next((field for field in meant if field.value == text), meant[0])
     if box.kind == "radio" and text:
         for other in form.fields:

@@ -1,4 +1,4 @@
-"""Sign-in by the person at the terminal, in a browser of their own."""
+"""Sign-in by a person at the terminal, in their own browser."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NO_TERMINAL = "manual sign-in needs a terminal to ask at; choose another [sign_i
 
 
 class ManualSignIn:
-    """Shows the authorization URL and reads back the address at which the browser ended."""
+    """Prints the authorization URL and reads the URL at which the browser ended."""
 
     def __init__(self, *, ask: TextIO | None = None, tell: TextIO | None = None) -> None:
         self._ask = ask
@@ -46,7 +46,7 @@ class ManualSignIn:
 
 
 def _terminal(mode: Literal["r", "w"]) -> TextIO:
-    """The terminal itself: while checks run, standard input and output belong to the test runner."""
+    """Opens the terminal itself: while checks run, stdin and stdout belong to the test runner."""
     try:
         return Path("/dev/tty").open(mode, encoding="utf-8")
     except OSError:

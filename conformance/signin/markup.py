@@ -1,4 +1,4 @@
-"""From the bytes of an answer to a page, read as browsers without scripts read HTML."""
+"""Parses the body of an answer into a page, like a browser without scripts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gateproof.conformance.signin.controls import (
     ENCTYPES,
     FORM_URLENCODED,
     action_of,
-    is_unseen,
+    is_hidden,
     read_control,
 )
 from gateproof.conformance.signin.node_ids import (
@@ -38,7 +38,7 @@ _LONGEST_TEXT = 20_000
 
 
 def read_page(url: str, answer: Answer) -> Page:
-    """The page that an answer shows; what is not HTML has text and no forms."""
+    """The page of an answer; content other than HTML has text but no forms."""
     charset = _charset(answer)
     source = answer.body.decode(charset, "replace")
     policy = policy_in(",".join(answer.headers_named("Referrer-Policy")))
@@ -80,7 +80,7 @@ def _is_html(answer: Answer) -> bool:
 
 
 def _charset(answer: Answer) -> str:
-    """A page's encoding by its mark, its header or its meta element; else UTF-8, or what browsers assume."""
+    """The encoding, by byte order mark, header or meta element; else UTF-8 or the browsers' default."""
     if answer.body.startswith(codecs.BOM_UTF8):
         return "utf-8-sig"
     content_type = answer.header("Content-Type") or ""
@@ -90,7 +90,7 @@ def _charset(answer: Answer) -> str:
     name = said[1] if said else meta[1].decode("ascii", "replace") if meta else ""
     try:
         known = codecs.lookup(name).name if name else ""
-        # Some names are of codecs that are none for text, and "undefined" is one that refuses whatever comes.
+        # Some codecs are not for text, and "undefined" always fails.
         b"<html>".decode(known or "utf-8", "replace")
     except (LookupError, ValueError):
         known = ""
@@ -116,7 +116,7 @@ def _visible_text(tree: LexborHTMLParser) -> str:
 
 
 def _refresh(said: str | None, url: str, base: str) -> Refresh | None:
-    """When a refresh leads where: one that names no address shows the page again."""
+    """The target and delay of a refresh; without a URL it reloads the page."""
     delay_and_url = r"\s*(\d*(?:\.\d*)?)\s*(?:[;,\s]\s*(?:url\s*=\s*)?(.*))?"
     match = re.fullmatch(delay_and_url, said or "", re.IGNORECASE | re.DOTALL)
     if match is None or not match[1]:
@@ -127,7 +127,7 @@ def _refresh(said: str | None, url: str, base: str) -> Refresh | None:
 
 
 def _links(tree: LexborHTMLParser, base: str) -> tuple[Link, ...]:
-    found = ((attributes_of(node), node) for node in tree.css("a[href]") if not is_unseen(node))
+    found = ((attributes_of(node), node) for node in tree.css("a[href]") if not is_hidden(node))
     return tuple(
         Link(words_of(node) or given.get("aria-label", ""), resolve(base, given["href"]))
         for given, node in found
@@ -174,7 +174,7 @@ def _owner(
 
 
 def _is_disabled(node: LexborNode) -> bool:
-    """True when nobody can use it: disabled itself, or in a disabled fieldset outside its first legend."""
+    """True if the control is disabled: itself, or by a fieldset, except in its first legend."""
     if "disabled" in node.attributes:
         return True
     inside = node
@@ -190,14 +190,14 @@ def _is_disabled(node: LexborNode) -> bool:
 
 
 def _form(node: LexborNode, controls: list[Field | Button], url: str, base: str, charset: str) -> Form | None:
-    """The form of an element; None for an empty one, and for one that closes a dialog and sends nothing."""
+    """The form of an element; None if it has no controls or only closes a dialog."""
     attributes = attributes_of(node)
     method = attributes.get("method", "").lower()
     if method == "dialog" or not controls:
         return None
-    if any(isinstance(control, Button) and not control.unseen for control in controls):
-        # Whoever sees one button presses no other.
-        controls = [control for control in controls if isinstance(control, Field) or not control.unseen]
+    if any(isinstance(control, Button) and not control.hidden for control in controls):
+        # If there is a visible button, hidden ones are ignored.
+        controls = [control for control in controls if isinstance(control, Field) or not control.hidden]
     enctype = attributes.get("enctype", "").lower()
     return Form(
         action=action_of(attributes.get("action"), url, base),

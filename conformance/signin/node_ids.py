@@ -1,10 +1,10 @@
-"""Tags keep the order of the source, which a parsed tree does not.
+"""Numbers tags to restore their order in the source, which a parsed tree loses.
 
-The tree comes from a real HTML5 parser, but a tree does not say which form owns a control: in
-`<table><form><tr><td><input>` and in `<div><form></div><input></form>` the input stands outside the form
-and belongs to it all the same. Ownership goes by the order of the tags in the source. So every tag that
-matters is numbered in the source before it is parsed; the parser then decides which of them are tags at all
-(what stands in comments, scripts, text areas and templates is none), and the numbers restore their order.
+A tree does not show which form owns a control: in `<table><form><tr><td><input>` and in
+`<div><form></div><input></form>` the input is outside of the form element and still belongs to the form.
+Ownership follows the order of the tags in the source. So the relevant tags are numbered before parsing. The
+parser then decides what is a tag (not text in comments, scripts, text areas and templates), and the numbers
+give the order.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _END_OF_FORM = re.compile(rf"<(?:!--)?\?{_NUMBER} (\d+)")
 
 
 def numbered(source: str) -> str:
-    """The source with a number in every tag that opens, closes or fills a form."""
+    """The source with a number in every tag of a form or control."""
     count = 0
 
     def number(match: re.Match[str]) -> str:
@@ -38,27 +38,27 @@ def numbered(source: str) -> str:
 
 
 def unnumbered(text: str) -> str:
-    """Text as it stood in the source, where numbers had got into what is no tag."""
+    """Removes the numbers from text that was not a tag."""
     return _NUMBERED.sub("", text)
 
 
 def text_of(node: LexborNode) -> str:
-    """The text inside an element as it stands there."""
+    """The text of an element."""
     return unnumbered(node.text(deep=True))
 
 
 def attributes_of(node: LexborNode) -> dict[str, str]:
-    """The attributes as the source has them; one without a value is empty."""
+    """The attributes of an element; one without a value is empty."""
     return {name: unnumbered(value or "") for name, value in node.attributes.items()}
 
 
 def words_of(node: LexborNode) -> str:
-    """The text inside an element, on one line."""
+    """The text of an element on one line."""
     return " ".join(text_of(node).split())
 
 
 def in_order(tree: LexborHTMLParser) -> list[LexborNode | None]:
-    """Forms and controls in the order of their tags in the source; None is the end tag of a form."""
+    """Forms and controls in source order; None stands for the end tag of a form."""
     found: dict[int, LexborNode | None] = {}
     if tree.root is None:
         return []

@@ -1,18 +1,18 @@
-"""A page as a browser shows it: forms, fields and buttons as values."""
+"""A page as a browser shows it, as values."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-# The method of a form that stands for a link: its address is asked for as it is.
+# The method of a form that represents a link.
 LINK = "link"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Field:
-    """An input, a select or a text area, with what it would send now.
+    """An input, select or text area with its current value.
 
-    `number` tells a browser with a living page which of its elements this is.
+    `number` identifies the element in a real browser.
     """
 
     kind: str
@@ -27,11 +27,11 @@ class Field:
     autocomplete: str = ""
     label: str = ""
     number: int | None = None
-    # Sent like any other, and filled in by nobody who sees another.
-    unseen: bool = False
+    # Hidden: it is sent, but not filled in if a visible field fits.
+    hidden: bool = False
 
     def values(self) -> tuple[str, ...]:
-        """What it sends under its name: nothing for a box that is not ticked."""
+        """The submitted values: none for a box that is not ticked."""
         if self.kind == "select":
             return self.chosen
         return (self.value,) if self.on else ()
@@ -39,7 +39,7 @@ class Field:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Button:
-    """A button that submits; what it says on its own account goes before what its form says."""
+    """A submit button; its attributes override those of the form."""
 
     kind: str = "submit"
     name: str = ""
@@ -50,12 +50,12 @@ class Button:
     method: str | None = None
     enctype: str | None = None
     number: int | None = None
-    unseen: bool = False
+    hidden: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Form:
-    """A form with its controls in the order of the page; a link stands for one that is sent as it is."""
+    """A form with its controls in page order; it can also represent a link."""
 
     action: str
     method: str = "get"
@@ -79,7 +79,7 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Refresh:
-    """Where a page leads by itself, and how long after it is shown."""
+    """A refresh: the next URL, and the delay."""
 
     url: str
     after_s: float = 0.0
@@ -87,7 +87,7 @@ class Refresh:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """What a link says, and where it leads."""
+    """The text and URL of a link."""
 
     text: str
     url: str
@@ -95,9 +95,9 @@ class Link:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Page:
-    """What the browser shows after a navigation has ended.
+    """The page at the end of a navigation.
 
-    `scripted` says that there are scripts on it which did not run.
+    `scripted`: it contains scripts, which did not run.
     """
 
     url: str

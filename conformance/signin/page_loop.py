@@ -1,4 +1,4 @@
-"""A user goes from page to page: fills in, presses, and stops where there is nothing more to do."""
+"""The page loop: the user fills in and submits page after page, until there is nothing more to do."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
     from gateproof.conformance.targets.model import Step
 
 MOST_PAGES = 12
-# The same question may come again once, after a session that ended meanwhile; a third time it is a refusal.
+# A page may ask for the password twice, if a session ended; a third time is a refusal.
 _SAME_QUESTION = 2
 _EXCERPT = 200
-# What is said where nothing but a browser with scripts would get on.
+# Part of the message if scripts may be needed.
 SCRIPTED = 'though its scripts may make one: try kind = "chromium" under [sign_in]'
 
 
 @dataclass(slots=True)
 class _Acts:
-    """What the user has done so far in one sign-in."""
+    """The user's actions so far in one sign-in."""
 
     count: int = 0
     declined: bool = False
@@ -50,54 +50,54 @@ class _Acts:
 
 
 class Browsing(Protocol):
-    """One browser, as a walk sees it."""
+    """The interface of a browser for the page loop."""
 
     @property
     def hops(self) -> list[str]:
-        """The addresses that it went to, without queries."""
+        """The URLs that it opened, without queries."""
 
     def open(self, url: str, /, *, approves: bool = True) -> View:
-        """Goes to an address as if the user had typed it, who answers yes or no when asked point-blank."""
+        """Opens a URL as if the user had typed it; `approves` is the answer to script dialogs."""
 
     def submit(self, page: Page, form: Form, pressed: Button | None = None, /) -> View:
-        """Sends a form of this page as it is filled in here, by this button if any."""
+        """Submits a form as it is filled in here, with this button if there is one."""
 
     def copy_cookies(self, other: Self, hosts: frozenset[str], /) -> None:
         """Puts the cookies that another browser has now for these hosts into this one."""
 
     def take_over(self, one: Self, /) -> None:
-        """Goes on with the page that another browser shows, with the cookies it has itself."""
+        """Takes over the current page of another browser, but keeps its own cookies."""
 
     def rest(self, *, stuck: bool) -> str:
-        """The user looks no further. Where one stuck and a picture was taken, its name; else nothing."""
+        """Ends the visit. If the user got stuck, returns the name of a screenshot, if there is one."""
 
 
 class PageSignIn:
-    """Signs users in page by page, each time in a fresh browser that knows where it may not go."""
+    """Signs users in page by page, each time in a new browser."""
 
     def __init__(self, open_browser: Callable[[str], Browsing], *, steps: tuple[Step, ...] = ()) -> None:
         self._open_browser = open_browser
         self._steps = steps
 
     def browser(self, redirect_uri: str) -> Browsing:
-        """A new browser that stops before it would fetch the redirect URI."""
+        """A new browser that does not open the redirect URI."""
         return self._open_browser(redirect_uri)
 
     def sign_in(self, request: SignInRequest, /) -> SignInResult:
         return self.sign_in_with(self.browser(request.redirect_uri), request)
 
     def sign_in_with(self, browser: Browsing, request: SignInRequest) -> SignInResult:
-        """The same in a browser that may have cookies already."""
+        """The same, in a browser that may have cookies already."""
         with _resting(browser) as rest:
             first_hop = len(browser.hops)
             view = browser.open(request.authorization_url, approves=request.approve)
             landing = self._walk(browser, view, request, _Acts(), first_hop)
-            # Of an error page there is nothing to see that its answer does not say.
+            # A screenshot of an error page would show no more than its answer.
             stuck = landing.sent_to is None and (landing.status is None or landing.status < 400)
             return replace(landing, picture=rest(stuck=stuck))
 
     def look(self, browser: Browsing, request: SignInRequest) -> SignInResult:
-        """Opens the address and follows redirects; the user does nothing."""
+        """Opens the URL and follows redirects, without user actions."""
         with _resting(browser):
             first_hop = len(browser.hops)
             view = browser.open(request.authorization_url, approves=False)
@@ -112,12 +112,11 @@ class PageSignIn:
         *,
         known: bool = False,
     ) -> SignInResult | None:
-        """The user's act of this number is sent by another browser, without the first one's cookies.
+        """Another browser, without the first one's cookies, submits the user's action number `act`.
 
-        The user goes on over there, but signs in nowhere anew: a gateway that sends the other browser back to
-        the start gives it a sign-in of its own, and what comes of that is no replay. A browser that is known
-        may be given pages of its own errands at any time, so nothing more is done there. None when the
-        sign-in takes fewer acts.
+        The user continues in the other browser, but does not sign in there: a gateway may send it back to the
+        start, and a new sign-in would be no replay. A browser with a session of its own (`known`) may get
+        other pages at any time, so it stops after the action. None if the sign-in has fewer actions.
         """
         acts = _Acts()
         with _resting(browser), _resting(other):
@@ -144,13 +143,13 @@ class PageSignIn:
         first_hop: int,
         stop: Callable[[], bool] | None = None,
     ) -> SignInResult:
-        """From page to page until there is nothing more to do; with `stop`, no sign-in form is filled in."""
+        """Goes from page to page until there is nothing more to do; with `stop`, never signs in."""
         stuck: str | None = None
         for _ in range(MOST_PAGES):
             if not isinstance(view, Page):
                 break
             if stop is not None and (stop() or any(asks_who(form) for form in view.forms)):
-                stuck = "the user was asked to sign in anew"
+                stuck = "the user was asked to sign in again"
                 break
             act = self._act(view, request, acts)
             if isinstance(act, str):
@@ -162,7 +161,7 @@ class PageSignIn:
         return _landing(view, request, acts, stuck, tuple(browser.hops[first_hop:]))
 
     def _act(self, page: Page, request: SignInRequest, acts: _Acts) -> tuple[Form, Button | None] | str:
-        """The form as the user sends it, or why the user does nothing more here."""
+        """The form as the user submits it, or the reason why the user stops here."""
         if not page.forms and page.status == 200:
             page = replace(page, forms=link_forms(page, approve=request.approve, leads_on=not acts.count))
         if not page.forms:
@@ -197,7 +196,7 @@ def _is_left_open(item: Field) -> bool:
 
 @contextmanager
 def _resting(browser: Browsing) -> Iterator[Callable[..., str]]:
-    """Sees to it that the browser rests in the end, whatever happens before."""
+    """Ends the visit of the browser in any case."""
     said: list[str] = []
 
     def rest(*, stuck: bool) -> str:

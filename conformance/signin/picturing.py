@@ -1,4 +1,4 @@
-"""What it takes to keep a picture of a page on which a user stuck, without a secret in it."""
+"""Functions for storing a screenshot without secrets."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Picturing:
-    """`redact` rewrites text so that it may be shown, `tells` whether a text gives a known secret away.
+    """`redact` removes secrets from text, `tells` is true if a text contains a known secret.
 
-    `keep` takes a picture in, and names it.
+    `keep` stores a screenshot and returns its name.
     """
 
     redact: Callable[[str], str]

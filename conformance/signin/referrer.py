@@ -1,4 +1,4 @@
-"""What a page tells the next server about itself: Referer and Origin, by its referrer policy."""
+"""Referer and Origin headers, by the referrer policy of a page."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from gateproof.conformance.signin.addresses import same_origin
 
 _DEFAULT = "strict-origin-when-cross-origin"
-# What each policy tells: to its own origin, to another one, and from https to plain http.
+# What each policy sends: to the same origin, to another one, and from https to http.
 _TELLS = {
     "no-referrer": ("nothing", "nothing", "nothing"),
     "no-referrer-when-downgrade": ("all", "all", "nothing"),
@@ -21,12 +21,12 @@ _TELLS = {
 
 
 def policy_in(said: str) -> str:
-    """The policy that a list of them means: the last one that a browser knows; empty where it knows none."""
+    """The last known policy of a list; empty if there is none."""
     return next((each for part in reversed(said.split(",")) if (each := part.strip().lower()) in _TELLS), "")
 
 
 def referer(policy: str, page: str, url: str) -> str | None:
-    """The Referer that a browser sends from this page to this address."""
+    """The Referer header of a request from this page to this URL."""
     at_home, abroad, downgraded = _TELLS.get(policy, _TELLS[_DEFAULT])
     if same_origin(page, url):
         told = at_home
@@ -38,7 +38,7 @@ def referer(policy: str, page: str, url: str) -> str | None:
 
 
 def origin_header(policy: str, page: str, url: str) -> str:
-    """The Origin of a POST from this page: `null` where the page wants to stay unnamed."""
+    """The Origin header of a POST from this page; `null` if the policy hides the page."""
     return "null" if referer(policy, page, url) is None else origin_of(page)
 
 

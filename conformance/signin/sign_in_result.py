@@ -1,4 +1,4 @@
-"""A sign-in that is asked for, and where the browser ended."""
+"""The request for a sign-in, and its result."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 class SignInFailed(Exception):
-    """The way to sign in broke, so nothing can be said about the target."""
+    """The way to sign in failed, so nothing is known about the target."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SignInRequest:
-    """An authorization URL that a user is to follow, and what the user will say there."""
+    """An authorization URL, and the decision of the user."""
 
     authorization_url: str
     redirect_uri: str
@@ -27,12 +27,11 @@ class SignInRequest:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SignInResult:
-    """Where the browser ended: sent to the redirect URI, sent elsewhere, or on a page.
+    """Where the browser ended: sent to the redirect URI, to another URL, or on a page.
 
-    `redirected_to` and `left_to` are where it would have gone; neither was fetched. `acts` counts what the
-    user did by pressing or submitting, `acted_on` are the pages of that; ways to sign in that cannot see it
-    leave them out. `picture` names the file that shows where the user stuck, `unticked` the boxes that were
-    left so in the form that was sent last, and `sent_last` is what that one said, unless it asked for a
+    `redirected_to` and `left_to` are URLs that were not opened. `acts` counts the submitted forms, `acted_on`
+    are their pages; some ways to sign in do not know these. `picture` is the file of a screenshot. `unticked`
+    are the boxes left unticked in the last form, and `sent_last` is its content, unless it asked for a
     password.
     """
 
@@ -54,11 +53,11 @@ class SignInResult:
 
     @property
     def sent_to(self) -> str | None:
-        """Wherever the browser was sent away to, the right address or another one."""
+        """The URL to which the browser was sent, whichever it is."""
         return self.redirected_to or self.left_to
 
     def outcome(self) -> str:
-        """Where it ended, in a few words and without a query."""
+        """A short description of the end, without a query."""
         if self.redirected_to is not None:
             return "sent to the redirect URI"
         if self.left_to is not None:
@@ -78,13 +77,13 @@ class SignIn(Protocol):
 
 @runtime_checkable
 class ClosableSignIn(SignIn, Protocol):
-    """A way to sign in that has something to put away in the end."""
+    """A way to sign in that has to be closed."""
 
     def close(self) -> None: ...
 
 
 def landing_at(request: SignInRequest, url: str | None) -> SignInResult:
-    """The landing that somebody else reports by its address, or by None for a page."""
+    """The result for a URL that a program or person reported; None stands for a page."""
     if url is None:
         return SignInResult(stuck="the browser ended on a page")
     if lands_on(request.redirect_uri, url):

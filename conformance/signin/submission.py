@@ -1,4 +1,4 @@
-"""What a browser sends when a form is submitted."""
+"""The request that a browser sends when a form is submitted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Entries = list[tuple[str, str, bool]]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Submission:
-    """Where a form goes, how, and with which body."""
+    """Method, URL and body of a submitted form."""
 
     method: str
     url: str
@@ -27,7 +27,7 @@ class Submission:
 
 
 def submit(form: Form, pressed: Button | None) -> Submission:
-    """The form as it stands, sent by the button that was pressed."""
+    """The submission of a form with this button."""
     method = (pressed and pressed.method) or form.method
     enctype = (pressed and pressed.enctype) or form.enctype
     url = ((pressed and pressed.action) or form.action).partition("#")[0]
@@ -50,12 +50,12 @@ def submit(form: Form, pressed: Button | None) -> Submission:
 
 
 def said(form: Form, pressed: Button | None) -> list[tuple[str, str]]:
-    """What the form says as it stands, by name and value; a link says nothing."""
+    """The names and values that the form submits; none for a link."""
     return [] if form.method == LINK else [(name, value) for name, value, _ in _entries(form, pressed)]
 
 
 def _entries(form: Form, pressed: Button | None) -> Entries:
-    """Names and values in the order of the page; the third member says that it is a file."""
+    """Names and values in page order; the third member is True for a file."""
     entries: Entries = []
     for control in form.controls:
         if control is pressed:

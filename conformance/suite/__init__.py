@@ -1,1 +1,1 @@
-"""What a rule, a check, a claim, a party and a fault are."""
+"""Definitions of rules, checks, claims, parties and faults."""

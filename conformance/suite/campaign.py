@@ -1,4 +1,4 @@
-"""A campaign: what is generated goes on with seed after seed until its time is over, and finds are kept."""
+"""A campaign: generates input with one seed after the other until its time is over; stores failures."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from typing import Any
 
 
 def _nothing() -> None:
-    """Two turns have nothing between them."""
+    """Default: nothing happens between two turns."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Campaign:
-    """How long each check may generate, and the folder of what failed, which many machines can share."""
+    """The time that each check may use, and a folder for failures, which several machines can share."""
 
     share_s: float
     folder: Path
-    # What is done between two turns.
+    # Called between two turns.
     between: Callable[[], None] = _nothing
 
     def folder_of(self, check_id: str) -> Path:
-        """Where the finds of one check are kept."""
+        """The folder for the failures of one check."""
         name = "".join(letter if letter.isalnum() or letter in "-_" else "." for letter in check_id)
         return self.folder / name
 
     def turns(self) -> Iterator[int]:
-        """Counts from 0 until the check's time is over; there is always a first turn."""
+        """Yields turn numbers from 0 until the check's time is over; there is at least one turn."""
         deadline, turn = time.monotonic() + self.share_s, 0
         yield turn
         while time.monotonic() < deadline:
@@ -40,7 +40,7 @@ class Campaign:
             yield turn
 
     def stored(self, check_id: str) -> list[dict[str, Any]]:
-        """The stories that failed before, here or on another machine; what cannot be read is left alone."""
+        """Stored failures of this check, from any machine; files that cannot be read are skipped."""
         found = []
         for path in sorted(self.folder_of(check_id).glob("*.json")):
             with suppress(OSError, ValueError):
@@ -50,12 +50,12 @@ class Campaign:
         return found
 
     def store(self, check_id: str, story: dict[str, Any]) -> Path:
-        """Keeps a story that failed, once for all who find it, and says where."""
+        """Stores a failure and returns its path; equal failures share one file."""
         octets = json.dumps(story, sort_keys=True).encode()
         folder = self.folder_of(check_id)
         folder.mkdir(parents=True, exist_ok=True)
         place = folder / f"{hashlib.sha256(octets).hexdigest()[:16]}.json"
-        # Written beside it and renamed: somebody else may be reading.
+        # Written to another file and renamed, because another process may be reading.
         beside = place.with_suffix(f".{time.monotonic_ns()}")
         beside.write_bytes(octets)
         beside.replace(place)
@@ -63,6 +63,6 @@ class Campaign:
 
 
 def share_s(minutes: float, *, at_once: int, one_by_one: int, workers: int) -> float:
-    """What each generating check gets of the time, where some run side by side and the others alone."""
+    """The time for each generating check; some run in parallel, the others one by one."""
     turns = at_once / workers + one_by_one
     return minutes * 60 / turns if turns else 0.0

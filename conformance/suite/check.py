@@ -1,4 +1,4 @@
-"""What makes a function a check."""
+"""The decorator that makes a function a check."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _MARK = "gateproof_check"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Check:
-    """The rule that a check tests, and what it needs beyond what the rule itself needs.
+    """The rule that a check tests, and what the check needs beyond the needs of the rule.
 
-    A need named here leaves out this check alone: the rule can still pass on its other checks. A check that
-    changes how others' users or Resources behave, on a target whose few are shared by all, runs `alone`. A
-    check about the `whole_run` is asked once it is over, and given what was received in it. A check that runs
-    races says how many `rounds` have to count, for the usual budget of examples.
+    If a need of the check is missing, only this check is left out: other checks can still decide the rule. A
+    check runs `alone` if it changes how shared users or Resources behave. A check with `whole_run` runs at
+    the end and examines everything that the run received. A check with races says how many `rounds` have to
+    count for the usual budget of examples.
     """
 
     rule: str
@@ -35,11 +35,11 @@ class Check:
 
     @property
     def family(self) -> str:
-        """The module in which the check stands is named like this, or begins with it and an underscore."""
+        """The family of the rule. The check's module has this name, or begins with it and an underscore."""
         return self.rule.partition("-")[0].lower()
 
     def ids(self) -> tuple[str, ...]:
-        """The identifiers under which the check's results are reported, one a case."""
+        """The IDs of the check's results, one per case."""
         if not self.cases:
             return (f"{self.rule}/{self.name}",)
         return tuple(f"{self.rule}/{self.name}[{case}]" for case in self.cases)
@@ -54,7 +54,7 @@ def check(
     whole_run: bool = False,
     rounds: int = 0,
 ) -> Callable[[Function], Function]:
-    """Makes a function a check of one rule; with cases, it runs once for each, as the argument `case`."""
+    """Makes a function a check of one rule; with cases, it runs once per case, with the argument `case`."""
 
     def mark(function: Function) -> Function:
         values = list(cases.values()) if isinstance(cases, Mapping) else list(cases)
@@ -78,13 +78,13 @@ def check(
 
 
 def check_of(function: object) -> Check | None:
-    """The check that a function was made, or None."""
+    """The check defined by a function, or None."""
     found = getattr(function, _MARK, None)
     return found if isinstance(found, Check) else None
 
 
 def checks_in(module: ModuleType) -> list[Check]:
-    """The checks that a module defines, in its order."""
+    """The checks that a module defines, in order."""
     return [
         found
         for member in vars(module).values()

@@ -1,4 +1,4 @@
-"""The verbs of a check: `require` what it builds on, `expect` what the rule says, `observe` the rest."""
+"""The claims of a check: `require` (preconditions), `expect` (the rule), `observe` (open choices)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from gateproof.conformance.wire.exchange import NOT_JSON, Exchange
 
 
 class Broken(Exception):
-    """A claim that does not hold. Its texts are raw: they are shown through the redactor only.
+    """A claim that does not hold. Its texts are not redacted yet.
 
-    The exchange is there where the claim was about an answer as a whole.
+    `exchange` is set if the claim was about a whole answer.
     """
 
     def __init__(self, *, what: str, expected: str, got: str, exchange: Exchange | None = None) -> None:
@@ -27,7 +27,7 @@ class Broken(Exception):
 
 
 class Unmet(Broken):
-    """A precondition does not hold: the rule could not be tested here."""
+    """A precondition does not hold: the rule could not be tested."""
 
 
 class Violated(Broken):
@@ -44,26 +44,26 @@ class Unavailable(Exception):
 
 
 class LeftOut(Exception):
-    """A part of a rule that a legal choice of the target leaves out; the rest of the rule still counts."""
+    """Leaves out a part of a rule because of a legal choice of the target; the rest still counts."""
 
 
 class NeverFired(Exception):
-    """A fault stood where the target came by, and did nothing: what the check saw proves nothing."""
+    """A fault was set up on the target's path and did nothing: the check proves nothing."""
 
     def __init__(self, fault: Fault) -> None:
         super().__init__(f"the fault {fault.name} never fired between {fault.hop.value}")
 
 
 class NoOverlap(Exception):
-    """A race was run as often as there was time for, and its requests were too seldom under way together."""
+    """A race was repeated for as long as allowed, and its requests overlapped too rarely."""
 
 
 @dataclass(slots=True)
 class Tally:
-    """How often a check claimed or observed something: one that did neither has shown nothing.
+    """Counts the claims and observations of a check: without any, it has shown nothing.
 
-    What is `beside` a claim is for whoever reads that it does not hold. `fired` counts faults, `overlaps`
-    says of each race whether its requests overlapped, and `replay` is what repeats a failure.
+    `beside` are documents to show next to a broken claim. `fired` counts faults, `overlaps` says for each
+    race whether its requests overlapped, and `replay` is what repeats a failure.
     """
 
     expected: int = 0
@@ -79,7 +79,7 @@ _TALLY: ContextVar[Tally] = ContextVar("gateproof_tally")
 
 @contextmanager
 def tallying() -> Iterator[Tally]:
-    """Counts the claims that are made inside the block."""
+    """Collects the claims that are made inside the block."""
     tally = Tally()
     token = _TALLY.set(tally)
     try:
@@ -90,7 +90,7 @@ def tallying() -> Iterator[Tally]:
 
 @dataclass(frozen=True, slots=True)
 class AnswerClaim:
-    """Claims about one answer; each returns something to go on with."""
+    """Claims about one answer; each returns a value for further use."""
 
     exchange: Exchange
     verb: Verb
@@ -102,13 +102,13 @@ class AnswerClaim:
         return self.exchange
 
     def refused(self) -> Exchange:
-        """The answer is a refusal: a status from 400 to 499, not silence and not a crash."""
+        """The answer is a refusal: a status from 400 to 499."""
         status = self.exchange.status
         self._hold(status is not None and 400 <= status < 500, "a refusal (a 4xx status)")
         return self.exchange
 
     def not_granted(self, what: str, *members: str) -> Exchange:
-        """The answer is a refusal, and none of these members came with it."""
+        """The answer is a refusal, and contains none of these members."""
         self.refused()
         came = [name for name in members if self.exchange.member(name) is not None]
         self.verb.that(
@@ -135,7 +135,7 @@ class AnswerClaim:
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """One of `require` and `expect`: the same claims, another meaning when they break."""
+    """`require` or `expect`: the same claims, but another exception if they do not hold."""
 
     breaks_as: type[Broken]
 
@@ -145,18 +145,18 @@ class Verb:
     def that(
         self, holds: bool, what: str, *, expected: str, got: object, exchange: Exchange | None = None
     ) -> None:
-        """The claim named by `what` holds."""
+        """Claims that `holds` is true; `what` names the claim."""
         if self.breaks_as is Violated:
             _TALLY.get().expected += 1
         if not holds:
             raise self.breaks_as(what=what, expected=expected, got=_shown(got), exchange=exchange)
 
     def equal(self, got: object, expected: object, what: str) -> None:
-        """The two are equal, and of one type: `True` is not 1."""
+        """The values are equal and have the same type: `True` is not 1."""
         self.that(got == expected and type(got) is type(expected), what, expected=_shown(expected), got=got)
 
     def text(self, got: object, what: str) -> str:
-        """The value is a string with something in it."""
+        """The value is a string that is not empty."""
         self.that(isinstance(got, str) and got != "", what, expected="a non-empty string", got=got)
         return str(got)
 
@@ -167,7 +167,7 @@ expect = Verb(Violated)
 
 @contextmanager
 def owed() -> Iterator[None]:
-    """What a check builds on inside the block is what its rule says: without it, the rule does not hold."""
+    """Inside this block, a failed `require` is a failure of the rule, not "not-testable"."""
     _TALLY.get().expected += 1
     try:
         yield
@@ -178,19 +178,19 @@ def owed() -> Iterator[None]:
 
 
 def observe(**facts: object) -> None:
-    """Records what the spec leaves open. Values must be safe to show: statuses, names, counts, yes or no."""
+    """Records a choice that the specification leaves open. Values must be safe to show."""
     _TALLY.get().observed.update({name: _plain(fact) for name, fact in facts.items()})
 
 
 def beside(**documents: object) -> None:
-    """Puts JSON beside the claims that follow: it is shown, redacted, if one of them does not hold."""
+    """Attaches JSON to the claims that follow; it is shown, redacted, if one of them does not hold."""
     _TALLY.get().beside.update(documents)
 
 
 def fired(fault: Fault, times: int) -> None:
-    """Counts how often a fault struck; one that never did makes the check an error.
+    """Counts how often a fault took effect; if it never did, the check is an error.
 
-    A target that never came to where the fault stood is another matter: a `require`, or a part left out.
+    If the target never reached the place of the fault, use `require` or LeftOut instead.
     """
     tally = _TALLY.get()
     tally.fired[fault] = tally.fired.get(fault, 0) + times
@@ -199,17 +199,17 @@ def fired(fault: Fault, times: int) -> None:
 
 
 def overlapped(holds: bool) -> None:
-    """Notes of a race whether its requests were all under way before the first answer to one of them came."""
+    """Records whether all requests of a race were sent before the first answer came."""
     _TALLY.get().overlaps.append(holds)
 
 
 def overlaps() -> list[bool]:
-    """What was noted of the races that this check has run so far."""
+    """The recorded overlaps of all races of this check so far."""
     return _TALLY.get().overlaps
 
 
 def repeat_with(replay: dict[str, Any]) -> None:
-    """Keeps what `gateproof replay` needs to see the failure again; it is redacted before it is kept."""
+    """Stores what `gateproof replay` needs to repeat the failure; it is redacted before."""
     _TALLY.get().replay = replay
 
 

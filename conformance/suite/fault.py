@@ -1,4 +1,4 @@
-"""What a fault is."""
+"""The definition of a fault."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Layer(StrEnum):
-    """What brings a fault about."""
+    """The layer at which a fault is caused."""
 
     MERCHANT = "merchant"
     TLS = "tls"
@@ -17,7 +17,7 @@ class Layer(StrEnum):
 
 
 class Hop(StrEnum):
-    """Between whom a fault stands: who asks, then who is asked."""
+    """The connection that a fault affects: sender, then receiver of the request."""
 
     AGENT_TO_GATEWAY = "agent to gateway"
     AGENT_TO_SERVICE = "agent to service"
@@ -28,7 +28,7 @@ class Hop(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Fault:
-    """One thing that goes wrong: what it does, and what a target owes its callers all the same."""
+    """One fault: what it does, and what the target still has to do for its callers."""
 
     name: str
     layer: Layer

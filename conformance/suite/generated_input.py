@@ -1,4 +1,4 @@
-"""Generated input beside the listed cases: drawn from the seed, and shrunk to the smallest that fails."""
+"""Generated input in addition to listed cases: drawn from the seed, shrunk to the smallest failure."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 Value = TypeVar("Value")
-# A stored example is asked again as it stands, with no library that would have to draw it the same way.
+# A stored example is used as it is; it does not depend on the library's way to draw values.
 KIND = "example"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Draw:
-    """Draws the same values for the same seed.
+    """Draws values; the same seed gives the same values.
 
-    `replay` is a stored failure that is to be seen again, in place of anything drawn. Where nobody is going
-    to read what failed, nothing `shrinks`. In a campaign, what failed before comes first, and then seed after
-    seed.
+    `replay` is a stored failure that is tested instead of drawn values. Without `shrinks`, failures are not
+    made smaller, because nobody will read them. A campaign first repeats stored failures, then continues with
+    one seed after the other.
     """
 
     seed: int
@@ -39,42 +39,42 @@ class Draw:
     shrinks: bool = True
 
     def each(self, strategy: SearchStrategy[Value], holds: Callable[[Value], None]) -> None:
-        """What `holds` claims is true of every value drawn; the smallest that breaks it is told and kept."""
+        """Calls `holds` with every drawn value; reports and stores the smallest value that breaks a claim."""
         if self.replay is not None:
             if self.replay["kind"] != KIND:
-                raise LeftOut(f"what was stored is no {KIND} of this check's")
+                raise LeftOut(f"the stored failure is not an {KIND} of this check")
             holds(self.replay["value"])
             return
         for turn in self.turns():
             self._each(strategy, holds, turn)
 
-    def toward(self, label: str, reached: float) -> None:
-        """What is drawn leads on from values that reached more of this; said within `holds`."""
+    def maximize(self, label: str, reached: float) -> None:
+        """Guides drawing to values with a larger `reached`; called within `holds`."""
         if self.replay is None:
-            steady_hypothesis().target(float(reached), label=label)
+            load_hypothesis().target(float(reached), label=label)
 
     def turns(self) -> Iterable[int]:
-        """The numbers of the turns that this check takes at drawing."""
+        """The turn numbers: one turn, or those of a campaign."""
         return (0,) if self.campaign is None else self.campaign.turns()
 
     def _each(self, strategy: SearchStrategy[Value], holds: Callable[[Value], None], turn: int) -> None:
-        hypothesis = steady_hypothesis()
+        hypothesis = load_hypothesis()
         broken: list[tuple[Violated, Value]] = []
         ended: list[Exception] = []
 
         def ask(value: Value) -> None:
             if ended:
                 return
-            # Toward what is large and deep: that is where parsers give up.
+            # Prefers large and deep values: parsers fail there.
             for label, reached in _extent(value).items():
-                self.toward(label, reached)
+                self.maximize(label, reached)
             try:
                 holds(value)
             except Violated as violated:
                 broken.append((violated, value))
                 raise
             except Exception as other:
-                # No claim: nothing is cut down to the smallest that does that, and nothing else is asked.
+                # Not a broken claim: this is not shrunk, and no further value is tested.
                 ended.append(other)
                 raise
 
@@ -91,8 +91,8 @@ class Draw:
             report_multiple_bugs=False,
             print_blob=False,
         )
-        # A claim that breaks once and holds the next time is broken: the last one that did is the smallest.
-        with suppress(Violated, hypothesis.errors.Flaky), _known(ended):
+        # Flaky: a claim that broke once is broken. The last broken value is the smallest.
+        with suppress(Violated, hypothesis.errors.Flaky), _ignoring(ended):
             limits(drawn)()
         if broken:
             violated, smallest = broken[-1]
@@ -111,8 +111,8 @@ class Draw:
 
 
 @contextmanager
-def _known(ended: Sequence[Exception]) -> Iterator[None]:
-    """What ended the drawing is known by then to whoever drew, and is not told twice."""
+def _ignoring(ended: Sequence[Exception]) -> Iterator[None]:
+    """Suppresses the exceptions in `ended`: the caller raises them itself."""
     try:
         yield
     except Exception as error:
@@ -121,7 +121,7 @@ def _known(ended: Sequence[Exception]) -> Iterator[None]:
 
 
 def _extent(value: object) -> dict[str, float]:
-    """How large a value is, and how deep."""
+    """Size and depth of a value."""
     size, depth, level = 0, 0, [value]
     while level:
         inner: list[object] = []
@@ -139,22 +139,22 @@ def _inside(value: object) -> list[object]:
 
 
 @cache
-def steady_hypothesis() -> Any:
-    """The library, which takes half a second to load, with its caches where nobody has to clear them away.
+def load_hypothesis() -> Any:
+    """Imports Hypothesis, which takes half a second, with its caches in a temporary folder.
 
-    In a checkout it would draw texts and numbers from the source of whatever is loaded besides, too: a check
-    would meet other values by itself than in a whole run, and every process would read all of that source.
+    In a checkout, Hypothesis also draws constants from the source of loaded modules. That is disabled: it
+    would make the values depend on which checks run, and each process would parse all sources.
     """
     import hypothesis  # noqa: PLC0415
     from hypothesis.configuration import set_hypothesis_home_dir  # noqa: PLC0415
 
     set_hypothesis_home_dir(Path(_home().name))
-    # No setting has it. Where a later version has other names for it, it draws from there again.
+    # There is no setting for this. If a later version renames it, those constants are drawn again.
     with suppress(ImportError):
         from hypothesis.internal.conjecture import providers  # noqa: PLC0415
         from hypothesis.internal.constants_ast import Constants  # noqa: PLC0415
 
-        setattr(providers, "_get_local_constants", Constants)  # noqa: B010 - not its to hand out
+        setattr(providers, "_get_local_constants", Constants)  # noqa: B010 - a private name
     return hypothesis
 
 

@@ -1,4 +1,4 @@
-"""Who and what a check deals with: the specification's nouns as values."""
+"""Value types for the parties and objects of the specification."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Resource:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProxyClient:
-    """An operator's machine credential; the secret is kept out of sight."""
+    """A machine credential of an operator."""
 
     id: str
     secret: Secret
@@ -50,7 +50,7 @@ class Project:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Agent:
-    """An agent client as registration gave it."""
+    """An agent client, as returned by its registration."""
 
     client_id: str
     client_secret: Secret
@@ -63,7 +63,7 @@ class Agent:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Attempt:
-    """One authorization request that is about to be opened in a browser, and who will act on it."""
+    """One authorization request that will be opened in a browser, and its user."""
 
     agent: Agent
     resource: Resource
@@ -74,7 +74,7 @@ class Attempt:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Authorization:
-    """A code that waits to be exchanged, with what the exchange will need."""
+    """A code that can be exchanged, with what the exchange needs."""
 
     agent: Agent
     code: Secret
@@ -84,7 +84,7 @@ class Authorization:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Grant:
-    """What one user's authorization gave one agent."""
+    """The tokens that one agent got for one user."""
 
     agent: Agent
     resource: Resource

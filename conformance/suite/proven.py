@@ -1,4 +1,4 @@
-"""The proof that ships with the harness: which check was seen failing on which defect."""
+"""The proof that ships with the harness: which checks failed on which defects."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _FOLDER = ROOT / "conformance" / "catalogue" / "proven"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Caught:
-    """A defect, the rules that it may be reported under, the right one first, and checks that saw it.
+    """A defect, the rules that may report it (the right one first), and the checks that caught it.
 
-    How long its trial took is for whoever wants to begin with the long ones.
+    `took_s` is the duration of its trial; long trials are started first.
     """
 
     name: str
@@ -33,9 +33,9 @@ class Caught:
 
 @dataclass(frozen=True, kw_only=True)
 class Proven:
-    """What the last full proof of a role came to; without one, nothing.
+    """The result of the last full proof of a role; empty if there is none.
 
-    `defects` are those that it tried and those that were tried by themselves since; figures are its own.
+    `defects` also has those that were tried by themselves since; `figures` are of the full proof alone.
     """
 
     digest: str = ""
@@ -44,14 +44,14 @@ class Proven:
     variants: frozenset[str] = frozenset()
 
     def seen(self) -> frozenset[str]:
-        """The checks that were seen failing, without their cases."""
+        """All checks that failed on some defect, without their cases."""
         ids = (check_id for defect in self.defects.values() for check_id in defect.checks)
         return frozenset(check_id.partition("[")[0] for check_id in ids)
 
     def closest(self, defect: str) -> tuple[str, ...]:
-        """Of the checks that saw a defect the one that looks closest, and those that are no defect's closest.
+        """The most specific check that caught a defect, and those that are no defect's most specific one.
 
-        With that much asked of every defect, every check is seen failing again.
+        If every defect is tested with these, every check fails at least once again.
         """
         known = self.defects[defect].checks if defect in self.defects else ()
         beside = (check_id for check_id in known[1:] if check_id.partition("[")[0] not in self._closest)
@@ -63,13 +63,13 @@ class Proven:
         return frozenset(check_id.partition("[")[0] for check_id in first)
 
     def caught_by(self, rule: str) -> list[Caught]:
-        """The defects of which this is the right rule."""
+        """The defects whose right rule is this one."""
         return [defect for defect in self.defects.values() if defect.rules[0] == rule]
 
 
 @cache
 def proven(role: str) -> Proven:
-    """What ships for a role."""
+    """The proof that ships for a role."""
     path = place(role)
     if not path.is_file():
         return Proven()
@@ -113,5 +113,5 @@ def _on_lines(value: Any, indent: str, key: str) -> str:
 
 
 def place(role: str) -> Path:
-    """Where the proof of a role ships."""
+    """The file of a role's proof."""
     return _FOLDER / f"{role}.json"

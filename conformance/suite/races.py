@@ -1,8 +1,8 @@
-"""How many take part in a race, how often it is run, and what runs it again.
+"""Sizes of races, how often they are repeated, and what repeats a failure.
 
-A round counts when its requests overlapped: the target may have answered one after the other all the same,
-which nobody sees from outside. So each check runs as many rounds as make a miss rarer than one in ten
-thousand, by the rate at which one round catches the shipped defects (`benchmarks/races.py` measures it).
+A round counts if its requests overlapped; whether the target handled them one after the other cannot be seen
+from outside. So each check runs enough rounds that it misses a defect less than once in ten thousand runs, by
+the rate at which one round catches the shipped defects (`benchmarks/races.py` measures it).
 """
 
 from __future__ import annotations
@@ -28,29 +28,29 @@ Result = TypeVar("Result")
 
 FEWEST_RACERS, MOST_RACERS, EXAMPLES_A_RACER = 8, 32, 5
 FEWEST_ROUNDS, MOST_ROUNDS, EXAMPLES_A_ROUND = 2, 20, 7
-# How many rounds the usual budget of examples makes: what the number of a check's rounds is stated for.
+# The rounds of the usual budget of examples; a check states its number of rounds for this budget.
 USUAL_ROUNDS = 3
-# So many rounds of one check may not count, and take so long, all together.
+# Limits for rounds of one check that do not count: their number and total time.
 MOST_LOST, LOST_S = 20, 60.0
-# Beyond this budget of examples, races grow no more.
+# Larger budgets of examples do not make larger races.
 LARGEST_BUDGET = MOST_ROUNDS * EXAMPLES_A_ROUND
-# Enough to be more than one at a time, and no crowd.
+# A small number of concurrent requests.
 FEW = 4
-# Come again later, or sooner: neither is said of what was asked.
+# Statuses about timing, not about the request itself.
 _LATER = frozenset({408, 429})
-# How many ask at once while something changes, how often each does so afterwards, and for how long at most.
+# During a change: number of concurrent callers, requests of each after the change, and the time limit.
 ASKERS, _AFTERWARDS, _LONGEST_S = 6, 2, 60.0
-# How often is looked whether it is time for the change.
-_GLANCE_S = 0.0005
-# Whoever cannot start within this long starts alone.
+# Poll interval for the start of the change.
+_POLL_S = 0.0005
+# A thread that waits longer than this for the others starts alone.
 _START_S = 10.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Races:
-    """The races of one check, the same for the same seed; they begin with round number `first`.
+    """The races of one check, the same for the same seed; the first round has number `first`.
 
-    `rounds` stands for the budget of examples, and `wanted` is how many have to count.
+    `rounds` follows from the budget of examples; `wanted` is how many rounds have to count.
     """
 
     check: str
@@ -62,10 +62,10 @@ class Races:
     first: int = 0
 
     def each(self, *, at_most: int | None = None) -> Iterator[random.Random]:
-        """One source of choices a round, until enough rounds have counted; raises NoOverlap if they do not.
+        """Yields one random source per round until enough rounds have counted; else raises NoOverlap.
 
-        `at_most` is for where a round takes too long to be repeated. What is said of a failure in a round
-        repeats the whole check. A campaign goes on for as long as it has time.
+        `at_most` limits the rounds where each takes long. A replay repeats the whole check up to the failure.
+        A campaign continues until its time is over.
         """
         wanted = self.wanted if at_most is None else min(self.wanted, at_most)
         score, begin = _Score(), self.first
@@ -83,7 +83,7 @@ class Races:
             )
 
     def _round(self, number: int, first: int, score: _Score) -> Iterator[random.Random]:
-        """One round, and whether it counts."""
+        """Runs one round, and records whether it counted."""
         repeat_with(
             {
                 "kind": "race",
@@ -98,7 +98,7 @@ class Races:
         yield random.Random(f"{self.seed}/{self.check}/{number}")  # noqa: S311 - a choice, not a secret
         noted = overlaps()[before:]
         if not noted:
-            raise AssertionError("a round in which nobody noted whether requests overlapped")
+            raise AssertionError("a round that did not record whether its requests overlapped")
         if all(noted):
             score.counted += 1
         else:
@@ -108,7 +108,7 @@ class Races:
 
 @dataclass(slots=True)
 class _Score:
-    """How many rounds have counted, and what those took that did not."""
+    """How many rounds have counted; number and time of those that have not."""
 
     counted: int = 0
     lost: int = 0
@@ -119,28 +119,28 @@ class _Score:
 
 
 def racers_for(examples: int) -> int:
-    """How many take part in each race, for this budget of examples."""
+    """The number of concurrent requests for this budget of examples."""
     return max(FEWEST_RACERS, min(MOST_RACERS, FEWEST_RACERS + examples // EXAMPLES_A_RACER))
 
 
 def rounds_for(examples: int) -> int:
-    """How often each race is run, for this budget of examples."""
+    """The number of rounds of each race for this budget of examples."""
     return max(FEWEST_ROUNDS, min(MOST_ROUNDS, round(examples / EXAMPLES_A_ROUND)))
 
 
 def wanted_for(rounds: int, examples: int) -> int:
-    """How many rounds have to count in a check that states so many, for this budget of examples."""
+    """The number of rounds that have to count in a check that states `rounds`, for this budget."""
     return max(1, round(rounds * rounds_for(examples) / USUAL_ROUNDS))
 
 
 def examples_for(racers: int, rounds: int) -> int | None:
-    """A budget of examples that makes races of this size; None when no budget does."""
+    """A budget of examples that gives races of this size; None if there is none."""
     budgets = range(LARGEST_BUDGET + 1)
     return next((each for each in budgets if (racers_for(each), rounds_for(each)) == (racers, rounds)), None)
 
 
-def arrived(answers: Sequence[Exchange]) -> Sequence[Exchange]:
-    """The answers of a race in which all but one racer, or all of them, came through."""
+def require_answers(answers: Sequence[Exchange]) -> Sequence[Exchange]:
+    """Requires an answer to all requests of a race but one at most."""
     came = sum(answer.answer is not None for answer in answers)
     require.that(
         came >= len(answers) - 1,
@@ -152,9 +152,9 @@ def arrived(answers: Sequence[Exchange]) -> Sequence[Exchange]:
 
 
 def nobody_is_turned_down(answers: Sequence[Exchange], what: str) -> None:
-    """What each would have got alone, nobody is refused for having come together.
+    """No request is refused only because others came at the same time.
 
-    A server may be at its limits, and says so with 429 or a 5xx; at least one was served.
+    A server may be at its limits and answer 429 or 5xx; at least one request has to succeed.
     """
     for answer in answers:
         refused = answer.status in range(400, 500) and answer.status not in _LATER
@@ -169,7 +169,7 @@ def nobody_is_turned_down(answers: Sequence[Exchange], what: str) -> None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class History(Generic[Result]):
-    """What came of what began before a change was acknowledged, and of what began after."""
+    """Results of requests that began before a change was acknowledged, and of those that began after."""
 
     before: tuple[Result, ...]
     after: tuple[Result, ...]
@@ -178,10 +178,10 @@ class History(Generic[Result]):
 def amid(
     asks: Sequence[Callable[[], Result]], change: Callable[[], object], choice: random.Random
 ) -> History[Result]:
-    """All of them ask all the time, and in the midst of it something changes.
+    """Repeats all requests concurrently, and makes a change meanwhile.
 
-    When it does is drawn as a number of answers, because a moment on the clock would be too early for a slow
-    target and too late for a quick one. It is noted whether one of them was under way while it changed.
+    The random source chooses the number of answers after which the change starts: a fixed time would be too
+    early for slow targets and too late for fast ones. Records whether a request overlapped with the change.
     """
     asked: list[tuple[float, float, Result]] = []
     change_begun_at, changed_at = [inf], [inf]
@@ -201,15 +201,15 @@ def amid(
     def changer() -> None:
         begin_by = time.monotonic() + _START_S
         while len(asked) < change_at and time.monotonic() < begin_by:
-            time.sleep(_GLANCE_S)
+            time.sleep(_POLL_S)
         change_begun_at[0] = time.monotonic()
         try:
             change()
         finally:
             changed_at[0] = time.monotonic()
 
-    acts: list[Callable[[], None]] = [changer, *(partial(asker, ask) for ask in asks)]
-    _carried_out(acts)
+    functions: list[Callable[[], None]] = [changer, *(partial(asker, ask) for ask in asks)]
+    _run_all(functions)
     beside = sum(begun < changed_at[0] and ended > change_begun_at[0] for begun, ended, _ in asked)
     overlapped(beside > 0)
     return History(
@@ -218,31 +218,33 @@ def amid(
     )
 
 
-def together(acts: Sequence[Callable[[], Result]]) -> list[Result]:
-    """Carries out all acts at once, and notes whether each began before the first had ended."""
+def together(functions: Sequence[Callable[[], Result]]) -> list[Result]:
+    """Runs all functions concurrently, and records whether each began before the first had ended."""
     times: list[tuple[float, float]] = []
 
-    def timed(act: Callable[[], Result]) -> Result:
+    def timed(function: Callable[[], Result]) -> Result:
         begun = time.monotonic()
-        result = act()
+        result = function()
         times.append((begun, time.monotonic()))
         return result
 
-    results = _carried_out([partial(timed, act) for act in acts])
+    results = _run_all([partial(timed, function) for function in functions])
     overlapped(max(begun for begun, _ in times) < min(ended for _, ended in times))
     return results
 
 
-def _carried_out(acts: Sequence[Callable[[], Result]]) -> list[Result]:
-    """Carries out each act in a thread of its own; the first that raises is heard of."""
-    start = threading.Barrier(len(acts))
+def _run_all(functions: Sequence[Callable[[], Result]]) -> list[Result]:
+    """Runs each function in a thread of its own; raises the first exception."""
+    start = threading.Barrier(len(functions))
 
-    def begin(context: contextvars.Context, act: Callable[[], Result]) -> Result:
+    def begin(context: contextvars.Context, function: Callable[[], Result]) -> Result:
         with contextlib.suppress(threading.BrokenBarrierError):
             start.wait(_START_S)
-        return context.run(act)
+        return context.run(function)
 
-    with ThreadPoolExecutor(len(acts)) as runners:
-        # A context can be entered by one thread at a time; what is counted in it is shared all the same.
-        running: list[Any] = [runners.submit(begin, contextvars.copy_context(), act) for act in acts]
+    with ThreadPoolExecutor(len(functions)) as runners:
+        # A context can be used by one thread at a time, so each gets a copy; the tally in it is shared.
+        running: list[Any] = [
+            runners.submit(begin, contextvars.copy_context(), function) for function in functions
+        ]
     return [each.result() for each in running]

@@ -1,4 +1,4 @@
-"""What the shell variables stand for in the recipes that repeat a rule by hand."""
+"""Meaning of the shell variables in the recipes for testing a rule by hand."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ _SET = re.compile(r"^([A-Z][A-Z_]+)=", re.MULTILINE)
 
 
 def variables(recipe: str) -> dict[str, str]:
-    """The variables that a recipe expects its reader to set, with their meaning, in the order of their use.
+    """The variables that a recipe expects to be set, with their meaning, in order of use.
 
-    A name that begins with OTHER is a second one of its kind.
+    A name that begins with OTHER is a second one of the same kind.
     """
     own = set(_SET.findall(recipe))
     used = dict.fromkeys(name for name in _USED.findall(recipe) if name not in own)

@@ -1,4 +1,4 @@
-"""The rules that the harness checks, read from the catalogue and refused unless every word in it is known."""
+"""The rules, read from the catalogue; unknown words in it are an error."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from gateproof.conformance.suite.vocabulary import FAMILIES, LEVELS, NEEDS, ROLE
 from gateproof.package import ROOT
 from gateproof.reports.families import family_of
 
-# Groups that must all be met; one group is met by any one of its needs.
+# All groups must be met; a group is met by any one of its needs.
 Needs = tuple[tuple[str, ...], ...]
 
 _PROSE = ("title", "holds", "why", "section", "how")
 _REQUIRED = ("level", "roles", "needs", *_PROSE, "by_hand")
 _OPTIONAL = ("optional_needs", "standard", "next_step")
-_LIST_OF_NEEDS = "a list of needs; alternatives stand in a list of their own"
+_LIST_OF_NEEDS = "a list of needs; alternatives are a nested list"
 
 
 class CatalogueError(Exception):
-    """A catalogue file breaks the form: names the file, the rule and the key."""
+    """A catalogue file is invalid: names the file, the rule and the key."""
 
 
 class UnknownRuleError(ValueError):
-    """A rule ID or pattern names no rule: says which one is nearest."""
+    """A rule ID or pattern matches no rule; the message names the nearest one."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rule:
     """One thing that an implementation must do, and why.
 
-    `next_step` says what the operator of a service that fails it does about it.
+    `next_step` says what the operator of a service should do if the rule fails.
     """
 
     id: str
@@ -55,12 +55,12 @@ class Rule:
         return family_of(self.id)
 
     def unmet(self, offered: Collection[str]) -> Needs:
-        """The needs without which this rule cannot be tested, as far as nothing offered meets them."""
+        """The needs of this rule that nothing offered meets."""
         return unmet(self.needs, offered)
 
 
 class Catalogue(Mapping[str, Rule]):
-    """All rules by ID, in the order in which they are listed."""
+    """All rules by ID, in their listed order."""
 
     __slots__ = ("_rules", "_sources")
 
@@ -78,7 +78,7 @@ class Catalogue(Mapping[str, Rule]):
         return len(self._rules)
 
     def named(self, rule_id: str) -> Rule:
-        """The rule of this ID in any case; an unknown ID names the nearest known one."""
+        """The rule with this ID in any case; the error for an unknown ID names the nearest one."""
         rule = self._rules.get(rule_id.upper())
         if rule is None:
             raise UnknownRuleError(
@@ -91,11 +91,11 @@ class Catalogue(Mapping[str, Rule]):
         return tuple(rule for rule in self._rules.values() if role in rule.roles)
 
     def family(self, name: str) -> tuple[Rule, ...]:
-        """The rules whose IDs begin with this family's name."""
+        """The rules of this family."""
         return tuple(rule for rule in self._rules.values() if rule.family == name)
 
     def digest(self) -> str:
-        """SHA-256 over the names and bytes of the catalogue's files: it tells which rules a report used."""
+        """SHA-256 of the names and contents of the catalogue files: identifies the rules of a report."""
         import hashlib  # noqa: PLC0415 - listing the rules does without OpenSSL
 
         total = hashlib.sha256()
@@ -112,13 +112,13 @@ def unmet(needs: Needs, offered: Collection[str]) -> Needs:
 @cache
 def load() -> Catalogue:
     """The catalogue that ships with the package."""
-    # Not importlib.resources: importing it takes longer than reading every file here.
+    # importlib.resources is not used: importing it takes longer than reading all files.
     folder = ROOT / "conformance" / "catalogue"
     return parse([(path.name, path.read_bytes()) for path in sorted(folder.glob("*.toml"))])
 
 
 def parse(sources: Sequence[tuple[str, bytes]]) -> Catalogue:
-    """A catalogue out of its files, one a family, in the order of the families."""
+    """Parses the catalogue files, one per family."""
     by_family = {name.removesuffix(".toml").upper(): (name, raw) for name, raw in sources}
     for family, (name, _) in by_family.items():
         if family not in FAMILIES:
@@ -128,7 +128,7 @@ def parse(sources: Sequence[tuple[str, bytes]]) -> Catalogue:
 
 
 def select(rules: Iterable[Rule], only: Sequence[str] = (), skip: Sequence[str] = ()) -> tuple[Rule, ...]:
-    """The rules that match any of `only` (all, if there is none) and nothing of `skip`."""
+    """The rules that match any of `only` (all, if empty) and none of `skip`."""
     from fnmatch import fnmatchcase  # noqa: PLC0415 - most commands select nothing
 
     rules = tuple(rules)
@@ -229,7 +229,7 @@ class _Entry:
             self._refuse("roles", "expected a list of at least one role")
         words = tuple(self._word("roles", role, ROLES) for role in roles)
         if len(set(words)) != len(words):
-            self._refuse("roles", "a role stands there twice")
+            self._refuse("roles", "a role is listed twice")
         return words
 
     def _needs(self, key: str) -> Needs:
@@ -253,7 +253,7 @@ class _Entry:
 
 
 def _rule_hint(pattern: str, ids: Collection[str], first: str = "*") -> str:
-    """The nearest ID or pattern: the family first, for one written wrong has the number right more often."""
+    """Suggests the nearest ID. The family is corrected first: typing errors are more often there."""
     from fnmatch import fnmatchcase  # noqa: PLC0415 - needed by a mistake only
 
     family, _, number = pattern.partition("-")

@@ -1,4 +1,4 @@
-"""Every closed list of words that the rule catalogue may draw on."""
+"""The lists of words that the rule catalogue may use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LEVELS: Final = MappingProxyType(
     {
         "spec": "stated in the specification; a failure means: not conformant",
         "entailed": "follows from what the specification states; a failure means: not conformant",
-        "rfc": "asked by a standard underneath; a failure is listed apart and decides only with --strict",
+        "rfc": "required by a referenced standard; a failure is listed apart and decides only with --strict",
         "silent": "left open by the specification; recorded, never judged",
     }
 )
@@ -27,7 +27,7 @@ NEEDS: Final = MappingProxyType(
         "control:create_project": "a control action that creates a Project, its policy named or not",
         "control:create_proxy_client": "a control action that creates a Proxy client",
         "control:create_resource": "a control action that creates a Resource with a chosen indicator",
-        "control:logs": "a control action that hands over what the target logged",
+        "control:logs": "a control action that returns the target's log",
         "control:revoke_proxy_client": "a control action that revokes a Proxy client",
         "control:rotate_keys": "a control action that replaces the core signing key",
         "control:set_agent_policy": "a control action that sets a Project's agent policy",
@@ -51,7 +51,7 @@ NEEDS: Final = MappingProxyType(
     }
 )
 
-# The headings of the specification, with the part of a heading that a rule may point at.
+# The headings of the specification, with the parts that a rule may name.
 SECTIONS: Final = MappingProxyType(
     {
         "What the service does": frozenset[str](),

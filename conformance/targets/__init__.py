@@ -1,1 +1,1 @@
-"""The implementation under test: its target file, its control, its launch."""
+"""The implementation under test: its target file, control API and launch."""

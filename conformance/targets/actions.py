@@ -1,4 +1,4 @@
-"""Each control action as a function, strict about what comes back."""
+"""One function for each control action; each validates the answer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Answer = Mapping[str, Any]
 
 
 def describe(control: ControlPlane) -> Described:
-    """What the control says of itself; one that cannot describe itself is tried action by action."""
+    """The control's description of itself; empty if it has none: then each action has to be tried."""
     try:
         answer = control.call("describe")
     except Unsupported:
@@ -102,7 +102,7 @@ def sign_in(
     user: Mapping[str, str],
     approve: bool,
 ) -> str | None:
-    """The URL that the browser would have gone to; None when it ended on a page."""
+    """The URL to which the browser would have been redirected; None if the flow ended on a page."""
     answer = control.call(
         "sign_in",
         authorization_url=authorization_url,
@@ -138,7 +138,7 @@ def _optional_string(action: str, answer: Answer, name: str) -> str:
     return value
 
 
-# A hundred years: more is no clock that was moved.
+# A hundred years: a larger offset is an error.
 _LONGEST_S = 100 * 365 * 24 * 3600
 
 

@@ -1,4 +1,4 @@
-"""From what a target file says about control to something that can be called."""
+"""Creates the control plane from the settings in a target file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person would do in the Console, done by program: over HTTP or by a command."""
+"""Control actions: Console operations by a program, over HTTP or by a command."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 TIMEOUT_S = 30.0
 LONGEST_ANSWER = 1024 * 1024
-# All that a target logged since it was last asked, which may be a run of thousands of requests.
+# The log since the last call may cover a run of thousands of requests.
 LONGEST_LOG = 64 * 1024 * 1024
 _UNSUPPORTED_EXIT = 64
 
 
 class ControlFailed(Exception):
-    """A control action neither worked nor was declared unsupported: nothing can be said about the target."""
+    """A control action failed, and was not declared unsupported: the test cannot continue."""
 
     def __init__(self, action: str, what: str) -> None:
         self.action = action
@@ -43,16 +43,16 @@ class Unsupported(Exception):
 
 
 class ControlPlane(Protocol):
-    """Carries out control actions, whatever the way there."""
+    """Carries out control actions by any transport."""
 
     def call(self, action: str, /, **arguments: Any) -> dict[str, Any]:
-        """The answer to one action; Unsupported or ControlFailed where there is none."""
+        """The answer to one action; raises Unsupported or ControlFailed."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Described:
-    """What a control says of itself; without a list of actions each one has to be tried."""
+    """The description of a control; without a list of actions, each has to be tried."""
 
     name: str
     version: str
@@ -64,7 +64,7 @@ class Described:
 
 
 class HttpControl:
-    """Control actions as JSON over HTTP, to one address and nowhere else."""
+    """Control actions as JSON over HTTP, to one URL only."""
 
     def __init__(self, url: str, *, token: Secret | None = None, ca_file: Path | None = None) -> None:
         self._url = url
@@ -77,7 +77,7 @@ class HttpControl:
             follow_redirects=False,
             timeout=TIMEOUT_S,
             headers=headers,
-            # An idle connection that the other side has closed would look like an action that failed.
+            # Reusing an idle connection that the server has closed would look like a failed action.
             limits=httpx.Limits(keepalive_expiry=1.0),
         )
 
@@ -111,14 +111,14 @@ class HttpControl:
 
 
 class CommandControl:
-    """Control actions by a command that reads JSON and prints JSON; it inherits the environment."""
+    """Control actions by a command that reads and prints JSON; it inherits the environment."""
 
     def __init__(self, command: Sequence[str], *, cwd: Path) -> None:
         self._command = tuple(command)
         self._cwd = cwd
 
     def close(self) -> None:
-        """Nothing is held open between two actions."""
+        """Nothing to do: nothing stays open between actions."""
 
     def call(self, action: str, /, **arguments: Any) -> dict[str, Any]:
         asked = json.dumps({"action": action, **arguments}).encode()
@@ -151,7 +151,7 @@ def _json_object(action: str, body: bytes, what: str) -> dict[str, Any]:
 
 
 def _no_answer(error: httpx.HTTPError) -> str:
-    """Why no answer came, without the text of a library in which an address or a header may stand."""
+    """The reason for a missing answer, without library texts: those may contain URLs or headers."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, ssl.SSLCertVerificationError):

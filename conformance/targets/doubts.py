@@ -1,6 +1,6 @@
-"""Questions about the target file: an answer can be wrong because the wrong thing was asked.
+"""Hints about the target file: an answer can be wrong because a setting in the file is wrong.
 
-Where nothing of the target file took part in a request, there is nothing to ask.
+If no setting was used in a request, there is no hint.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from gateproof.conformance.targets.model import GatewayTarget, Resource, Service
 from gateproof.conformance.wire import agent, backend
 from gateproof.conformance.wire.exchange import Exchange
 
-# What a server answers where nothing is, or something else.
+# Statuses of a server at a path where it has no endpoint.
 NOTHING_THERE = frozenset({404, 405, 501})
 _CREDENTIALS_REFUSED = frozenset({400, 401, 403})
 _SUCCESS = "status 200"
 
 
 def doubt(target: Target, broken: Broken) -> str:
-    """What in the target file may be the cause; empty where it is the target's own doing."""
+    """A hint which setting of the target file may be the cause; empty if there is none."""
     if not isinstance(target, GatewayTarget):
         return ""
     answered = _about(target, broken.exchange, broken.expected) if broken.exchange is not None else ()
@@ -29,7 +29,7 @@ def doubt(target: Target, broken: Broken) -> str:
 
 
 def about(target: GatewayTarget, exchange: Exchange) -> str:
-    """The same for an answer that should have been 200."""
+    """The same for an answer that should have had status 200."""
     return _question(target, _about(target, exchange, _SUCCESS))
 
 
@@ -41,7 +41,7 @@ def _question(target: GatewayTarget, keys: Iterable[str]) -> str:
 
 
 def unreachable(target: GatewayTarget | ServiceTarget, key: str, failure: str) -> str:
-    """What to do when nobody answers at the address that stands under this key."""
+    """What to do if there is no answer at the address under this key."""
     if target.file is None:
         return "the embedded reference has ended"
     file = target.file.name
@@ -77,7 +77,7 @@ def _about_resource(
     named = url == backend.redemption_endpoint(target.base_url) and body == backend.resource_body(
         resource.indicator
     )
-    # A merchant token may be missing for better reasons where a check has seen to that.
+    # In a check that causes this, a missing merchant token has another reason.
     if named and expected == _SUCCESS:
         yield f"indicator of [[projects.resources]] {resource.id}"
 
@@ -90,7 +90,7 @@ def _about_proxy_client(target: GatewayTarget, exchange: Exchange) -> Iterator[s
 
 
 def _quoted(target: GatewayTarget, expected: str) -> Iterator[str]:
-    """The keys of which an expectation quotes the value."""
+    """The keys whose values occur in the expectation."""
     for resource in sorted(_resources(target), key=lambda resource: len(resource.indicator), reverse=True):
         if resource.indicator in expected:
             yield f"indicator of [[projects.resources]] {resource.id}"

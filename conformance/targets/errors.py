@@ -1,10 +1,10 @@
-"""What is wrong with a target file, in one line."""
+"""Errors in a target file, each in one line."""
 
 from __future__ import annotations
 
 
 class TargetError(ValueError):
-    """A target file cannot be used: names the file, the key, what was found and what was expected."""
+    """An error in a target file: names the file, the key, what was found and what was expected."""
 
     def __init__(self, file: str, key: str, found: str, expected: str, *, hint: str = "") -> None:
         self.file = file
@@ -17,7 +17,7 @@ class TargetError(ValueError):
 
 
 class UnknownKeyError(TargetError):
-    """A target file holds a key that means nothing; the nearest one that does is named."""
+    """An unknown key in a target file; the message names the nearest known one."""
 
     def __init__(self, file: str, table: str, key: str, known: tuple[str, ...], *, hint: str) -> None:
         super().__init__(file, key, f"unknown key '{key}'", f"one of {', '.join(known)}", hint=hint)

@@ -1,4 +1,4 @@
-"""A target file becomes a value, or one clear line about what is wrong with it."""
+"""Reads a target file into a value; errors are one clear line."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LARGEST = 1024 * 1024
 
 
 def load(path: str | Path, env: Mapping[str, str] = os.environ) -> Target:
-    """Reads a target file of any role; the secrets that it names come from the environment given."""
+    """Reads a target file of any role; secrets come from the environment variables that it names."""
     file = Path(path)
     document = _document(file)
     at = At(file=str(path), folder=file.absolute().parent, env=env)
@@ -52,7 +52,7 @@ def _document(file: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         if isinstance(error, TargetError):
             raise
-        reason = error.strerror if isinstance(error, OSError) else "a path that cannot be"
+        reason = error.strerror if isinstance(error, OSError) else "an invalid path"
         raise TargetError(str(file), "", f"a file that cannot be read ({reason})", expected) from None
     try:
         return tomllib.loads(text)
@@ -78,7 +78,7 @@ def _role(document: dict[str, Any], at: At) -> str:
 
 
 def _elsewhere(role: str) -> dict[str, str]:
-    """For tables of the other roles: which role they belong to."""
+    """Hints for tables that belong to other roles."""
     return {
         key: f"[{key}] belongs to a target file of role {other}"
         for other, keys in schema.ROLES.items()
@@ -101,7 +101,7 @@ def _gateway(found: dict[str, Any], at: At) -> GatewayTarget:
     for resource in (resource for project in projects for resource in project.resources):
         if merchant is not None and resource.merchant_client_id is None:
             where = at.into("[[projects.resources]]").on("merchant_client_id")
-            raise where.wrong("nothing", "what the gateway calls itself at the fake merchant of [merchant]")
+            raise where.wrong("nothing", "the client ID of the gateway at the fake merchant of [merchant]")
     return GatewayTarget(
         file=Path(at.file),
         name=target["name"],

@@ -1,4 +1,4 @@
-"""The kinds of values that a target file holds, each with the words for what it expects."""
+"""The kinds of values in a target file, each with a description of what it expects."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _environment(value: Any, at: At) -> Mapping[str, str]:
     table = _string_table(value, at)
     for name, item in table.items():
         if not name or "=" in name or "\0" in name + item:
-            raise at.wrong(f"the name {quoted(name)}", "names and values that an environment can hold")
+            raise at.wrong(f"the name {quoted(name)}", "names and values that are allowed in an environment")
     return table
 
 
@@ -100,12 +100,14 @@ def _headers(value: Any, at: At) -> Mapping[str, str]:
         if _HEADER_NAME.fullmatch(name) is None:
             raise at.wrong(f"the header name {quoted(name)}", "names of HTTP headers")
         if re.fullmatch(r"[\t\x20-\x7e]*", item) is None:
-            raise at.wrong(f"a value under '{name}' that no header can carry", "printable ASCII on one line")
+            raise at.wrong(
+                f"a value under '{name}' that is not allowed in a header", "printable ASCII on one line"
+            )
     return table
 
 
 def _json(value: Any, at: At) -> Any:
-    """A TOML value that JSON can say too; the value is handed on unchanged."""
+    """Requires a TOML value that JSON can represent; returns it unchanged."""
     match value:
         case dict():
             for item in value.values():
@@ -114,7 +116,7 @@ def _json(value: Any, at: At) -> Any:
             for item in value:
                 _json(item, at)
         case float() if not math.isfinite(value):
-            raise at.wrong("a number that JSON has no word for", JSON.expects)
+            raise at.wrong("a number that JSON cannot represent", JSON.expects)
         case str() | bool() | int() | float():
             pass
         case _:
@@ -133,7 +135,7 @@ def _pem(value: Any, at: At) -> Path:
     path = at.folder / _string(value, at)
     if not path.is_file():
         raise at.wrong(
-            quoted(value) + (", a folder" if path.is_dir() else ", which is not there"), PEM.expects
+            quoted(value) + (", a folder" if path.is_dir() else ", which does not exist"), PEM.expects
         )
     try:
         content = path.read_bytes()
@@ -153,17 +155,17 @@ def _paths(value: Any, at: At) -> tuple[Path, ...]:
 
 
 def _secret(value: Any, at: At) -> Secret:
-    """The value of the environment variable whose name stands in the file."""
+    """The value of the environment variable that the file names."""
     if not isinstance(value, str) or _VARIABLE_NAME.fullmatch(value) is None:
-        # What stands here may be the secret itself, written down by mistake: it is not repeated.
+        # The value may be the secret itself, by mistake: it is not repeated in the error.
         found = (
-            "a string that is no variable's name" if isinstance(value, str) and value else toml_type(value)
+            "a string that is not a variable name" if isinstance(value, str) and value else toml_type(value)
         )
         raise at.wrong(found, VARIABLE.expects)
     content = at.env.get(value)
     if not content:
         found = f"the environment variable {value} {'not set' if content is None else 'empty'}"
-        raise at.wrong(found, "it to be set, and not empty")
+        raise at.wrong(found, "a variable that is set and not empty")
     return Secret(at.key.removesuffix("_env"), content, variable=value)
 
 
@@ -186,7 +188,7 @@ def _address(value: Any, at: At) -> Address:
 
 
 def choice(*values: str) -> Kind:
-    """One of a few words."""
+    """One of these words."""
     expects = "one of " + ", ".join(f"'{value}'" for value in values)
 
     def read(value: Any, at: At) -> str:
@@ -201,7 +203,7 @@ def choice(*values: str) -> Kind:
 
 
 def url(*, base: bool = False, http_anywhere: bool = False) -> Kind:
-    """An absolute URL; a base has no query and loses its trailing slash, and plain http is for loopback."""
+    """An absolute URL. A base URL has no query and no trailing slash. Plain http is for loopback only."""
     expects = "an absolute URL such as 'https://127.0.0.1:8443'"
 
     def read(value: Any, at: At) -> str:
@@ -223,14 +225,14 @@ def url(*, base: bool = False, http_anywhere: bool = False) -> Kind:
 
 
 def _split(value: str, at: At, expects: str) -> tuple[SplitResult, str]:
-    """The parts of a URL, and the URL as an error may show it."""
+    """The parts of a URL, and the URL as it may be shown in an error."""
     if re.fullmatch(r"[\x21-\x7e]+", value) is None or "\\" in value:
-        raise at.wrong("a URL with spaces, back slashes or characters beyond ASCII", expects)
+        raise at.wrong("a URL with spaces, backslashes or characters beyond ASCII", expects)
     try:
         parts = urlsplit(value)
         port = parts.port
     except ValueError:
-        raise at.wrong("a URL whose host or port makes no sense", expects) from None
+        raise at.wrong("a URL with an invalid host or port", expects) from None
     if "@" in parts.netloc:
         raise at.wrong("a URL with a user name or password in it", expects)
     shown = quoted(value.partition("?")[0] + ("?..." if "?" in value else ""))
@@ -261,8 +263,8 @@ SECONDS = Kind(expects="a number of seconds above 0 and within a day", read=_sec
 STRING_TABLE = Kind(expects="a table of strings", read=_string_table)
 ENVIRONMENT = Kind(expects="a table of strings", read=_environment)
 HEADERS = Kind(expects="a table of strings", read=_headers)
-JSON = Kind(expects="a value that JSON can hold", read=_json)
-JSON_TABLE = Kind(expects="a table that JSON can hold", read=_json_table)
+JSON = Kind(expects="a value that JSON can represent", read=_json)
+JSON_TABLE = Kind(expects="a table that JSON can represent", read=_json_table)
 PEM = Kind(expects="a PEM file, relative to the target file's folder", read=_pem)
 PATH = Kind(expects="a path, relative to the target file's folder", read=_path)
 PATHS = Kind(expects="an array of paths, relative to the target file's folder", read=_paths)

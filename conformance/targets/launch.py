@@ -1,4 +1,4 @@
-"""The target is started, waited for, and stopped with everything that it started itself."""
+"""Starts the target, waits until it is ready, and stops it with all processes that it started."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _running: weakref.WeakSet[Running] = weakref.WeakSet()
 
 
 class LaunchFailed(Exception):
-    """The target could not be started; its last lines may hold credentials, so they stay out of the text."""
+    """The target could not be started. Its last lines may contain credentials, so the text omits them."""
 
     def __init__(self, what: str, *, exit_code: int | None = None, last_lines: str = "") -> None:
         self.exit_code = exit_code
@@ -37,12 +37,12 @@ class LaunchFailed(Exception):
 
 
 class Running:
-    """A started target; leaving the context stops it, its children and their children."""
+    """A started target; leaving the context stops its whole process group."""
 
     def __init__(self, process: subprocess.Popen[bytes], output: Output) -> None:
         self._process = process
         self._output = output
-        self._group_is_ours = True
+        self._group_is_owned = True
         _running.add(self)
 
     def __enter__(self) -> Self:
@@ -62,25 +62,25 @@ class Running:
         return self._process.poll()
 
     def end_input(self) -> None:
-        """From here on the target reads the end of its stdin: nobody will type anything."""
+        """Closes the target's stdin: there will be no input."""
         if self._process.stdin is not None:
             with suppress(OSError):
                 self._process.stdin.close()
 
     @property
     def dropped(self) -> int:
-        """How many bytes were printed after there was room to keep them."""
+        """How many bytes were dropped because the file was full."""
         return self._output.dropped
 
     def wait(self, timeout_s: float) -> int | None:
-        """Waits for a target that ends by itself; None when the time was up first."""
+        """Waits for the target to end by itself; None if the time is over first."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout_s)
         return self.exit_code()
 
     @property
     def printed(self) -> int:
-        """How much it has printed so far, as an offset for output_since."""
+        """How many bytes it has printed so far, as an offset for output_since."""
         return self._output.kept
 
     def output(self) -> str:
@@ -93,35 +93,35 @@ class Running:
         return self._output.last_lines()
 
     def ask_to_end(self, timeout_s: float) -> bool:
-        """Asks the whole group to end, and waits until it has, as long as it may take; False when it has not.
+        """Asks the whole process group to end, and waits for it; False if a process is left.
 
-        A shell that runs the target dies at once, and leaves a target that still clears up. Whoever keeps a
-        helper in the group that does not end is waited for in vain, this once.
+        A shell that runs the target ends at once, while the target may still be cleaning up: so the whole
+        group counts. A helper process that does not end makes this wait the full time.
         """
-        return self._all_end(timeout_s)
+        return self._wait_for_group(timeout_s)
 
     def stop(self) -> None:
-        """Asks the whole group to end, and ends it after a grace; a second call does nothing."""
+        """Asks the whole process group to end, and kills it after a grace period; may be called twice."""
         try:
-            self._ask()
+            self._terminate()
         finally:
-            # Also on the way out of a Ctrl-C during the grace.
+            # Also after Ctrl-C during the grace period.
             self._kill()
 
     def clear_away(self) -> None:
-        """Kills what is left of a target that has ended, or was asked to; nobody is asked any more."""
+        """Kills the remaining processes of a target that has ended or was asked to end."""
         self._kill()
 
-    def _ask(self) -> None:
-        if not self._group_is_ours:
+    def _terminate(self) -> None:
+        if not self._group_is_owned:
             return
         if self._process.stdin is not None:
             with suppress(OSError):
                 self._process.stdin.close()
-        self._all_end(_GRACE_S)
+        self._wait_for_group(_GRACE_S)
 
-    def _all_end(self, timeout_s: float) -> bool:
-        """Asks every process of the group to end; True as soon as nothing of it is left."""
+    def _wait_for_group(self, timeout_s: float) -> bool:
+        """Sends SIGTERM to the group; True as soon as no process of it is left."""
         deadline = time.monotonic() + timeout_s
         alive = signal_group(self.pid, signal.SIGTERM)
         while alive and time.monotonic() < deadline:
@@ -132,11 +132,11 @@ class Running:
         return not alive
 
     def _kill(self) -> None:
-        """Kills what is left. Once done, never again: the number may belong to somebody else by then."""
-        if not self._group_is_ours:
+        """Kills the remaining processes, once only: later, the number may belong to another group."""
+        if not self._group_is_owned:
             return
         signal_group(self.pid, signal.SIGKILL)
-        self._group_is_ours = False
+        self._group_is_owned = False
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_GRACE_S)
         if self._process.stdin is not None:
@@ -161,9 +161,9 @@ def launch(
     env_extra: Mapping[str, str] | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> Running:
-    """Starts the target and waits until it is ready: until its ready_url, or else `ready`, says so.
+    """Starts the target and waits until `ready_url` or else `ready` says that it is ready.
 
-    Without either it is taken as it starts, as an agent is.
+    Without either, as for agents, it does not wait.
     """
     expected = list(addresses)
     for host, port in expected:
@@ -189,7 +189,7 @@ def _start(spec: Launch, output_file: Path, env: Mapping[str, str]) -> Running:
             spec.command,
             cwd=spec.cwd,
             env=env,
-            # A pipe that stays open: a target that watches its stdin ends when the harness does.
+            # A pipe that stays open: a target that watches its stdin ends with the harness.
             stdin=subprocess.PIPE,
             stdout=output.pipe,
             stderr=output.pipe,

@@ -1,4 +1,4 @@
-"""On which line a target file says what: reports point there."""
+"""Line numbers of tables and keys in a target file, for reports."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _KEY = re.compile(r"\s*(\w+)\s*=")
 
 
 def lines_of(text: str) -> dict[str, int]:
-    """The first line of each table by its name, and of each key of [target] by its own."""
+    """The first line of each table, and of each key of [target], by name."""
     found: dict[str, int] = {}
     table = ""
     for number, line in enumerate(text.splitlines(), start=1):

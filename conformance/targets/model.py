@@ -1,4 +1,4 @@
-"""What a target file says, as values."""
+"""The contents of a target file as values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SignInKind = Literal["forms", "chromium", "control", "command", "manual"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Launch:
-    """How the harness starts the target; the environment may hold credentials and is kept out of sight."""
+    """How the harness starts the target; `env` may contain credentials and is not shown."""
 
     command: tuple[str, ...]
     cwd: Path
@@ -29,7 +29,7 @@ class Launch:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Control:
-    """Where the Console's work is done by program: an address or a command, never both."""
+    """The control API: a URL or a command, never both."""
 
     cwd: Path
     url: str | None = None
@@ -60,7 +60,7 @@ class SignIn:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class User:
-    """A user the target's file names; without a password the run makes one up for the fake merchant."""
+    """A user in the target file; without a password, the run generates one for the fake merchant."""
 
     name: str
     login: str
@@ -75,7 +75,7 @@ DEFAULT_USERS = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Address:
-    """A host and a port to listen on; port 0 leaves the choice to the system."""
+    """A host and a port to listen on; with port 0 the system chooses."""
 
     host: str
     port: int
@@ -83,7 +83,7 @@ class Address:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ServerFiles:
-    """A certificate with its key, and the CA that a target was told to trust for it."""
+    """A certificate with its key, and the CA that the target trusts for it."""
 
     ca_file: Path
     tls_cert_file: Path
@@ -92,7 +92,7 @@ class ServerFiles:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MerchantPlace:
-    """Where the fake merchant listens, and the address by which the target reaches it."""
+    """The fake merchant's listen address, and the URL under which the target reaches it."""
 
     listen: Address
     public_url: str | None = None
@@ -101,7 +101,7 @@ class MerchantPlace:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Limits:
-    """Facts about the target that stand in for a capability."""
+    """Facts about the target that replace a capability."""
 
     code_lifetime_s: float | None = None
     request_timeout_s: float = 30.0
@@ -153,8 +153,8 @@ class Operation:
 class World:
     """Fixed addresses and credentials of the fakes around a service that is configured by hand.
 
-    The algorithm is that of the gateway's keys, and the scopes those of the Resource, also where nothing else
-    is fixed.
+    `algorithm` is that of the gateway's keys, `scopes` those of the Resource; both also apply without the
+    other settings.
     """
 
     listen: Address | None = None
@@ -170,14 +170,14 @@ class World:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Logs:
-    """Files in which a target writes what it logs; they need not be there before it runs."""
+    """Log files of a target; they need not exist before it runs."""
 
     files: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reach:
-    """What it takes to talk to a target: whom to trust, what to show, what to send along."""
+    """Connection settings for a target: trusted CA, client certificate, additional headers."""
 
     ca_file: Path | None = None
     client_cert: tuple[Path, Path] | None = None
@@ -186,7 +186,7 @@ class Reach:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GatewayTarget:
-    """A gateway under test; the embedded one has no file that says where it is."""
+    """A gateway under test; `file` is None for the embedded one."""
 
     role: Literal["gateway"] = "gateway"
     file: Path | None
@@ -206,7 +206,7 @@ class GatewayTarget:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ServiceTarget:
-    """An operator's service under test; the embedded one has no file that says where it is."""
+    """An operator's service under test; `file` is None for the embedded one."""
 
     role: Literal["service"] = "service"
     file: Path | None
@@ -224,7 +224,7 @@ class ServiceTarget:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AgentTarget:
-    """An agent under test; the embedded one has no file."""
+    """An agent under test; `file` is None for the embedded one."""
 
     role: Literal["agent"] = "agent"
     file: Path | None

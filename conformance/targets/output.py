@@ -1,4 +1,4 @@
-"""What a launched target prints, drained into a file that only its owner may read."""
+"""Writes the output of a launched target to a file that only its owner may read."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 LARGEST_FILE = 64 * 1024 * 1024
 _LAST = 64 * 1024
 _CHUNK = 64 * 1024
-# A target that prints without end does not hold up whoever reads what it has printed so far.
+# Limit for one read, so that a target that prints endlessly does not block the reader.
 _MOST_CHUNKS = 64
 
 
 class Output:
-    """Drains a pipe into a file until its end; beyond the bound it counts and keeps nothing.
+    """Copies a pipe into a file until its end; beyond the limit it only counts.
 
-    A thread drains it. Whoever reads the file first takes what is still in the pipe: a target may print,
-    answer, and be asked what it printed before that thread had its turn.
+    A thread does this. Readers of the file first copy what is in the pipe: a target may print and answer
+    before the thread has run, and its output has to be in the file by then.
     """
 
     def __init__(self, file: Path, *, largest: int = LARGEST_FILE) -> None:
@@ -33,13 +33,13 @@ class Output:
         self._sink = os.open(file, flags, 0o600)
         self._source, self.pipe = os.pipe()
         os.set_blocking(self._source, False)
-        self._reading = threading.Lock()
-        self._at_the_end = False
+        self._lock = threading.Lock()
+        self._closed = False
         self._thread = threading.Thread(target=self._drain, name="target output", daemon=True)
 
     @property
     def kept(self) -> int:
-        """How many bytes stand in the file: the offset at which the next ones will stand."""
+        """How many bytes are in the file: the offset of the next ones."""
         self._catch_up()
         return self._kept
 
@@ -47,16 +47,16 @@ class Output:
     def dropped(self) -> int:
         """How many bytes came after the file was full."""
         self._catch_up()
-        with self._reading:
+        with self._lock:
             return self._seen - self._kept
 
     def start(self) -> None:
-        """Gives the pipe's writing end away: from here on the target's processes alone hold it."""
+        """Closes the writing end here, so that only the target's processes hold it; starts the thread."""
         os.close(self.pipe)
         self._thread.start()
 
     def wait(self, timeout_s: float) -> None:
-        """Waits until everybody who could still print is gone, or the time is up."""
+        """Waits until all processes that hold the pipe have ended, or the time is over."""
         self._thread.join(timeout_s)
 
     def since(self, offset: int = 0) -> str:
@@ -67,7 +67,7 @@ class Output:
             return file.read().decode("utf-8", "replace")
 
     def last_lines(self) -> str:
-        """The last lines, whole and far more than are shown: a secret that is cut is not recognised."""
+        """The last lines, complete and more than are shown: redaction does not recognize a cut secret."""
         start = max(0, self._kept - _LAST)
         return self.since(start).partition("\n")[2] if start else self.since()
 
@@ -78,39 +78,39 @@ class Output:
                 self._kept += written
                 chunk = chunk[written:]
         except OSError:
-            # Where the disk is full the target goes on all the same, and what it prints is counted.
+            # If the disk is full, the target continues, and its output is only counted.
             self._largest = self._kept
 
     def _drain(self) -> None:
         poll = select.poll()
         poll.register(self._source, select.POLLIN)
         try:
-            while not self._at_the_end:
+            while not self._closed:
                 poll.poll()
-                self._take()
+                self._read_chunk()
         finally:
-            with self._reading:
-                self._at_the_end = True
+            with self._lock:
+                self._closed = True
                 os.close(self._source)
                 os.close(self._sink)
 
     def _catch_up(self) -> None:
-        """Takes what is in the pipe by now."""
+        """Copies what is in the pipe now."""
         for _ in range(_MOST_CHUNKS):
-            if not self._take():
+            if not self._read_chunk():
                 return
 
-    def _take(self) -> bool:
-        """Takes a chunk of what is in the pipe; whether there was one."""
-        with self._reading:
-            if self._at_the_end:
+    def _read_chunk(self) -> bool:
+        """Copies one chunk from the pipe; False if there was none."""
+        with self._lock:
+            if self._closed:
                 return False
             try:
                 chunk = os.read(self._source, _CHUNK)
             except BlockingIOError:
                 return False
             if not chunk:
-                self._at_the_end = True
+                self._closed = True
                 return False
             self._seen += len(chunk)
             room = self._largest - self._kept

@@ -1,4 +1,4 @@
-"""Other people's programs: started in a group of their own, and ended as a group."""
+"""Starts external programs in a process group of their own, and ends the whole group."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 _PROCESSES = Path("/proc")
-# Zombies, and who is about to be gone.
+# States of zombies and dead processes.
 _ENDED = {"Z", "X", "x"}
 
 
 class CommandFailed(Exception):
-    """A command could not be run, did not end in time, or said too much."""
+    """A command could not be run, did not end in time, or printed too much."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Finished:
-    """What a command that ended by itself left behind."""
+    """The result of a command that ended by itself."""
 
     exit_code: int
     stdout: bytes
@@ -42,9 +42,9 @@ def exit_text(code: int) -> str:
 
 
 def why_not_started(command: Sequence[str], cwd: Path, error: OSError) -> str:
-    """Why a program did not start, without its arguments: they may hold anything."""
+    """Why a program did not start, without its arguments: they may contain secrets."""
     if not cwd.is_dir():
-        return f"the folder {cwd} is not there"
+        return f"the folder {cwd} does not exist"
     if isinstance(error, FileNotFoundError):
         return f"no program {command[0]}"
     if isinstance(error, PermissionError):
@@ -53,7 +53,7 @@ def why_not_started(command: Sequence[str], cwd: Path, error: OSError) -> str:
 
 
 def signal_group(group: int, number: int) -> bool:
-    """Signals a process group; False when nothing of it is left."""
+    """Sends a signal to a process group; False if it has no process any more."""
     try:
         os.killpg(group, number)
     except (ProcessLookupError, PermissionError):
@@ -63,10 +63,9 @@ def signal_group(group: int, number: int) -> bool:
 
 
 def group_lives(group: int) -> bool:
-    """True while anything of a process group runs; who has ended and only waits to be reaped does not.
+    """True while a process of the group runs; zombies do not count.
 
-    In many containers nobody reaps whoever has lost its parent. Where processes cannot be read like files,
-    who waits is taken for one that runs.
+    In many containers no process reaps orphans, so zombies stay. Without /proc, zombies count as running.
     """
     if not signal_group(group, 0):
         return False
@@ -75,11 +74,11 @@ def group_lives(group: int) -> bool:
 
 
 def _processes() -> Iterator[tuple[str, int]]:
-    """The state of every process, and its group."""
+    """State and process group of every process."""
     for entry in _PROCESSES.iterdir() if _PROCESSES.is_dir() else ():
         if entry.name.isdecimal():
             with contextlib.suppress(OSError):
-                # The name of the program stands in parentheses, and may be anything.
+                # The program name is in parentheses and may contain any character.
                 state, _, group = (entry / "stat").read_text("latin-1").rpartition(")")[2].split()[:3]
                 yield state, int(group)
 
@@ -93,7 +92,7 @@ def run_command(
     limit: int,
     env: Mapping[str, str] | None = None,
 ) -> Finished:
-    """Runs a command that reads stdin and writes stdout; nothing of its group outlives this call."""
+    """Runs a command that reads stdin and writes stdout; no process of its group outlives this call."""
     try:
         process = subprocess.Popen(
             command,
@@ -108,7 +107,7 @@ def run_command(
         raise CommandFailed(why_not_started(command, cwd, error)) from None
     with process:
         try:
-            return _converse(process, stdin, time.monotonic() + timeout_s, limit)
+            return _exchange(process, stdin, time.monotonic() + timeout_s, limit)
         except TimeoutError:
             raise CommandFailed(f"{command[0]} did not end within {timeout_s:g} s") from None
         except OverflowError:
@@ -117,11 +116,11 @@ def run_command(
             signal_group(process.pid, signal.SIGKILL)
 
 
-def _converse(process: subprocess.Popen[bytes], stdin: bytes, deadline: float, limit: int) -> Finished:
-    """Feeds and drains both pipes at once, until the command has ended.
+def _exchange(process: subprocess.Popen[bytes], stdin: bytes, deadline: float, limit: int) -> Finished:
+    """Writes stdin and reads stdout at the same time, until the command has ended.
 
-    A grandchild that holds stdout open keeps nobody waiting: once the command itself has ended, only what is
-    already in the pipe is read.
+    A grandchild may hold stdout open. So after the command has ended, only what is already in the pipe is
+    read.
     """
     assert process.stdin is not None and process.stdout is not None  # noqa: S101, PT018 - both are pipes
     said = bytearray()
@@ -156,7 +155,7 @@ def _converse(process: subprocess.Popen[bytes], stdin: bytes, deadline: float, l
 
 
 def _feed(pipe: int, left: memoryview) -> memoryview:
-    """Writes what the pipe takes; nothing is left to write to a command that has stopped reading."""
+    """Writes as much as the pipe takes; gives up if the command has closed its stdin."""
     try:
         return left[os.write(pipe, left[:65536]) :]
     except BrokenPipeError:

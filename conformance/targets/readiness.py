@@ -1,4 +1,4 @@
-"""Whether something answers at an address; nothing is asked but that, and nobody is trusted."""
+"""Tests whether a server answers at an address; certificates are not verified."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CONNECT_S = 1.0
 
 
 def accepts_connections(host: str, port: int) -> bool:
-    """True when something listens there."""
+    """True if a server listens there."""
     try:
         with socket.create_connection((host, port), timeout=_CONNECT_S):
             return True
@@ -23,16 +23,16 @@ def accepts_connections(host: str, port: int) -> bool:
 
 
 def any_answers(urls: Iterable[str]) -> Callable[[], bool]:
-    """A question to poll: does any of these URLs answer anything yet?"""
+    """A function to poll: does any of these URLs answer yet?"""
     asked = tuple(urls)
     return lambda: any(answers(url) for url in asked)
 
 
 def answers(url: str, *, patience_s: float = 5.0) -> bool:
-    """True when a GET is answered by anything at all, a refused handshake included.
+    """True if a GET gets any answer, even a failed TLS handshake.
 
-    The certificate is not verified: a wrong one is a finding for the checks, and no reason to wait until the
-    time is up. No credential is sent here.
+    The certificate is not verified: a wrong one is for the checks to find, and waiting would not change it.
+    No credential is sent here.
     """
     parts = urlsplit(url)
     host = parts.hostname or ""
@@ -46,7 +46,7 @@ def answers(url: str, *, patience_s: float = 5.0) -> bool:
             plain.settimeout(patience_s)
             if parts.scheme != "https":
                 return _any_byte(plain, request)
-            with _no_questions_asked().wrap_socket(plain, server_hostname=host) as secure:
+            with _unverified().wrap_socket(plain, server_hostname=host) as secure:
                 return _any_byte(secure, request)
     except ssl.SSLEOFError:
         return False
@@ -61,7 +61,7 @@ def _any_byte(connection: socket.socket, request: str) -> bool:
     return connection.recv(1) != b""
 
 
-def _no_questions_asked() -> ssl.SSLContext:
+def _unverified() -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE

@@ -1,4 +1,4 @@
-"""A TOML table is read key by key; what does not fit is told in the words of TOML."""
+"""Reads a TOML table key by key; errors use the words of TOML."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from gateproof.conformance.targets.errors import TargetError, UnknownKeyError
 if TYPE_CHECKING:
     from pathlib import Path
 
-_SECRETIVE = re.compile(r"secret|passw|token|credential|api_?key", re.IGNORECASE)
+_SECRET_NAME = re.compile(r"secret|passw|token|credential|api_?key", re.IGNORECASE)
 
-# bool is an int to Python, and must come first.
+# bool is a subclass of int in Python, so it comes first.
 _TOML_TYPES: tuple[tuple[type, str], ...] = (
     (bool, "a boolean"),
     (int, "an integer"),
@@ -31,7 +31,7 @@ _TOML_TYPES: tuple[tuple[type, str], ...] = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class At:
-    """A place in a target file, with what reading a value there may need."""
+    """A place in a target file, and what is needed to read a value there."""
 
     file: str
     folder: Path
@@ -55,7 +55,7 @@ class At:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Kind:
-    """What a key may hold: said in words, and read into a value."""
+    """The type of a key: a description, and a function that reads the value."""
 
     expects: str
     read: Callable[[Any, At], Any]
@@ -82,7 +82,7 @@ def may(kind: Kind) -> Key:
 
 
 def toml_type(value: object) -> str:
-    """What a value is called in TOML, without the value: it may be a credential."""
+    """The TOML type of a value, without the value itself: it may be a credential."""
     if value in ("", []):
         return "an empty string" if value == "" else "an empty array"
     if isinstance(value, list) and isinstance(value[0], dict):
@@ -91,13 +91,13 @@ def toml_type(value: object) -> str:
 
 
 def quoted(text: str) -> str:
-    """A short string as a target file would show it, on one line."""
+    """A string in quotes, shortened and on one line."""
     shown = text if len(text) <= 60 else text[:57] + "..."
     return "'" + "".join(c if c.isprintable() else "?" for c in shown) + "'"
 
 
 def read_table(value: Any, at: At, keys: Keys, elsewhere: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """The parsed values of the keys that are there; an unknown or a missing key is an error."""
+    """The parsed values of the given keys; an unknown or missing key is an error."""
     if not isinstance(value, dict):
         raise at.wrong(toml_type(value), "a table")
     for key in value:
@@ -110,7 +110,7 @@ def read_table(value: Any, at: At, keys: Keys, elsewhere: Mapping[str, str] | No
 
 
 def table(name: str, keys: Keys, make: Make) -> Kind:
-    """A table of its own, with what is made of it."""
+    """A table that is read and converted by `make`."""
 
     def read(value: Any, at: At) -> Any:
         inside = at.into(f"[{name}]")
@@ -120,7 +120,7 @@ def table(name: str, keys: Keys, make: Make) -> Kind:
 
 
 def tables(name: str, keys: Keys, make: Make) -> Kind:
-    """An array of tables, each made into a value."""
+    """An array of tables, each converted by `make`."""
     expects = f"an array of tables [[{name}]]"
 
     def read(value: Any, at: At) -> Any:
@@ -140,7 +140,7 @@ def _unknown(key: str, at: At, known: tuple[str, ...], elsewhere: str | None) ->
         hint = elsewhere
     elif (variable := _environment_key(key, known)) is not None:
         hint = f"secrets come from environment variables only: name the variable in '{variable}'"
-    elif _SECRETIVE.search(key):
+    elif _SECRET_NAME.search(key):
         hint = f"secrets come from environment variables only; known here: {', '.join(known)}"
     else:
         nearest = difflib.get_close_matches(key, known, n=1, cutoff=0.6)
@@ -154,8 +154,8 @@ def _unknown(key: str, at: At, known: tuple[str, ...], elsewhere: str | None) ->
 
 
 def _environment_key(key: str, known: tuple[str, ...]) -> str | None:
-    """The key that names the environment variable which this key's author meant."""
-    if not _SECRETIVE.search(key) or key.endswith("_env"):
+    """The key that probably was meant: the one that names an environment variable."""
+    if not _SECRET_NAME.search(key) or key.endswith("_env"):
         return None
     candidates = [name for name in known if name.endswith("_env")]
     return next(iter(difflib.get_close_matches(f"{key}_env", candidates, n=1, cutoff=0.0)), None)

@@ -1,4 +1,4 @@
-"""The tables and keys of a target file, role by role."""
+"""The tables and keys of a target file, by role."""
 
 from __future__ import annotations
 
@@ -72,11 +72,11 @@ def _user(found: dict[str, Any], _at: At) -> User:
 
 
 def users(found: Iterable[User] | None, at: At) -> tuple[User, ...]:
-    """The users of the file, or alice and bob; nobody is named twice."""
+    """The users of the file, or alice and bob; names and logins must be unique."""
     named = tuple(found) if found is not None else DEFAULT_USERS
     at = at.into("[[users]]")
     if not named:
-        raise at.wrong("an empty array", "at least one user, or no users key at all")
+        raise at.wrong("an empty array", "at least one user, or no users key")
     for key in ("name", "login"):
         _all_different([getattr(user, key) for user in named], at.on(key))
     return named
@@ -139,7 +139,7 @@ def _all_different(values: list[str], at: At) -> None:
 
 
 def reach(found: dict[str, Any], at: At) -> Reach:
-    """Takes out of [target] what it needs to be talked to."""
+    """Removes the connection settings from [target] and returns them."""
     cert, key = (found.pop(name, None) for name in ("client_cert_file", "client_key_file"))
     if (cert is None) != (key is None):
         missing = "client_cert_file" if cert is None else "client_key_file"
@@ -154,7 +154,7 @@ def reach(found: dict[str, Any], at: At) -> Reach:
 
 
 def same_scheme(public_url: str | None, base_url: str, at: At) -> None:
-    """The fake merchant speaks https to an https target and plain http to the other kind."""
+    """The fake merchant uses https if the target does, and otherwise plain http."""
     scheme = base_url.partition(":")[0]
     if public_url is not None and public_url.partition(":")[0] != scheme:
         raise at.on("public_url").wrong(quoted(public_url), f"{scheme}, like the target's own address")

@@ -1,1 +1,1 @@
-"""What an agent and an operator's backend put on the wire, and the record of it."""
+"""Requests of agents and operator backends, and the record of all exchanges."""

@@ -1,4 +1,4 @@
-"""The requests of an agent, as the specification has them on the wire."""
+"""The requests of an agent, as the specification defines them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def fresh_verifier() -> str:
 
 
 def s256(verifier: str) -> str:
-    """The challenge that belongs to a verifier."""
+    """The S256 challenge of a verifier."""
     digest = hashlib.sha256(verifier.encode("ascii")).digest()
     return base64.urlsafe_b64encode(digest).rstrip(b"=").decode("ascii")
 
@@ -50,7 +50,7 @@ def registration_endpoint(base_url: str) -> str:
 
 
 def registration(endpoint: str, metadata: Any) -> Request:
-    """A dynamic client registration; it carries no credential of any kind."""
+    """A dynamic client registration; it contains no credential."""
     return Request(
         method="POST",
         url=endpoint,
@@ -62,7 +62,7 @@ def registration(endpoint: str, metadata: Any) -> Request:
 def agent_metadata(
     *, name: str, redirect_uris: Iterable[str], auth_method: str = "client_secret_post"
 ) -> dict[str, Any]:
-    """What an agent says of itself when it registers."""
+    """The metadata that an agent sends when it registers."""
     return {
         "client_name": name,
         "redirect_uris": list(redirect_uris),
@@ -73,7 +73,7 @@ def agent_metadata(
 
 
 def authorization_url(endpoint: str, parameters: Pairs) -> str:
-    """The URL that an agent opens in the browser, spaces as %20."""
+    """The URL that an agent opens in the browser, with spaces as %20."""
     return f"{endpoint}?{urlencode(parameters, quote_via=quote, safe='')}"
 
 

@@ -1,4 +1,4 @@
-"""The requests of an operator's backend, as the specification has them on the wire."""
+"""The requests of an operator's backend, as the specification defines them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from gateproof.conformance.wire.secret import Secret
 
 @dataclass(slots=True)
 class Spelling:
-    """How a gateway reads the parts of a Basic header.
+    """How a gateway decodes the parts of a Basic header.
 
-    The specification writes them as they are; RFC 6749 section 2.3.1 form-encodes them first. Where a part
-    has letters that this changes, a gateway understands one of the two.
+    The specification uses them unchanged; RFC 6749 section 2.3.1 form-encodes them first. If the encoding
+    changes a part, a gateway accepts only one of the two.
     """
 
     encoded: bool = False
@@ -33,12 +33,12 @@ class Spelling:
 
 
 def basic(client_id: str, client_secret: str) -> tuple[str, str]:
-    """An HTTP Basic header as the specification writes it."""
+    """An HTTP Basic header as in the specification."""
     return Spelling().basic(client_id, client_secret)
 
 
 def proxy_token(endpoint: str, client_id: str, client_secret: Secret, known: Spelling) -> tuple[Request, ...]:
-    """A Proxy client asks for its Proxy token; in both spellings where they differ, the known one first."""
+    """The request for a Proxy token; if the two spellings differ, both requests, the known one first."""
     headers = (each.basic(client_id, client_secret.reveal()) for each in (known, known.other()))
     grant = [("grant_type", "client_credentials")]
     return tuple(form_post(endpoint, grant, header) for header in dict.fromkeys(headers))
@@ -53,7 +53,7 @@ def resource_body(resource: Any) -> bytes:
 
 
 def redemption(base_url: str, *, bearer: Secret | None, proxy_token: Secret | None, resource: Any) -> Request:
-    """A redemption; a credential that is None is left out."""
+    """A redemption; credentials that are None are omitted."""
     headers = [JSON_BODY, ("Accept", "application/json")]
     if bearer is not None:
         headers.append(("Authorization", f"Bearer {bearer.reveal()}"))
@@ -68,7 +68,7 @@ def redemption(base_url: str, *, bearer: Secret | None, proxy_token: Secret | No
 
 
 def merchant_orders(api_url: str, merchant_token: Secret) -> Request:
-    """The merchant API is asked for the user's orders."""
+    """The request to the merchant API for the user's orders."""
     return Request(
         method="GET",
         url=f"{api_url}/orders",

@@ -1,4 +1,4 @@
-"""The harness's one way to speak HTTP: nothing is followed, nothing is hidden, everything is recorded."""
+"""The harness's HTTP client: it follows no redirects, hides nothing, and records everything."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from urllib.parse import urlsplit
 
 from gateproof.conformance.wire.connections import Connections, NoAnswer, TooLate
 from gateproof.conformance.wire.exchange import Answer, Exchange, Request
-from gateproof.conformance.wire.partial_read import overheard
+from gateproof.conformance.wire.partial_read import read_while
 from gateproof.conformance.wire.pipelining import answers_in_a_row
 from gateproof.conformance.wire.race import Run, Track
 from gateproof.conformance.wire.route import Place, origin
 
 RATE_LIMIT_BUDGET_S = 60.0
-# Which checks in a row that begin in silence ask once more.
+# After this many checks in a row that began with a silent target, one more request is tried.
 _TRIED_AGAIN = frozenset({1, 4, 16, 64, 256})
 
 
@@ -28,20 +28,20 @@ class RateLimited(Exception):
 
 
 class TargetSilent(Exception):
-    """The target let several requests in a row run out of time; asking on would waste the caller's hour."""
+    """Several requests in a row timed out, so no more are sent: waiting for each would take hours."""
 
 
 class Recorder(Protocol):
-    """Receives every exchange in the order in which it ended."""
+    """Receives every exchange, in the order in which they ended."""
 
     def __call__(self, exchange: Exchange, /) -> None: ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Raced:
-    """The exchanges of a race, and whether its requests were all on their way before the first answer came.
+    """The exchanges of a race; `overlapped` if all requests were sent before the first answer came.
 
-    Whoever was asked to wait took no part in it.
+    Requests that were answered with a rate limit do not count.
     """
 
     answers: tuple[Exchange, ...]
@@ -49,7 +49,7 @@ class Raced:
 
 
 class Wire:
-    """Sends requests to the places it was given and to no others."""
+    """Sends requests to the given places only."""
 
     def __init__(
         self,
@@ -64,9 +64,9 @@ class Wire:
         self.timeout_s = timeout_s
         self._connections = Connections(timeout_s=timeout_s)
         self._track = Track(timeout_s=timeout_s)
-        self._told = record
-        # Whoever keeps the record need not know that several may send at once.
-        self._telling = Lock()
+        self._recorder = record
+        # A lock, so that recorders need not be thread-safe.
+        self._recording = Lock()
         self._sleep = sleep
         self._timeouts_in_a_row = 0
         self._waited_s = 0.0
@@ -75,14 +75,14 @@ class Wire:
 
     @property
     def held_back_s(self) -> float:
-        """For how long requests were not sent because somebody asked to wait: no target's own time."""
+        """Seconds for which requests were delayed by rate limits: not the target's own time."""
         return self._waited_s + self._connections.paced_s
 
     def begin(self) -> None:
-        """A new check: a target that fell silent is asked once more, after ever more checks.
+        """A new check starts: a silent target may be tried again, at growing intervals.
 
-        One hard question may have silenced it for the check at hand alone. A target that is gone costs
-        five time-outs more, whatever the number of checks.
+        One difficult request may have silenced it for the check before. A target that is gone costs at most
+        five more time-outs.
         """
         if self._timeouts_in_a_row < self._silent_after:
             return
@@ -95,12 +95,12 @@ class Wire:
         self._track.close()
 
     def hang_up(self) -> None:
-        """Lets go of every connection that is kept: what is asked next comes as a newcomer would."""
+        """Closes all kept connections: the next request uses a new one."""
         self._connections.close()
 
     @contextmanager
     def also(self, url: str, *, ca_file: str) -> Iterator[None]:
-        """Lets requests go to one more of the harness's own fakes while the block lasts."""
+        """Allows requests to one more of the harness's own fakes during the block."""
         before = self._places
         self._places = (*before, Place(origins=frozenset({origin(url)}), ca_file=ca_file))
         try:
@@ -110,7 +110,7 @@ class Wire:
 
     @contextmanager
     def through(self, url: str, address: str) -> Iterator[None]:
-        """Connections to the party at this URL are made to another address while the block lasts."""
+        """During the block, connections to the host of this URL go to another address."""
         before, place = self._places, self._place(url)
         if place is None:
             raise ValueError(f"{origin(url)} is neither the target nor one of the fakes")
@@ -121,15 +121,15 @@ class Wire:
             self._places = before
 
     def may_reach(self, url: str) -> bool:
-        """True for a URL on an origin that this run may talk to."""
+        """True if this run may send requests to the URL's origin."""
         return self._place(url) is not None
 
     def place_of(self, url: str) -> Place | None:
-        """How the party at this URL is reached, for whoever has to connect below HTTP."""
+        """How the host of this URL is reached, for connections below HTTP."""
         return self._place(url)
 
     def send(self, step: str, request: Request) -> Exchange:
-        """Sends one request and waits out rate limits; an answer that does not come is an exchange too."""
+        """Sends one request and waits for rate limits; a missing answer is recorded as well."""
         if self._timeouts_in_a_row >= self._silent_after:
             raise TargetSilent(f"{self._timeouts_in_a_row} requests in a row got no answer in time")
         retries: list[Answer] = []
@@ -159,7 +159,7 @@ class Wire:
             self._waited_s += pause
 
     def send_once(self, step: str, request: Request) -> Exchange:
-        """Sends one request and takes what comes, also where it asks to wait: that is an answer, too."""
+        """Sends one request and returns the answer, even if it asks to wait."""
         begun = time.monotonic()
         answer, failure = self._once(request)
         exchange = Exchange(step=step, request=request, answer=answer, failure=failure, at_s=begun)
@@ -174,10 +174,10 @@ class Wire:
         piece: int | None = None,
         wrote: Callable[[int], None] = lambda _: None,
     ) -> tuple[Exchange, ...]:
-        """Sends requests in a row over one connection; one that a close left without its answer says so.
+        """Sends requests in a row over one connection; records which got no answer because of a close.
 
-        They are written in pieces of so many octets, or in one, and `wrote` hears of each. Who is asked to
-        wait by a rate limit is sent once more by itself.
+        They are written in pieces of `piece` octets or at once; `wrote` is called after each. Requests that
+        are answered with a rate limit are sent again one by one.
         """
         place = self._place(requests[0].url)
         if place is None:
@@ -193,22 +193,22 @@ class Wire:
             exchanges.append(exchange if asked_to_wait(answer) is None else self.send(step, request))
         return tuple(exchanges)
 
-    def overhear(self, step: str, request: Request, during: Callable[[], None]) -> Exchange:
-        """Sends one request, and keeps what has come for it a moment after this was done beside it."""
+    def read_while(self, step: str, request: Request, during: Callable[[], None]) -> Exchange:
+        """Sends one request, and keeps what has come shortly after `during` has run."""
         place = self._place(request.url)
         if place is None:
             raise ValueError(f"{origin(request.url)} is neither the target nor one of the fakes")
         begun = time.monotonic()
-        answer = overheard(place, request, during)
+        answer = read_while(place, request, during)
         failure = None if answer is not None else "no answer"
         exchange = Exchange(step=step, request=request, answer=answer, failure=failure, at_s=begun)
         self._record(exchange)
         return exchange
 
     def volley(self, requests: Sequence[Request], *, at_once: int) -> int:
-        """Sends many requests over several connections and counts the answers; waits for no rate limit.
+        """Sends many requests over several connections and counts the answers; ignores rate limits.
 
-        Once the target lets as many in a row run out of time as are under way, the rest stays unsent.
+        After too many timeouts in a row, the remaining requests are not sent.
         """
         enough = self._timeouts_in_a_row + max(at_once, self._silent_after)
 
@@ -217,14 +217,14 @@ class Wire:
 
         with ThreadPoolExecutor(at_once) as senders:
             number = sum(senders.map(answered, requests))
-        self._heard()
+        self._reset_timeouts()
         return number
 
     def race(self, step: str, requests: Sequence[Request], *, kept: bool = False) -> Raced:
-        """Sends requests that become whole at one moment, each over a connection of its own.
+        """Sends requests whose last bytes go out at the same moment, each over its own connection.
 
-        With `kept`, over connections that have served a request before, where the target keeps them. Who is
-        asked to wait by a rate limit is sent once more by itself: it did not take part in the race.
+        With `kept`, the connections have served a request before, if the target keeps them open. Requests
+        that are answered with a rate limit are sent again one by one and do not count as part of the race.
         """
         if self._timeouts_in_a_row >= self._silent_after:
             raise TargetSilent(f"{self._timeouts_in_a_row} requests in a row got no answer in time")
@@ -239,7 +239,7 @@ class Wire:
         ended = self._track.run(entries)
         runs = ended.runs
         if any(run.answer is not None or not run.too_late for run in runs):
-            self._heard()
+            self._reset_timeouts()
         else:
             self._timeouts_in_a_row += 1
         took_part = [run for run in ended.runs if asked_to_wait(run.answer) is None]
@@ -251,7 +251,7 @@ class Wire:
         )
 
     def _raced(self, step: str, request: Request, run: Run) -> Exchange:
-        """A racer's exchange, on the record."""
+        """Records the exchange of one request of a race."""
         at_s, answer = run.released_at or run.begun_at, run.answer
         if answer is not None:
             answer = replace(answer, elapsed_s=max(0.0, run.begun_at + answer.elapsed_s - at_s))
@@ -260,10 +260,10 @@ class Wire:
         return exchange if asked_to_wait(answer) is None else self.send(step, request)
 
     def _record(self, exchange: Exchange) -> None:
-        with self._telling:
-            self._told(exchange)
+        with self._recording:
+            self._recorder(exchange)
 
-    def _heard(self) -> None:
+    def _reset_timeouts(self) -> None:
         self._timeouts_in_a_row = self._begun_in_silence = 0
 
     def _once(self, request: Request) -> tuple[Answer | None, str | None]:
@@ -278,9 +278,9 @@ class Wire:
                 self._timeouts_in_a_row += 1
             return None, f"no answer within {time.monotonic() - started:.0f} s"
         except NoAnswer as none:
-            self._heard()
+            self._reset_timeouts()
             return None, str(none)
-        self._heard()
+        self._reset_timeouts()
         return answer, None
 
     def _place(self, url: str) -> Place | None:
@@ -288,14 +288,14 @@ class Wire:
             parts = urlsplit(url)
             where, host, _ = origin(url), parts.hostname or "", parts.port
         except ValueError:
-            # A port that is none, or a host in brackets that is none.
+            # An invalid port or IPv6 address.
             return None
         exact = next((place for place in self._places if where in place.origins), None)
         return exact or next((place.nearby() for place in self._places if host in place.hosts), None)
 
 
 def asked_to_wait(answer: Answer | None) -> float | None:
-    """How long a rate-limiting answer asks the caller to wait; None for every other answer."""
+    """The wait that a rate-limiting answer asks for, in seconds; None for other answers."""
     if answer is None or answer.status not in {429, 503}:
         return None
     asked = answer.header("Retry-After")
@@ -304,4 +304,4 @@ def asked_to_wait(answer: Answer | None) -> float | None:
     try:
         return max(0.0, float(asked or 0))
     except ValueError:
-        return 1.0  # an HTTP date: clocks may differ, so a short wait and another try
+        return 1.0  # an HTTP date: clocks may differ, so wait shortly and try again

@@ -1,4 +1,4 @@
-"""What several values of one maker have in common is no secret of any of them."""
+"""Removes what several values have in common: that is no secret."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from itertools import pairwise
 from gateproof.conformance.wire.leaks import RUN, STRIDE, WINDOW, Canary
 
 
-def apart(canaries: Sequence[Canary], others: Iterable[str]) -> list[Canary]:
-    """The canaries without what other values have as well.
+def without_shared_parts(canaries: Sequence[Canary], others: Iterable[str]) -> list[Canary]:
+    """The canaries without parts that other values share.
 
-    That is a beginning of any length, such as a maker's prefix, and inside any run that would make a leak:
-    one serializer writes what it says of a Project in the same characters into tokens of every kind.
+    That is a common beginning of any length, such as a prefix, and inner runs that are long enough for a
+    leak: a serializer may write the same text about a Project into tokens of every kind.
     """
     others = set(others)
     values = sorted({each.value for each in canaries} | others)
@@ -35,7 +35,7 @@ def _same_beginning(one: str, two: str) -> int:
 
 
 def _without_beginning(each: Canary, shared: int) -> Canary:
-    """A value that another one has in it from its first character to its last keeps all of itself."""
+    """A value that is wholly contained in another one keeps all its parts."""
     if shared in (0, len(each.value)) or not each.parts or not each.value.startswith(each.parts[0]):
         return each
     rest = each.parts[0][shared:]
@@ -44,7 +44,7 @@ def _without_beginning(each: Canary, shared: int) -> Canary:
 
 
 def _shared(canaries: Iterable[Canary], others: Iterable[str]) -> set[str]:
-    """Every run of a canary's that stands in another value as well."""
+    """Every run of a canary that another value contains as well."""
     owners: dict[str, str] = {}
     shared, windows = set[str](), set[str]()
     for each in canaries:
@@ -54,7 +54,7 @@ def _shared(canaries: Iterable[Canary], others: Iterable[str]) -> set[str]:
                 if owners.setdefault(run, each.value) != each.value:
                     shared.add(run)
     for other in others:
-        # Nearly every value has nothing in common with any, which takes a tenth of the time to see.
+        # Most values share nothing; this test finds that in a tenth of the time.
         if not windows.isdisjoint(_pieces(other, WINDOW, STRIDE)):
             shared.update(run for run in _pieces(other, RUN) if owners.get(run, other) != other)
     return shared
@@ -65,26 +65,26 @@ def _pieces(text: str, length: int, stride: int = 1) -> Iterable[str]:
 
 
 def _without_runs(each: Canary, shared: Collection[str], values: Iterable[str]) -> Canary:
-    """A part that another value has in it whole stays: that value gives it away."""
+    """A part stays if another value contains it as a whole: that value would leak it."""
     parts: list[str] = []
     for part in each.parts:
         left = _left(part, shared)
-        given_away = left != [part] and any(part in value for value in values if value != each.value)
-        parts += [part] if given_away else left
+        contained = left != [part] and any(part in value for value in values if value != each.value)
+        parts += [part] if contained else left
     return replace(each, parts=tuple(parts))
 
 
 def _left(part: str, shared: Collection[str]) -> list[str]:
-    """The stretches between shared runs that are long enough to be found."""
-    stretches, begun, place = [], 0, 0
+    """The pieces between shared runs that are long enough to search for."""
+    pieces, begun, place = [], 0, 0
     while place <= len(part) - RUN:
         if part[place : place + RUN] not in shared:
             place += 1
             continue
-        stretches.append(part[begun:place])
+        pieces.append(part[begun:place])
         begun = place + RUN
         while begun < len(part) and part[begun - RUN + 1 : begun + 1] in shared:
             begun += 1
         place = begun
-    stretches.append(part[begun:])
-    return [stretch for stretch in stretches if len(stretch) >= RUN]
+    pieces.append(part[begun:])
+    return [piece for piece in pieces if len(piece) >= RUN]

@@ -1,7 +1,7 @@
-"""Connections that stay open between requests, and one request over one of them.
+"""Persistent connections, and one request over one of them.
 
-httpcore is what httpx stands on. A run sends thousands of small requests, and what httpx adds (cookies,
-redirects, models of headers and URLs) is what a recorder of the wire has to keep out anyway.
+This uses httpcore, on which httpx is built. A run sends thousands of small requests, and what httpx adds
+(cookies, redirects, header and URL models) would have to be disabled anyway.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ import httpcore
 from gateproof.conformance.wire.exchange import Answer, Request
 from gateproof.conformance.wire.route import Place, trust
 
-# How a failure begins when the other side's certificate was not what TLS asks for.
+# The beginning of the failure text if TLS does not accept the other side's certificate.
 DISTRUSTED = "the certificate was refused"
 MAX_BODY = 4 * 1024 * 1024
-# Servers close idle connections whenever they like; one this young is very unlikely to be among those.
+# Servers may close idle connections at any time; this is unlikely within this time.
 KEEPALIVE_S = 1.0
 _AT_ONCE = 100
 _CONNECT_S = 10.0
 _OWN_HEADERS = (
     (b"Accept", b"*/*"),
-    # Not deflate, by which servers mean one of two things.
+    # Not deflate, which servers implement in two different ways.
     (b"Accept-Encoding", b"gzip"),
     (b"Connection", b"keep-alive"),
     (b"User-Agent", b"gateproof"),
 )
 _WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
-# What a strict server takes on a request line; everything else is percent-encoded, and what is so stays so.
-_TAKEN = "!$%&'()*+,;=:@/?[]"
+# Characters that strict servers accept on a request line; others are percent-encoded.
+_UNESCAPED = "!$%&'()*+,;=:@/?[]"
 
 
 class TooLate(Exception):
-    """No answer came in time; `connected` says whether anybody had at least taken the request."""
+    """No answer came in time; `connected` is false if not even a connection was made."""
 
     def __init__(self, *, connected: bool) -> None:
         super().__init__("no answer in time")
@@ -46,24 +46,24 @@ class TooLate(Exception):
 
 
 class NoAnswer(Exception):
-    """What came was no answer: says why, without a library's text, in which a URL or a header may stand."""
+    """No valid answer came. The text omits the library's message, which may contain URLs or headers."""
 
 
 class Unsendable(Exception):
-    """The request holds what HTTP cannot carry where it stands, such as a credential that ends in a space."""
+    """The request cannot be sent over HTTP, for example because a credential ends in a space."""
 
     def __init__(self) -> None:
-        super().__init__("what would be sent cannot stand in a header")
+        super().__init__("a value is not allowed in a header")
 
 
 class Connections:
-    """One pool of connections for each way to reach a party; `network` opens them in a way of its own."""
+    """One connection pool per way to reach a host; `network` opens connections in another way."""
 
     def __init__(self, *, timeout_s: float, network: httpcore.NetworkBackend | None = None) -> None:
         self._pools: dict[tuple[object, ...], httpcore.ConnectionPool] = {}
         self._network = network
         self._opening = Lock()
-        # For how long requests were held back so far, so that no more go out than may.
+        # Seconds for which requests were delayed so far to limit their rate.
         self.paced_s = 0.0
         self._deadline_s = timeout_s
         self._timeouts = {
@@ -78,7 +78,7 @@ class Connections:
             pool.close()
 
     def ask(self, place: Place, request: Request) -> Answer:
-        """The answer to one request; raises TooLate or NoAnswer when none comes, or Unsendable."""
+        """The answer to one request; raises TooLate, NoAnswer or Unsendable."""
         begun = time.monotonic()
         place.go_ahead()
         self.paced_s += time.monotonic() - begun
@@ -153,7 +153,7 @@ class Connections:
 
     def _pool(self, place: Place, *, alone: bool) -> httpcore.ConnectionPool:
         key = (place.ca_file, place.client_cert, place.connect_to, alone)
-        # Many may ask for the first connection of a pool at once, and the pools of all but one would be lost.
+        # Threads may create the pool at the same time; only one pool must be kept.
         with self._opening:
             if key not in self._pools:
                 self._pools[key] = httpcore.ConnectionPool(
@@ -167,7 +167,7 @@ class Connections:
 
 
 def _encoded(headers: tuple[tuple[str, str], ...]) -> list[tuple[bytes, bytes]]:
-    """Headers as they go out: Latin-1 is what one may hold at most."""
+    """Encodes headers as Latin-1, which is all that they may contain."""
     try:
         return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
     except UnicodeEncodeError:
@@ -175,15 +175,15 @@ def _encoded(headers: tuple[tuple[str, str], ...]) -> list[tuple[bytes, bytes]]:
 
 
 def _target(url: str) -> bytes:
-    """The path and the query of a URL, as they go on the request line."""
+    """Path and query of a URL, encoded for the request line."""
     parts = urlsplit(url)
-    return quote((parts.path or "/") + (f"?{parts.query}" if parts.query else ""), safe=_TAKEN).encode(
+    return quote((parts.path or "/") + (f"?{parts.query}" if parts.query else ""), safe=_UNESCAPED).encode(
         "ascii"
     )
 
 
 def _decoder(headers: tuple[tuple[str, str], ...]) -> Callable[[bytes, int], bytes]:
-    """What undoes the compression of a body, no further than it is asked to."""
+    """A function that decompresses a body up to a limit."""
     encodings = [value.strip().lower() for key, value in headers if key.lower() == "content-encoding"]
     if encodings not in (["gzip"], ["deflate"]):
         return lambda chunk, _: chunk

@@ -1,4 +1,4 @@
-"""A forger's keys on loopback, for a verifier that goes where a token's header sends it."""
+"""Serves a forger's keys on loopback, for verifiers that follow URLs in a token's header."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from gateproof.conformance.wire.forgery import own_certificate, own_jwk
 
 
 @contextmanager
-def bait(algorithm: str) -> Iterator[str]:
-    """The address below which the forger's key set and certificate are served while the block lasts.
+def decoy_server(algorithm: str) -> Iterator[str]:
+    """Serves the forger's key set and certificate during the block; yields the base URL.
 
-    The key goes by the name that the address asks for.
+    The key has the `kid` that the query asks for.
     """
     body = base64.encodebytes(own_certificate(algorithm)).decode()
     pem = f"-----BEGIN CERTIFICATE-----\n{body}-----END CERTIFICATE-----\n".encode()
@@ -34,7 +34,7 @@ def bait(algorithm: str) -> Iterator[str]:
             self.wfile.write(served[0])
 
         def log_message(self, *_: object) -> None:
-            """Says nothing: what came is the target's business."""
+            """No log."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=lambda: server.serve_forever(poll_interval=0.02), daemon=True)

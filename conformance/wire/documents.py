@@ -1,4 +1,4 @@
-"""Reading JSON documents and comparing the addresses in them the way the specification means it."""
+"""Helpers for JSON documents, and the comparison of URLs in them."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ _UNRESERVED = re.compile(r"%(2[dDeE]|3[0-9]|[46][1-9a-fA-F]|[57][0-9aA]|5[fF]|7[
 
 
 def same_url(one: object, other: str) -> bool:
-    """True when both are the same URL: case, default port, dot segments and needless escapes do not count."""
-    return isinstance(one, str) and _normal(one) == _normal(other)
+    """True if both are the same URL: case, default port, dot segments and needless escapes are ignored."""
+    return isinstance(one, str) and _normalized(one) == _normalized(other)
 
 
 def holds_url(listed: object, wanted: str) -> bool:
-    """True when this URL is one of an array's elements."""
+    """True if an array contains this URL."""
     return isinstance(listed, list) and any(same_url(each, wanted) for each in listed)
 
 
 def in_any_order(value: object) -> object:
-    """The value to compare where the order of strings in an array means nothing."""
+    """The value for a comparison that ignores the order of strings in an array."""
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
         return sorted(value)
     return value
 
 
-def _normal(url: str) -> tuple[object, ...] | None:
+def _normalized(url: str) -> tuple[object, ...] | None:
     try:
         parts = urlsplit(url)
         port = parts.port

@@ -1,7 +1,7 @@
-"""One connection that one thread reads while another writes, which a TLS connection by itself does not bear.
+"""A connection that one thread reads while another writes; a TLS socket does not support that.
 
-What OpenSSL says of an error is kept per connection: a read that would have to wait, asked about after a
-write of another thread, looks like the end of the connection.
+OpenSSL keeps its error state per connection: a read that would block, followed by a write of another thread,
+looks like the end of the connection.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ import threading
 import time
 from collections.abc import Callable
 
-# A write may have taken in what a reader waits for: nobody waits for the network longer than this at a time.
-_LOOK_AGAIN_S = 0.05
+# A write may have received data for the reader, so a wait for the network is no longer than this.
+_RETRY_S = 0.05
 
 
-class TwoWay(io.RawIOBase):
-    """Reads and writes in turns; what is not done when the time is over raises TimeoutError."""
+class DuplexConnection(io.RawIOBase):
+    """Reads and writes one at a time; raises TimeoutError after the time limit."""
 
     def __init__(self, line: socket.socket, *, timeout_s: float) -> None:
         self._line = line
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
         self._timeout_s = timeout_s
         line.setblocking(False)
 
@@ -31,19 +31,19 @@ class TwoWay(io.RawIOBase):
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # any buffer, as sockets take it
-        return self._in_turn(lambda: self._line.recv_into(buffer), select.POLLIN)
+        return self._exclusively(lambda: self._line.recv_into(buffer), select.POLLIN)
 
     def sendall(self, octets: bytes) -> None:
         left = memoryview(octets)
         while left:
-            left = left[self._in_turn(lambda part=left: self._line.send(part), select.POLLOUT) :]  # type: ignore[misc]
+            left = left[self._exclusively(lambda part=left: self._line.send(part), select.POLLOUT) :]  # type: ignore[misc]
 
-    def _in_turn(self, act: Callable[[], int], until: int) -> int:
+    def _exclusively(self, operation: Callable[[], int], until: int) -> int:
         end = time.monotonic() + self._timeout_s
         while True:
-            with self._turn:
+            with self._lock:
                 try:
-                    return act()
+                    return operation()
                 except ssl.SSLWantReadError:
                     waited_for = select.POLLIN
                 except ssl.SSLWantWriteError:
@@ -55,4 +55,4 @@ class TwoWay(io.RawIOBase):
                 raise TimeoutError
             poll = select.poll()
             poll.register(self._line, waited_for)
-            poll.poll(1000 * min(left_s, _LOOK_AGAIN_S))
+            poll.poll(1000 * min(left_s, _RETRY_S))

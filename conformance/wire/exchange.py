@@ -1,4 +1,4 @@
-"""One request and what came back for it."""
+"""One request and its answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Headers = tuple[tuple[str, str], ...]
 
 
 class NotJson:
-    """Stands for a body that is no JSON; it equals nothing but itself."""
+    """Represents a body that is not JSON; it equals only itself."""
 
     def __repr__(self) -> str:
         return "a body that is not JSON"
@@ -24,9 +24,8 @@ NOT_JSON = NotJson()
 class Request:
     """A request as it was sent, header by header.
 
-    `target` goes on the request line in place of the URL's own path and query, byte for byte; `alone` asks
-    for a connection that no other request has used. Once the answer's body is all that was asked `until`,
-    no more of it is waited for. Its answer may take so much `longer_s` than another's.
+    `target` replaces the URL's path and query on the request line. `alone` asks for a new connection. Once
+    `until` is true for the body so far, the rest is not awaited. The timeout is `longer_s` longer than usual.
     """
 
     method: str
@@ -41,7 +40,7 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Answer:
-    """An HTTP answer as it was received, header by header, its body decoded from the transfer only."""
+    """An HTTP answer as it was received; only transfer encodings of the body are decoded."""
 
     status: int
     headers: Headers = ()
@@ -50,14 +49,14 @@ class Answer:
     phrase: str = ""
 
     def header(self, name: str) -> str | None:
-        """The first header of that name in any case, or None."""
+        """The first header with this name in any case, or None."""
         return next(iter(self.headers_named(name)), None)
 
     def headers_named(self, name: str) -> tuple[str, ...]:
         return tuple(value for key, value in self.headers if key.lower() == name.lower())
 
     def json(self) -> Any:
-        """The body as JSON, or NOT_JSON; duplicate members and a byte order mark are taken as they come."""
+        """The body as JSON, or NOT_JSON; duplicate members and a byte order mark are allowed."""
         try:
             return json.loads(self.body.decode("utf-8-sig"))
         except (ValueError, RecursionError):
@@ -69,7 +68,7 @@ class Answer:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Exchange:
-    """One request with its answer, or with why none came; `at_s` is its start on a steady clock."""
+    """One request with its answer or failure; `at_s` is its start on the monotonic clock."""
 
     step: str
     request: Request
@@ -80,7 +79,7 @@ class Exchange:
 
     @property
     def status(self) -> int | None:
-        """The status of the answer; None when none came."""
+        """The status of the answer; None if there is none."""
         return None if self.answer is None else self.answer.status
 
     def header(self, name: str) -> str | None:
@@ -90,14 +89,14 @@ class Exchange:
         return NOT_JSON if self.answer is None else self.answer.json()
 
     def member(self, name: str) -> Any:
-        """A member of the JSON object in the body; None when there is no such object or member."""
+        """A member of the JSON object in the body; None if there is none."""
         document = self.json()
         return document.get(name) if isinstance(document, dict) else None
 
     def says(self, word: str) -> bool:
-        """True where the word stands anywhere in the body: the shape of an error is open."""
+        """True if the body contains the word; the format of errors is open."""
         return self.answer is not None and word in self.answer.text()
 
     def outcome(self) -> str:
-        """What came back, in a few words."""
+        """A short description of the result."""
         return self.failure or f"status {self.status}"

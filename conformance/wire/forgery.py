@@ -1,7 +1,7 @@
-"""Tokens that nobody should believe, each made from a good one and wrong in one way.
+"""Forged tokens, each made from a valid one with one defect.
 
-The harness holds no key of the gateway. What can be forged without one: the header, the signature, and claims
-under a signature that was made for others.
+The harness has no key of the gateway. Without one it can forge the header, the signature, and claims under a
+signature made for others.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _EDWARDS = frozenset({"EdDSA", "Ed25519", "Ed448"})
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Original:
-    """A good token in its parts, the public key that verifies it, and where a forger's keys are served."""
+    """The parts of a valid token, the public key that verifies it, and the URL of a forger's keys."""
 
     header: Mapping[str, Any]
     claims: Mapping[str, Any]
@@ -47,12 +47,12 @@ class Original:
     signature: bytes
     key: Mapping[str, Any]
     resource_kid: str | None = None
-    bait_url: str = "http://127.0.0.1:9"
+    decoy_url: str = "http://127.0.0.1:9"
 
     def headed(self, payload: str | None = None, /, **changes: Any) -> str:
-        """Header and payload, with these header members changed; None takes one away.
+        """Header and payload with these header members changed; None removes one.
 
-        A header in which nothing changes is kept to the letter: written anew, it may be another.
+        Without changes the header stays as it is: encoding it again could change it.
         """
         header = {name: value for name, value in {**self.header, **changes}.items() if value is not None}
         head = _segment(header) if changes else self.head
@@ -71,7 +71,7 @@ Forgery = Callable[[Original], str | None]
 
 
 def original(token: str, key: Mapping[str, Any], **more: Any) -> Original:
-    """A good token, taken apart."""
+    """The parts of a valid token."""
     head, payload, signature = token.split(".")
     return Original(
         header=json.loads(_octets(head)),
@@ -85,17 +85,17 @@ def original(token: str, key: Mapping[str, Any], **more: Any) -> Original:
 
 
 def unsigned(algorithm: str) -> Forgery:
-    """A token that says that it needs no signature, and has none."""
+    """A token whose header says that it is unsigned."""
     return lambda good: good.headed(alg=algorithm) + "."
 
 
 def resigned(change: Callable[[bytes], bytes]) -> Forgery:
-    """The same token under a signature that was tampered with."""
+    """The same token with a changed signature."""
     return lambda good: f"{good.signed_part}.{_text(change(good.signature))}"
 
 
 def claiming(change: Callable[[dict[str, Any]], dict[str, Any]]) -> Forgery:
-    """Other claims under the signature of the good token."""
+    """Other claims with the signature of the valid token."""
 
     def forge(good: Original) -> str:
         payload = _segment(change(dict(good.claims)))
@@ -105,7 +105,7 @@ def claiming(change: Callable[[dict[str, Any]], dict[str, Any]]) -> Forgery:
 
 
 def keyed(algorithm: str, secret: Callable[[Original], bytes | None], **header: Any) -> Forgery:
-    """An HMAC under something that everybody knows."""
+    """A token with an HMAC whose key is public data."""
 
     def forge(good: Original) -> str | None:
         known = secret(good)
@@ -118,7 +118,7 @@ def keyed(algorithm: str, secret: Callable[[Original], bytes | None], **header: 
 
 
 def foreign(header: Callable[[Original], dict[str, Any]]) -> Forgery:
-    """A right signature of the same algorithm, by a key of the forger's own."""
+    """A valid signature of the same algorithm, by the forger's own key."""
 
     def forge(good: Original) -> str:
         signed = good.headed(**header(good))
@@ -135,7 +135,7 @@ def own_jwk(algorithm: str, **more: Any) -> dict[str, Any]:
 
 @cache
 def own_certificate(algorithm: str) -> bytes:
-    """The forger's key in a certificate that the forger signed, in DER."""
+    """A self-signed certificate for the forger's key, in DER."""
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "gateway.example")])
     key, now = _own_key(algorithm), datetime.datetime.now(datetime.UTC)
     hashed = None if algorithm in _EDWARDS else hashes.SHA256()
@@ -188,9 +188,9 @@ def _x5c(good: Original) -> dict[str, Any]:
     return {"x5c": [base64.b64encode(own_certificate(good.algorithm)).decode()]}
 
 
-def _with_the_kid(good: Original) -> str:
-    """The address of a key set in which the forger's key goes by the good key's name."""
-    return f"{good.bait_url}/jwks?kid={quote(str(good.header.get('kid', '')), safe='')}"
+def _jwks_url_with_kid(good: Original) -> str:
+    """The URL of a key set in which the forger's key has the valid key's `kid`."""
+    return f"{good.decoy_url}/jwks?kid={quote(str(good.header.get('kid', '')), safe='')}"
 
 
 def _flipped(place: int) -> Callable[[bytes], bytes]:
@@ -259,15 +259,15 @@ FORGERIES: Mapping[str, Forgery] = {
     "kid-empty": foreign(lambda _: {"kid": ""}),
 }
 
-# These send the verifier to an address of the forger's, where the key that fits is served.
+# These refer to a URL of the forger, where the matching key is served.
 LURES: Mapping[str, Forgery] = {
-    "jku": foreign(lambda good: {"jku": f"{good.bait_url}/jwks", "kid": "forger"}),
-    "jku-under-the-kid": foreign(lambda good: {"jku": _with_the_kid(good)}),
-    "jku-without-kid": foreign(lambda good: {"jku": f"{good.bait_url}/jwks", "kid": None}),
-    "x5u": foreign(lambda good: {"x5u": f"{good.bait_url}/x5u", "kid": "forger"}),
-    "x5u-under-the-kid": foreign(lambda good: {"x5u": f"{good.bait_url}/x5u"}),
-    "x5u-without-kid": foreign(lambda good: {"x5u": f"{good.bait_url}/x5u", "kid": None}),
-    "kid-as-url": foreign(lambda good: {"kid": f"{good.bait_url}/jwks"}),
+    "jku": foreign(lambda good: {"jku": f"{good.decoy_url}/jwks", "kid": "forger"}),
+    "jku-under-the-kid": foreign(lambda good: {"jku": _jwks_url_with_kid(good)}),
+    "jku-without-kid": foreign(lambda good: {"jku": f"{good.decoy_url}/jwks", "kid": None}),
+    "x5u": foreign(lambda good: {"x5u": f"{good.decoy_url}/x5u", "kid": "forger"}),
+    "x5u-under-the-kid": foreign(lambda good: {"x5u": f"{good.decoy_url}/x5u"}),
+    "x5u-without-kid": foreign(lambda good: {"x5u": f"{good.decoy_url}/x5u", "kid": None}),
+    "kid-as-url": foreign(lambda good: {"kid": f"{good.decoy_url}/jwks"}),
 }
 
 

@@ -1,4 +1,4 @@
-"""JSON Web Tokens and keys as a party without secrets sees them: read, and verified with public keys."""
+"""JWTs and keys for parties without secrets: parsing, and verification with public keys."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ _ALGORITHMS = {
     "OKP": ("EdDSA", "Ed25519", "Ed448"),
 }
 _COMPACT = re.compile(r"[\w-]+\.[\w-]+\.[\w-]+", re.ASCII)
-# A verifier that takes no algorithm but those of its keys' types; "none" and HMAC are not among them.
+# A verifier that accepts only the algorithms of these key types, not "none" or HMAC.
 _VERIFIER = PyJWS(algorithms=[name for names in _ALGORITHMS.values() for name in names])
-# The fully specified names of RFC 9864, which the library does not know yet.
+# The fully specified names of RFC 9864, which the library does not support yet.
 for _name in ("Ed25519", "Ed448"):
     _VERIFIER.register_algorithm(_name, OKPAlgorithm())
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Jwt:
-    """A compact JWT, read but not believed."""
+    """A compact JWT, parsed but not verified."""
 
     header: Mapping[str, Any]
     claims: Mapping[str, Any]
 
 
 def read(token: str) -> Jwt | None:
-    """The token's header and claims, or None when it is no JWT in compact form."""
+    """Header and claims of a token; None if it is no JWT in compact form."""
     parts = token.split(".")
     if len(parts) != 3:
         return None
@@ -47,18 +47,18 @@ def read(token: str) -> Jwt | None:
 
 
 def is_compact(token: str) -> bool:
-    """Three parts in base64url without padding (RFC 7515 section 2): some verifiers take no other."""
+    """True for three parts in unpadded base64url (RFC 7515 section 2); some verifiers need this form."""
     return _COMPACT.fullmatch(token) is not None
 
 
 def keys_of(document: Any) -> list[dict[str, Any]]:
-    """The members of a JWK Set that are JSON objects; anything else holds none."""
+    """The keys of a JWK Set that are JSON objects."""
     keys = document.get("keys") if isinstance(document, dict) else None
     return [key for key in keys if isinstance(key, dict)] if isinstance(keys, list) else []
 
 
 def verifying(token: str, keys: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The keys with which the token's signature verifies; keys of a kind unknown here verify nothing."""
+    """The keys with which the signature verifies; unknown key types verify nothing."""
     return [key for key in keys if _verifies(token, key)]
 
 

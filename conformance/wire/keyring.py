@@ -1,4 +1,4 @@
-"""What one check knows of secrets and of names that are safe to show."""
+"""The secrets of one check, and names that may be shown."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ _SHORTEST_SETTING = 6
 
 
 class Keyring:
-    """Collects the secrets that a check meets, and hands out the redactor that hides them."""
+    """Collects the secrets that a check meets, and creates the redactor for them."""
 
     def __init__(self, *, secrets: Iterable[Secret] = (), public: Iterable[str] = ()) -> None:
         self._labels: dict[str, str] = {}
         self._kinds: dict[str, str] = {}
         self._counts: dict[str, int] = {}
         self._public: set[str] = set(public)
-        # Two who meet a secret at the same time must not give it the number of another.
+        # Two threads must not give different secrets the same number.
         self._counting = Lock()
         for secret in secrets:
             self.add(secret)
 
     def secret(self, kind: str, value: str) -> Secret:
-        """The value as a Secret that every later rendering will hide."""
+        """The value as a Secret, which every later report redacts."""
         return self.add(Secret(kind, value))
 
     def add(self, secret: Secret) -> Secret:
@@ -39,20 +39,20 @@ class Keyring:
         return secret
 
     def public(self, *values: str) -> None:
-        """Names that may be shown although they look like credentials: identifiers, addresses, key IDs."""
+        """Registers names that may be shown although they look like credentials: IDs, URLs, key IDs."""
         self._public.update(values)
 
     @property
     def names(self) -> frozenset[str]:
-        """What may be shown by name."""
+        """Names that may be shown."""
         return frozenset(self._public)
 
     def values(self, *kinds: str) -> list[str]:
-        """The secrets of these kinds that the check has met; of all kinds where none is named."""
+        """The secrets of these kinds that the check has met; of all kinds if none is given."""
         return [value for value, kind in list(self._kinds.items()) if not kinds or kind in kinds]
 
     def redactor(self) -> Redactor:
-        # A short setting is a flag or a number, and would take all flags and numbers along.
+        # Short settings are flags or numbers; redacting them would redact all flags and numbers.
         hidden = {
             value: label
             for value, label in self._labels.items()

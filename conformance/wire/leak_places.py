@@ -1,4 +1,4 @@
-"""Where in an answer's body something stands, in words that say where to look."""
+"""Names the place in an answer's body where a value was found."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Pieces = Iterator[tuple[str, str]]
 
 
 def place_in_body(answer: Answer, found: Callable[[str], bool]) -> str:
-    """The name of the first piece of the body in which it is found; `body` where only the whole has it."""
+    """The name of the first piece of the body that contains the value; `body` if only the whole does."""
     for name, piece in _pieces(answer, found):
         if found(piece):
             stack = ", in a stack trace" if _STACK.search(piece) else ""
@@ -32,19 +32,19 @@ def _pieces(answer: Answer, found: Callable[[str], bool]) -> Pieces:
     text = text_of(answer.body)
     kind = (answer.header("Content-Type") or "").partition(";")[0].strip().lower()
     if kind == "text/event-stream":
-        yield from _of_a_stream(text, found)
+        yield from _stream_pieces(text, found)
     elif (document := _json(text)) is not None:
-        yield from _of_json(document, found)
+        yield from _json_pieces(document, found)
     yield from (("an HTML comment", comment) for comment in _COMMENT.findall(text))
     yield "", text
 
 
-def _of_a_stream(text: str, found: Callable[[str], bool]) -> Pieces:
+def _stream_pieces(text: str, found: Callable[[str], bool]) -> Pieces:
     data: list[str] = []
     for line in [*text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), ""]:
         field, colon, value = line.partition(":")
         if not line:
-            yield from _of_an_event("\n".join(data), found)
+            yield from _event_pieces("\n".join(data), found)
             data = []
         elif field == "data":
             data.append(value.removeprefix(" "))
@@ -52,7 +52,7 @@ def _of_a_stream(text: str, found: Callable[[str], bool]) -> Pieces:
             yield f"the {field} of an event" if field and colon else "a comment of the event stream", value
 
 
-def _of_an_event(data: str, found: Callable[[str], bool]) -> Pieces:
+def _event_pieces(data: str, found: Callable[[str], bool]) -> Pieces:
     message = _json(data)
     if message is None:
         yield "the data of an event", data
@@ -63,12 +63,12 @@ def _of_an_event(data: str, found: Callable[[str], bool]) -> Pieces:
         if isinstance(method, str) and re.fullmatch(r"notifications/[a-z_/]{1,40}", method)
         else ""
     )
-    for name, piece in _of_json(message, found):
+    for name, piece in _json_pieces(message, found):
         yield f"{said}{name}", piece
 
 
-def _of_json(document: Any, found: Callable[[str], bool], at: str = "", depth: int = 0) -> Pieces:
-    """Every leaf by its path; a text that is JSON itself is opened."""
+def _json_pieces(document: Any, found: Callable[[str], bool], at: str = "", depth: int = 0) -> Pieces:
+    """Every leaf by its path; strings that contain JSON are parsed."""
     if depth < _DEPTH:
         inner: Any = document
         if isinstance(document, str) and isinstance(opened := _json(document), dict | list):
@@ -78,11 +78,11 @@ def _of_json(document: Any, found: Callable[[str], bool], at: str = "", depth: i
                 yield f"a name of a member of {at or 'it'}", str(name)
                 shown = name if _NAME.fullmatch(name) and not found(name) else "…"
                 dot = "." if at and not at.endswith(" ") else ""
-                yield from _of_json(value, found, f"{at}{dot}{shown}", depth + 1)
+                yield from _json_pieces(value, found, f"{at}{dot}{shown}", depth + 1)
             return
         if isinstance(inner, list):
             for number, value in enumerate(inner):
-                yield from _of_json(value, found, f"{at}[{number}]", depth + 1)
+                yield from _json_pieces(value, found, f"{at}[{number}]", depth + 1)
             return
     yield f"member {at}" if at else "", document if isinstance(document, str) else json.dumps(document)
 

@@ -1,4 +1,4 @@
-"""Finding secrets in what came back, whatever was done to them on the way."""
+"""Finds secrets in answers, in many encodings."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from gateproof.conformance.wire.secret import Secret
 from gateproof.reports.decoders import Reading, readings, text_of
 from gateproof.reports.encodings import as_a_value, embedded
 
-# As many consecutive characters of a secret as make a leak.
+# This many consecutive characters of a secret are a leak.
 RUN = 16
-# Any run of 16 characters has a window of 8 that begins at a multiple of 9: only those are looked up.
+# Any run of 16 characters contains a window of 8 that begins at a multiple of 9, so only those are looked up.
 WINDOW = 8
 STRIDE = RUN - WINDOW + 1
-# Of a very long secret, its beginning and its end stand for the whole: that is what leaks have.
+# Of a very long secret, only the beginning and the end are searched for.
 _ENDS = 96
 _SHORTEST = 8
-# A shorter value with letters and digits in it may stand anywhere by chance.
+# Shorter values with letters and digits may occur by coincidence.
 _SHORTEST_MIXED = 6
-# How a text is read that anybody reads who opens it.
+# Encodings that anybody can read directly.
 PLAIN = frozenset({"as it is", "percent-encoded", "JSON-escaped", "split by white space"})
-# A window without a digit in letters of one case: words read like that, and secrets hardly ever do.
+# Windows without digits in letters of one case look like words; secrets hardly ever do.
 _WORDS = re.compile(r"[a-z_\-. :/]{8}|[A-Z_\-. :/]{8}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Canary:
-    """A value that must not turn up, and the parts of it that nobody could know otherwise.
+    """A value to search for, and its parts that are secret.
 
-    A canary without such parts is looked for as a whole: one that is short where it is a whole value.
+    Without such parts, the whole value is searched for; a short one only as a complete value.
     """
 
     kind: str
@@ -45,7 +45,7 @@ class Canary:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Found:
-    """A canary that turned up, and how it was written."""
+    """A canary that was found, and its encoding."""
 
     kind: str
     how: str
@@ -53,9 +53,9 @@ class Found:
 
 
 def canary(kind: str, value: str, *, public: Iterable[str] = ()) -> Canary:
-    """A secret with the parts of it that are secret: of a JWT the signature, of the rest what names leave.
+    """A secret and its secret parts: the signature of a JWT; for others, what remains without names.
 
-    A JWT's `jti` is none of them: it names the token, as an audit log should, and opens nothing.
+    A JWT's `jti` is not secret: it identifies the token, for example in an audit log.
     """
     jwt = read(value)
     parts = [value] if jwt is None else [value.rpartition(".")[2]]
@@ -66,18 +66,18 @@ def canary(kind: str, value: str, *, public: Iterable[str] = ()) -> Canary:
 
 
 def name(kind: str, value: str) -> Canary | None:
-    """An identifier that is looked for as a whole; None for one that could stand anywhere by chance."""
+    """An identifier that is searched for as a whole; None if it could occur by coincidence."""
     return Canary(kind=kind, value=value, is_name=True) if is_distinct(value) else None
 
 
 def is_distinct(value: str) -> bool:
-    """True for what is no word: a value that can be looked for without taking something else for it."""
+    """True if the value is distinctive enough to search for."""
     mixed = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
     return len(value) >= RUN or (len(value) >= _SHORTEST_MIXED and mixed)
 
 
-class Cut:
-    """One reading of a text, without its case, in the pieces that are looked up."""
+class Windows:
+    """One decoding of a text in lower case, in the windows that are looked up."""
 
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
@@ -87,21 +87,21 @@ class Cut:
 
 
 class Hoard:
-    """Many canaries, looked for in one go."""
+    """A set of canaries that are searched for together."""
 
     def __init__(self, canaries: Iterable[Canary] = ()) -> None:
         self._parts: list[tuple[Canary, str, str]] = []
         self._windows: dict[str, list[int]] = {}
-        # The same once more: two sets have nothing in common sooner than a set and a mapping.
+        # The same as a set: a comparison of two sets is faster.
         self._known: set[str] = set()
         self._wholes: list[tuple[Canary, str]] = []
-        # Which wholes a window of a text may belong to, and those that are too short to have such windows.
+        # The whole values to which a window may belong, and those too short for windows.
         self._windows_of_wholes: dict[str, list[int]] = {}
         self._short_wholes: list[int] = []
         self.add(canaries)
 
     def add(self, canaries: Iterable[Canary]) -> None:
-        """More to look for: to begin anew would cost more than to look."""
+        """Adds canaries; that is cheaper than building a new set."""
         for each in canaries:
             for part in each.parts:
                 for piece in (part[:_ENDS], part[-_ENDS:]) if len(part) > 2 * _ENDS else (part,):
@@ -112,13 +112,13 @@ class Hoard:
                 self._add_whole(each)
 
     def search(self, text: str) -> list[Found]:
-        """Every canary in the text, once each, in whatever encoding."""
+        """Every canary in the text in any encoding, each once."""
         return search_all((self,), text)
 
-    def found_in(self, cut: Cut) -> Iterator[Found]:
-        """The canaries that stand in one reading of a text."""
-        for each, turned in self._in(cut):
-            yield Found(kind=each.kind, how=turned or cut.reading.how, value=each.value)
+    def found_in(self, windowed: Windows) -> Iterator[Found]:
+        """The canaries in one decoding of a text."""
+        for each, turned in self._in(windowed):
+            yield Found(kind=each.kind, how=turned or windowed.reading.how, value=each.value)
 
     def _add(self, each: Canary, text: str, turned: str) -> None:
         number = len(self._parts)
@@ -136,26 +136,26 @@ class Hoard:
         if len(folded) < RUN:
             self._short_wholes.append(number)
             return
-        # A text that has the value has one of its first windows: a run is as long as it takes to meet one.
+        # A text with the value contains one of its first STRIDE windows.
         for place in range(STRIDE):
             self._windows_of_wholes.setdefault(folded[place : place + WINDOW], []).append(number)
 
-    def _in(self, cut: Cut) -> Iterator[tuple[Canary, str]]:
-        text, windows = cut.text, self._windows
-        # Nearly always there is none, which is seen soonest for all of them at once.
-        there = not self._known.isdisjoint(cut.windows)
-        for place in cut.places if there else ():
+    def _in(self, windowed: Windows) -> Iterator[tuple[Canary, str]]:
+        text, windows = windowed.text, self._windows
+        # Most texts contain none; one test for all windows is fastest.
+        there = not self._known.isdisjoint(windowed.windows)
+        for place in windowed.places if there else ():
             for number in windows.get(text[place : place + WINDOW], ()):
                 each, part, turned = self._parts[number]
                 if _run_around(text, place, part) >= RUN:
                     yield each, turned
-        for each, folded in map(self._wholes.__getitem__, self._wholes_that_may_be_in(cut)):
-            # Nearly every text lacks nearly every value, and most patterns are never made.
-            if folded in text and _whole(each).search(cut.reading.text):
+        for each, folded in map(self._wholes.__getitem__, self._possible_wholes(windowed)):
+            # Most values are not in the text, so most patterns are never compiled.
+            if folded in text and _whole(each).search(windowed.reading.text):
                 yield each, ""
 
-    def _wholes_that_may_be_in(self, cut: Cut) -> Iterable[int]:
-        met = cut.windows & self._windows_of_wholes.keys()
+    def _possible_wholes(self, windowed: Windows) -> Iterable[int]:
+        met = windowed.windows & self._windows_of_wholes.keys()
         numbers = {number for window in met for number in self._windows_of_wholes[window]}
         return sorted(numbers.union(self._short_wholes))
 
@@ -166,23 +166,23 @@ def _whole(each: Canary) -> re.Pattern[str]:
         return as_a_value(each.value)
     whole = rf"(?<![A-Za-z0-9]){re.escape(each.value)}(?![A-Za-z0-9])"
     if len(each.value) < RUN:
-        # A longer name that is put together from words may have a short one in it.
+        # A longer name may contain a short one as one of its words.
         whole = rf"(?<![A-Za-z0-9][._-]){whole}(?![._-][A-Za-z0-9])"
     return re.compile(whole, re.IGNORECASE)
 
 
 def search_all(hoards: Iterable[Hoard], text: str) -> list[Found]:
-    """Every canary of several hoards in the text, once each; the text is read once for all of them."""
+    """Every canary of several sets in the text, each once; the text is decoded once."""
     hoards, found = tuple(hoards), dict[str, Found]()
-    for cut in map(Cut, readings(text)):
+    for windowed in map(Windows, readings(text)):
         for hoard in hoards:
-            for each in hoard.found_in(cut):
+            for each in hoard.found_in(windowed):
                 found.setdefault(each.value, each)
     return list(found.values())
 
 
 def carries(exchange: Exchange, secret: Secret) -> str | None:
-    """Where an answer holds the secret, in any encoding: the part of it; None when it does not."""
+    """The part of the answer that contains the secret in any encoding; None if there is none."""
     if exchange.answer is None:
         return None
     forms = [form for form in embedded(secret.reveal()) if len(form) >= 8]
@@ -194,7 +194,7 @@ def carries(exchange: Exchange, secret: Secret) -> str | None:
 
 
 def party(exchange: Exchange) -> str:
-    """On whose behalf the request was made: by what it asks for, since every check may write its own."""
+    """Who sent the request, by its endpoint: checks name their steps freely."""
     if is_redemption(exchange) or is_proxy_token_request(exchange):
         return "backend"
     return "browser" if exchange.step == "browser" else "agent"
@@ -210,7 +210,7 @@ def is_proxy_token_request(exchange: Exchange) -> bool:
 
 
 def received(exchange: Exchange) -> list[tuple[str, str]]:
-    """Every part of every answer to a request, with its name, as text."""
+    """All parts of all answers to a request: name and text."""
     answers = [*exchange.retries, *([exchange.answer] if exchange.answer is not None else [])]
     return [part for answer in answers for part in _parts(answer)]
 
@@ -232,7 +232,7 @@ def _path(exchange: Exchange) -> str:
 
 
 def _run_around(text: str, place: int, part: str) -> int:
-    """The longest run that the text at this place has in common with the part."""
+    """The length of the longest common run of part and text around this place."""
     window, longest = text[place : place + WINDOW], 0
     at = part.find(window)
     while at >= 0:

@@ -1,8 +1,7 @@
-"""One tool call over MCP's streamable HTTP: initialize, say so, call, each a request like any other.
+"""A tool call over MCP's streamable HTTP: initialize, initialized and call, each one request.
 
-The official SDK's client hides the octets that the leak scan has to see, and asks on its own where a check
-wants one thing asked. So the few messages that a call takes are written here; the SDK's servers are what they
-are tried against.
+The official SDK's client hides the octets that the leak search needs, and sends requests of its own. So the
+few messages are written here; they are tested against the SDK's servers.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from gateproof.conformance.wire.exchange import Exchange, Headers, Request
 PROTOCOL = "2025-06-18"
 SESSION = "Mcp-Session-Id"
 VERSION = "MCP-Protocol-Version"
-# The last version that has batches; a request that names none is of this one.
+# The last version with batches; requests without a version header are of this version.
 WITH_BATCHES = "2025-03-26"
-_BEGINS = "operation: initialize"
-# The numbers of the request that begins a session, and of the first one in it.
-_HELLO, FIRST = 1, 2
+_INITIALIZE_STEP = "operation: initialize"
+# The request IDs of initialize and of the first request after it.
+_INITIALIZE_ID, FIRST = 1, 2
 _ACCEPT: Headers = (
     ("Accept", "application/json, text/event-stream"),
     ("Content-Type", "application/json"),
@@ -31,7 +30,7 @@ Send = Callable[[str, Request], Exchange]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Session:
-    """What an MCP server said when it was met."""
+    """The session that an MCP server returned for initialize."""
 
     protocol: str
     identifier: str | None
@@ -42,7 +41,7 @@ class Session:
 
 
 def call_tool(send: Send, url: str, tool: str, arguments: Mapping[str, Any], headers: Headers) -> Exchange:
-    """The answer to the tool call, or to the step before it that was refused."""
+    """The answer to the tool call, or to the earlier step that was refused."""
     last, session = begin(send, url, headers)
     if session is None:
         return last
@@ -50,9 +49,9 @@ def call_tool(send: Send, url: str, tool: str, arguments: Mapping[str, Any], hea
 
 
 def begin(send: Send, url: str, headers: Headers) -> tuple[Exchange, Session | None]:
-    """The last answer before a session can be used, and the session; None where a step was refused."""
-    met = send(_BEGINS, hello(url, headers))
-    result = _result(met, _HELLO)
+    """Starts a session: the last answer, and the session; None if a step was refused."""
+    met = send(_INITIALIZE_STEP, initialize(url, headers))
+    result = _result(met, _INITIALIZE_ID)
     if result is None:
         return met, None
     session = Session(protocol=str(result.get("protocolVersion") or PROTOCOL), identifier=met.header(SESSION))
@@ -62,75 +61,75 @@ def begin(send: Send, url: str, headers: Headers) -> tuple[Exchange, Session | N
 
 
 def ending(begun: Exchange) -> Request | None:
-    """What tells the server that a session is over, where one began with this; clients ought to say so."""
+    """The request that ends the session which this exchange began, if one did."""
     request, session = begun.request, begun.header(SESSION)
-    if begun.step != _BEGINS or session is None or _result(begun, _HELLO) is None:
+    if begun.step != _INITIALIZE_STEP or session is None or _result(begun, _INITIALIZE_ID) is None:
         return None
     own = tuple(pair for pair in request.headers if pair[0].lower() == "authorization")
     return Request(method="DELETE", url=request.url, headers=(*own, (SESSION, session)))
 
 
-def hello(url: str, headers: Headers) -> Request:
-    """The request with which a session begins."""
+def initialize(url: str, headers: Headers) -> Request:
+    """The initialize request."""
     params = {
         "protocolVersion": PROTOCOL,
         "capabilities": {},
         "clientInfo": {"name": "gateproof", "version": "1"},
     }
-    return _request(url, headers, _HELLO, "initialize", params)
+    return _request(url, headers, _INITIALIZE_ID, "initialize", params)
 
 
 def ask(
     send: Send, url: str, headers: Headers, method: str, params: Mapping[str, Any], number: int = FIRST
 ) -> Exchange:
-    """One request in a session, whose headers are among these; no other in the session has its number."""
+    """One request in a session; `headers` contain those of the session, `number` is its ID."""
     return send(f"operation: {method}", _request(url, headers, number, method, dict(params)))
 
 
 def called(tool: str, arguments: Mapping[str, Any], meta: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The parameters of a tool call, and what it says besides."""
+    """The parameters of a tool call, optionally with `_meta`."""
     params = {"name": tool, "arguments": dict(arguments)}
     return params if meta is None else {**params, "_meta": dict(meta)}
 
 
 def result_of(answer: Exchange) -> Mapping[str, Any]:
-    """The result of a request in a session; empty where there is none."""
+    """The result of a request in a session; empty if there is none."""
     return _result(answer, _number(answer.request)) or {}
 
 
 def listening(url: str, headers: Headers) -> Request:
-    """The request for what a server says without being asked."""
+    """The request for server-sent messages."""
     return Request(method="GET", url=url, headers=(("Accept", "text/event-stream"), *headers))
 
 
 def lone_call(
     url: str, tool: str, arguments: Mapping[str, Any], headers: Headers, number: int = FIRST
 ) -> Request:
-    """A tool call by itself, for whoever wants to know what becomes of its headers."""
+    """A tool call as a request, for checks of its headers."""
     return _request(url, headers, number, "tools/call", called(tool, arguments))
 
 
 def numbered(request: Request, number: int) -> Request:
-    """The same request of a session under another number."""
+    """The same request with another ID."""
     message = {**json.loads(request.body), "id": number}
     body = json.dumps(message).encode()
     return replace(request, body=body, until=lambda octets: _answers(octets, number))
 
 
 def posted(url: str, headers: Headers, message: Any) -> Request:
-    """Whatever is given for a message, until it is answered in whatever way."""
+    """Posts any JSON as a message; the first answer of any kind ends the wait."""
     body = json.dumps(message).encode()
     return Request(method="POST", url=url, headers=(*_ACCEPT, *headers), body=body, until=_answers_anything)
 
 
 def succeeded(answer: Exchange) -> bool:
-    """True for a tool's result that is no error, whatever the status says."""
+    """True if the tool's result is not an error, whatever the HTTP status."""
     result = _result(answer, _number(answer.request))
     return result is not None and result.get("isError") is not True
 
 
 def messages(body: bytes, kind: str) -> list[Any]:
-    """The JSON-RPC messages of an answer, be it JSON or a stream of events."""
+    """The JSON-RPC messages of an answer in JSON or as an event stream."""
     if kind.partition(";")[0].strip().lower() != "text/event-stream":
         return [found] if (found := _json(body)) is not None else []
     return [
@@ -154,12 +153,12 @@ def _request(url: str, headers: Headers, number: int | None, method: str, params
 
 
 def _answers(body: bytes, number: int) -> bool:
-    """True once the answer to a message is there: a server may keep its stream open after it."""
+    """True once the answer with this ID is there: servers may keep the stream open after it."""
     return _ends_an_event(body) and _find(messages(body, "text/event-stream"), number) is not None
 
 
 def _answers_anything(body: bytes) -> bool:
-    """True once an answer is there, to whichever message: what was odd may be its number."""
+    """True once any answer is there: the request may have had an invalid ID."""
     return _ends_an_event(body) and any(map(_is_an_answer, _flat(messages(body, "text/event-stream"))))
 
 
@@ -172,10 +171,10 @@ def _is_an_answer(message: Any) -> bool:
 
 
 def _number(request: Request) -> int | None:
-    """The number of a request in a session; None for everything else, the one that begins it as well."""
+    """The ID of a request in a session; None for other requests, including initialize."""
     message = _json(request.body)
     number = message.get("id") if isinstance(message, dict) else None
-    return number if isinstance(number, int) and number != _HELLO else None
+    return number if isinstance(number, int) and number != _INITIALIZE_ID else None
 
 
 def _result(answer: Exchange, number: int | None) -> dict[str, Any] | None:
@@ -195,12 +194,12 @@ def _find(found: list[Any], number: int) -> dict[str, Any] | None:
 
 
 def _flat(found: list[Any]) -> list[Any]:
-    """The messages, those of a batch one by one."""
+    """The messages, with batches flattened."""
     return [each for message in found for each in (message if isinstance(message, list) else [message])]
 
 
 def _events(text: str) -> Iterator[str]:
-    """The data of each event of a stream, its lines joined."""
+    """The data of each event of a stream."""
     lines: list[str] = []
     for line in [*text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), ""]:
         if line.startswith("data:"):

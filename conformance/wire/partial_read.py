@@ -1,4 +1,4 @@
-"""What comes on one connection while something happens on others."""
+"""Reads from one connection while something happens on others."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ from gateproof.conformance.wire.exchange import Answer, Request
 from gateproof.conformance.wire.pipelining import octets_of, opened
 from gateproof.conformance.wire.route import Place
 
-# So long nothing comes where nothing more is to come.
+# Reading stops after this time without data.
 QUIET_S = 0.3
-# And a server that is never silent is not listened to for ever.
+# Reading stops after this time in any case.
 LONGEST_S = 5.0
 
 
-def overheard(place: Place, request: Request, during: Callable[[], None]) -> Answer | None:
-    """The answer to a request, as far as it has come a moment after this was done; None where none came."""
+def read_while(place: Place, request: Request, during: Callable[[], None]) -> Answer | None:
+    """The answer to a request as far as it has come shortly after `during`; None if nothing came."""
     came = bytearray()
     with ExitStack() as stack, suppress(OSError):
         line = opened(place, request.url, stack)
         line.settimeout(QUIET_S)
         line.sendall(octets_of(request, place))
-        _hear(line, came)
+        _read_available(line, came)
         during()
-        _hear(line, came)
+        _read_available(line, came)
     return _answer(bytes(came), request.method)
 
 
-def _hear(line: socket.socket, came: bytearray) -> None:
+def _read_available(line: socket.socket, came: bytearray) -> None:
     until = time.monotonic() + LONGEST_S
     with suppress(TimeoutError):
         while len(came) < MAX_BODY and time.monotonic() < until and (octets := line.recv(64 * 1024)):
             came += octets
 
 
-class _Heard:
-    """What an HTTP response takes for a socket."""
+class _SocketLike:
+    """A stand-in for the socket of an HTTP response."""
 
     def __init__(self, octets: bytes) -> None:
         self._octets = octets
@@ -53,7 +53,7 @@ class _Heard:
 
 def _answer(octets: bytes, method: str) -> Answer | None:
     with suppress(http.client.HTTPException, ValueError):
-        response = http.client.HTTPResponse(cast("socket.socket", _Heard(octets)), method=method)
+        response = http.client.HTTPResponse(cast("socket.socket", _SocketLike(octets)), method=method)
         response.begin()
         try:
             body = response.read()

@@ -1,4 +1,4 @@
-"""One connection below HTTP: what is sent on it goes out as it is, and its answers are read in a row."""
+"""A connection below HTTP: octets are sent unchanged, and several answers are read in a row."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from gateproof.conformance.wire.connections import MAX_BODY
-from gateproof.conformance.wire.duplex_tls import TwoWay
+from gateproof.conformance.wire.duplex_tls import DuplexConnection
 from gateproof.conformance.wire.exchange import Answer, Request
 from gateproof.conformance.wire.route import Place, trust
 from gateproof.conformance.wire.tls import address
 
 _CONNECT_S = 10.0
-# Long enough for a party on the same machine to have read one piece before the next is there.
+# Long enough for a process on this machine to read one piece before the next arrives.
 _BETWEEN_S = 0.002
-# What every client says that is not made by hand: a firewall may turn away who does not.
+# Headers of usual clients: firewalls may reject requests without them.
 _OWN_HEADERS = (("Accept", "*/*"), ("User-Agent", "gateproof"))
 
 
 def opened(place: Place, url: str, stack: ExitStack, *, handshake: bool = True) -> socket.socket:
-    """A connection to the party at this URL, with TLS where the URL has it; raises OSError."""
+    """A connection to the host of this URL, with TLS for https; raises OSError."""
     place.go_ahead()
     plain = stack.enter_context(socket.create_connection(address(place, url), timeout=_CONNECT_S))
     plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -37,7 +37,7 @@ def opened(place: Place, url: str, stack: ExitStack, *, handshake: bool = True) 
 
 
 def octets_of(request: Request, place: Place) -> bytes:
-    """The request as it goes over a line."""
+    """The request as octets."""
     parts = urlsplit(request.url)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     headers = [("Host", parts.netloc), *place.headers.items(), *request.headers]
@@ -57,47 +57,47 @@ def answers_in_a_row(
     piece: int | None = None,
     wrote: Callable[[int], None],
 ) -> list[Answer]:
-    """What comes for requests that are sent without waiting; a close or a silence ends it early.
+    """The answers to requests sent without waiting; a close or a timeout ends the list early.
 
-    In pieces, so that none shares a segment or a TLS record with the next; `wrote` hears how long each was.
+    Pieces are sent separately, so that they do not share a segment or TLS record; `wrote` gets each length.
     """
     found: list[Answer] = []
     with ExitStack() as stack, suppress(OSError, http.client.HTTPException, ValueError):
         place.go_ahead(len(requests))
         line = opened(replace(place, pace=None), requests[0].url, stack)
-        both = TwoWay(line, timeout_s=timeout_s)
-        # Whoever answers early need not read on: sending may take as long as reading.
+        duplex = DuplexConnection(line, timeout_s=timeout_s)
+        # The server may answer before it has read everything, so sending and reading overlap.
         octets = b"".join(octets_of(request, place) for request in requests)
         size = piece or len(octets)
         pieces = [octets[start : start + size] for start in range(0, len(octets), size)]
-        sending = threading.Thread(target=_send, args=(both, pieces, wrote), daemon=True)
+        sending = threading.Thread(target=_send, args=(duplex, pieces, wrote), daemon=True)
         sending.start()
         stack.callback(sending.join, timeout_s)
-        stack.callback(_shut, line)
-        shared = _Shared(both)
+        stack.callback(_shut_down, line)
+        shared = _SharedReader(duplex)
         for request in requests:
-            found.append(_answer(shared, request.method))  # noqa: PERF401 - a close keeps what came before
+            found.append(_answer(shared, request.method))  # noqa: PERF401 - earlier answers are kept if this raises
     return found
 
 
-class _Kept(io.BufferedReader):
-    """A reader that outlives the answers that are read from it."""
+class _PersistentReader(io.BufferedReader):
+    """A reader that stays open between the answers that are read from it."""
 
     def close(self) -> None:
-        """Left to whoever opened the line: what was read ahead belongs to the next answer."""
+        """Does nothing: data that was read ahead belongs to the next answer."""
 
 
-class _Shared:
-    """What an HTTP response takes for a socket: always the same reader."""
+class _SharedReader:
+    """A stand-in for the socket of an HTTP response: always the same reader."""
 
-    def __init__(self, both: TwoWay) -> None:
-        self._reader = _Kept(both)
+    def __init__(self, duplex: DuplexConnection) -> None:
+        self._reader = _PersistentReader(duplex)
 
     def makefile(self, *_: Any) -> io.BufferedReader:
         return self._reader
 
 
-def _answer(shared: _Shared, method: str) -> Answer:
+def _answer(shared: _SharedReader, method: str) -> Answer:
     begun = time.monotonic()
     response = http.client.HTTPResponse(cast("socket.socket", shared), method=method)
     response.begin()
@@ -111,15 +111,15 @@ def _answer(shared: _Shared, method: str) -> Answer:
     )
 
 
-def _send(both: TwoWay, pieces: Sequence[bytes], wrote: Callable[[int], None]) -> None:
+def _send(duplex: DuplexConnection, pieces: Sequence[bytes], wrote: Callable[[int], None]) -> None:
     with suppress(OSError):
         for number, piece in enumerate(pieces):
             if number:
                 time.sleep(_BETWEEN_S)
-            both.sendall(piece)
+            duplex.sendall(piece)
             wrote(len(piece))
 
 
-def _shut(line: socket.socket) -> None:
+def _shut_down(line: socket.socket) -> None:
     with suppress(OSError):
         line.shutdown(socket.SHUT_RDWR)

@@ -1,4 +1,4 @@
-"""At most so many requests a second, however many processes send them."""
+"""Limits requests per second over all processes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _SLOT = struct.Struct("d")
 
 
 class TooManyAtOnce(Exception):
-    """More requests have to go out at one moment than a second allows."""
+    """A race has more requests than are allowed in a second."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pace:
-    """Whoever takes a slot may send when it comes; the file holds when the next one is free.
+    """Assigns time slots for requests; the file contains the time of the next free slot.
 
-    The clock is that of the machine, the same for all its processes.
+    It uses the monotonic clock, which all processes of the machine share.
     """
 
     file: Path
@@ -29,14 +29,14 @@ class Pace:
     sleep: Callable[[float], None] = time.sleep
 
     def take(self, count: int = 1) -> None:
-        """Waits until `count` requests may go out at one moment."""
+        """Waits until `count` requests may be sent at one moment."""
         if count > max(1.0, self.rate):
             raise TooManyAtOnce(f"{count} requests at one moment, and --rate allows {self.rate:g} a second")
         if (wait := self._reserve(count / self.rate if count > 1 else 0.0) - self.now()) > 0:
             self.sleep(wait)
 
     def _reserve(self, room: float) -> float:
-        """When they may go; several at once have the room of as many slots before them and behind them."""
+        """The time of the slot; several requests together keep as many slots free before and after them."""
         with self.file.open("a+b") as kept:
             fcntl.flock(kept, fcntl.LOCK_EX)
             kept.seek(0)

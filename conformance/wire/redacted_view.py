@@ -1,4 +1,4 @@
-"""An exchange as a reader of a report may see it."""
+"""Exchanges as they may be shown in reports."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MAX_BODY = 2000
 
 
 def show(exchange: Exchange, redactor: Redactor) -> Shown:
-    """The exchange with every secret replaced."""
+    """The exchange with all secrets replaced."""
     request, answer = exchange.request, exchange.answer
     asked, asking = _message(request.headers, request.body, redactor)
     answered, answering = _message(answer.headers, answer.body, redactor) if answer is not None else ((), "")
@@ -32,7 +32,7 @@ def show(exchange: Exchange, redactor: Redactor) -> Shown:
 
 
 def mention(exchange: Exchange, redactor: Redactor) -> Shown:
-    """The exchange without headers and bodies: enough where nothing went wrong, and a tenth of the size."""
+    """The exchange without headers and bodies: enough if nothing failed, and a tenth of the size."""
     request, answer = exchange.request, exchange.answer
     return Shown(
         step=exchange.step,
@@ -47,7 +47,7 @@ def mention(exchange: Exchange, redactor: Redactor) -> Shown:
 
 
 def _message(headers: Headers, body: bytes, redactor: Redactor) -> tuple[Headers, str]:
-    """Headers and body; how long a body was is not said where that tells how long a secret in it is."""
+    """Redacted headers and body; Content-Length is hidden if it reveals the length of a secret."""
     text = _text(body)
     shown = redacted_parts.body(text, redactor)
     told = (
@@ -65,6 +65,6 @@ def _text(body: bytes) -> str:
 
 
 def _printable(text: str) -> str:
-    """What a terminal or an XML parser would choke on is shown as what it is."""
+    """Escapes characters that terminals or XML parsers do not accept."""
     text = "".join(char if char.isprintable() or char in "\n\t" else f"\\x{ord(char):02x}" for char in text)
     return text if len(text) <= MAX_BODY else f"{text[:MAX_BODY]}… ({len(text)} characters)"

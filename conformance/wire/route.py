@@ -1,4 +1,4 @@
-"""The parties that a run may talk to, and how each is reached."""
+"""The hosts that a run may talk to, and how each is reached."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from gateproof.conformance.wire.rate_limit import Pace
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """How one party is reached: what to trust, where to connect, what to send along.
+    """How one host is reached: trusted CA, address, additional headers.
 
-    A party may also answer on other ports of its hosts, keys for example; those get no extra header and no
+    Other ports of its hosts are allowed as well, for example for keys; they get no additional headers and no
     client certificate.
     """
 
@@ -27,17 +27,17 @@ class Place:
     pace: Pace | None = field(default=None, compare=False)
 
     def go_ahead(self, requests: int = 1) -> None:
-        """Waits until so many requests may go to the party at one moment."""
+        """Waits until this many requests may be sent at one moment."""
         if self.pace is not None:
             self.pace.take(requests)
 
     def nearby(self) -> Place:
-        """The same party on another port."""
+        """The same host on another port."""
         return replace(self, origins=frozenset(), headers={}, client_cert=None)
 
 
 def parts_of(url: str) -> SplitResult:
-    """The parts of whatever a target gives for a URL; one with an impossible host has none."""
+    """The parts of a URL from a target; without a host if that is invalid."""
     try:
         return urlsplit(url)
     except ValueError:
@@ -47,7 +47,7 @@ def parts_of(url: str) -> SplitResult:
 
 
 def origin(url: str) -> str:
-    """Scheme, host and port of a URL in one normal form; what names no host is nobody's but its own."""
+    """Scheme, host and port of a URL in normalized form; a URL without a host is returned as it is."""
     parts = parts_of(url)
     try:
         port = parts.port or {"https": 443, "http": 80}.get(parts.scheme)
@@ -57,7 +57,7 @@ def origin(url: str) -> str:
 
 
 def trust(place: Place) -> ssl.SSLContext:
-    """A TLS context that trusts the party's CA file alone, or the system's roots when none is named."""
+    """A TLS context that trusts the CA file only, or the system's roots if there is none."""
     context = ssl.create_default_context(cafile=place.ca_file)
     if place.client_cert is not None:
         context.load_cert_chain(*place.client_cert)

@@ -1,7 +1,7 @@
-"""Connections whose octets can be made ready first and sent later, in one system call.
+"""Connections whose octets can be encrypted in advance and sent later in one system call.
 
-Python's TLS socket encrypts and sends in one step. Where many connections are to send at one moment, what
-that step takes is too long: a quick server has dealt with the first request before it gets the second.
+Python's TLS socket encrypts and sends in one step. If many connections have to send at one moment, that takes
+too long: a fast server would handle the first request before it gets the second.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ import httpcore
 
 Result = TypeVar("Result")
 _RECORD = 16 * 1024
-# What stands before each record: its kind, its version, and in the last two octets its length.
+# The header of each record: type, version, and in the last two octets the length.
 _HEADER = 5
-# A time that is over is looked at once more, with what has come by then.
+# After the deadline, received data is still read once.
 _SHORTEST_S = 0.001
 
 
 class _Tls:
-    """TLS over a socket, kept apart from it: what is to be sent can be had instead."""
+    """TLS separated from its socket, so that encrypted octets can be sent later."""
 
     def __init__(
         self, line: socket.socket, context: ssl.SSLContext, name: str | None, timeout: float | None
@@ -34,7 +34,7 @@ class _Tls:
         self._received, self._to_send = ssl.MemoryBIO(), ssl.MemoryBIO()
         self.session = context.wrap_bio(self._received, self._to_send, server_hostname=name)
         self._decrypted = b""
-        self._in_turns(self.session.do_handshake, timeout)
+        self._run_step(self.session.do_handshake, timeout)
 
     def seal(self, octets: bytes) -> bytes:
         self.session.write(octets)
@@ -45,15 +45,16 @@ class _Tls:
             octets, self._decrypted = self._decrypted[:most], self._decrypted[most:]
             return octets
         try:
-            return self._in_turns(lambda: self.session.read(most), timeout)
+            return self._run_step(lambda: self.session.read(most), timeout)
         except (ssl.SSLZeroReturnError, ssl.SSLEOFError):
-            # Many servers close without saying so before; Python's own sockets take that for an end as well.
+            # Many servers close without a close_notify alert; Python's own sockets treat that as the end,
+            # too.
             return b""
 
     def holds_data(self, octets: int) -> bool:
-        """Whether the next octets of the socket, all of which have come, are more than TLS's own.
+        """True if the next octets, all of which were received, contain application data.
 
-        A record that has come in part is taken for data.
+        An incomplete record counts as data.
         """
         records = b""
         while len(records) < octets and (received := self._line.recv(octets - len(records))):
@@ -62,14 +63,14 @@ class _Tls:
         try:
             self._decrypted = self.session.read(_RECORD)
         except ssl.SSLWantReadError:
-            return not _are_whole(records)
+            return not _are_complete(records)
         except ssl.SSLError:
-            # The end of the connection; who reads will find out which.
+            # The connection has ended; the next read reports how.
             return True
         return True
 
-    def _in_turns(self, step: Callable[[], Result], timeout: float | None) -> Result:
-        """Takes a step as often as it lacks something, within one time for all of it."""
+    def _run_step(self, step: Callable[[], Result], timeout: float | None) -> Result:
+        """Repeats a TLS step until it has what it needs, within one time limit."""
         until = None if timeout is None else time.monotonic() + timeout
         while True:
             try:
@@ -82,7 +83,7 @@ class _Tls:
                 else:
                     self._received.write_eof()
             except ssl.SSLError:
-                # An alert may be what is left to say.
+                # There may be an alert to send.
                 self._send()
                 raise
             else:
@@ -95,18 +96,18 @@ class _Tls:
 
 
 class SealingStream(httpcore.NetworkStream):
-    """A connection whose octets can be sealed now, and sent by whoever has the socket."""
+    """A connection whose octets can be encrypted now, and sent later over its socket."""
 
     def __init__(self, line: socket.socket, tls: _Tls | None = None) -> None:
         self.line = line
         self._tls = tls
 
     def seal(self, octets: bytes) -> bytes:
-        """What has to go out on the socket for the other side to receive these octets next."""
+        """The octets to send on the socket so that the other side receives these octets next."""
         return octets if self._tls is None else self._tls.seal(octets)
 
     def holds_an_answer(self, octets: int) -> bool:
-        """Whether anything of an answer is among so many octets, all of which have come."""
+        """True if the received octets contain a part of an answer."""
         if not octets or self._tls is None:
             return octets > 0
         with _raising(httpcore.ReadTimeout, httpcore.ReadError):
@@ -137,7 +138,7 @@ class SealingStream(httpcore.NetworkStream):
                 raise
 
     def get_extra_info(self, info: str) -> Any:
-        """What httpcore asks of a connection; see its own streams."""
+        """The information that httpcore requests from a stream."""
         if info == "ssl_object":
             return None if self._tls is None else self._tls.session
         if info == "is_readable":
@@ -145,8 +146,8 @@ class SealingStream(httpcore.NetworkStream):
         return None
 
 
-def _are_whole(records: bytes) -> bool:
-    """True where TLS records end where the octets do."""
+def _are_complete(records: bytes) -> bool:
+    """True if the octets end at the end of a TLS record."""
     place = 0
     while place + _HEADER <= len(records):
         place += _HEADER + int.from_bytes(records[place + 3 : place + _HEADER])
@@ -161,7 +162,7 @@ def _is_readable(line: socket.socket) -> bool:
 
 @contextmanager
 def _raising(late: type[Exception], failed: type[Exception]) -> Iterator[None]:
-    """Exceptions of sockets as those that httpcore knows, with the one that they came from."""
+    """Converts socket exceptions into those of httpcore."""
     try:
         yield
     except TimeoutError as error:

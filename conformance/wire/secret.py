@@ -4,11 +4,11 @@ from __future__ import annotations
 
 
 class Secret:
-    """A credential's value, shown everywhere as its kind only.
+    """A credential's value, which is always shown as its kind only.
 
-    It is no ``str`` on purpose: a format string, a JSON encoder or an assertion diff that meets it prints
-    the kind, and code that needs the value has to say ``reveal()``. ``variable`` is the environment variable
-    that it came from, where it came from one.
+    It is not a ``str`` on purpose: format strings, JSON encoders and assertion diffs show the kind, and code
+    that needs the value has to call ``reveal()``. ``variable`` is the environment variable from which it
+    came, if any.
     """
 
     __slots__ = ("_kind", "_value", "_variable")
@@ -27,7 +27,7 @@ class Secret:
         return self._kind
 
     def reveal(self) -> str:
-        """The value itself, for the wire and for nothing else."""
+        """The value itself, to be used only for requests."""
         return self._value
 
     def __repr__(self) -> str:

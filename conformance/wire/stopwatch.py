@@ -1,4 +1,4 @@
-"""How long something takes a target, without what the harness waited for by itself."""
+"""Measures the time of a target without the harness's own pauses."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from gateproof.conformance.wire.client import Wire
 
 
 class Stopwatch:
-    """The time since this began, less the pauses that a rate limit asked for or that `--rate` makes.
+    """The time since the start, without pauses for rate limits or `--rate`.
 
-    Where several send at once, each one's pauses count: what is left is too short rather than too long.
+    If several threads send, the pauses of each are subtracted: the result may be too short, but not too long.
     """
 
     def __init__(self, wire: Wire) -> None:

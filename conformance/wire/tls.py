@@ -1,4 +1,4 @@
-"""One TLS handshake or one plain request over a socket of its own, and how the other side took it."""
+"""One TLS handshake or plain request over its own socket, and its outcome."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Outcome = Literal["done", "refused", "closed", "silent", "distrusted"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Taken:
-    """How a handshake or a plain request ended, in one word and in a few."""
+    """The outcome of a handshake or plain request, with details."""
 
     outcome: Outcome
     detail: str
@@ -37,7 +37,7 @@ def address(place: Place, url: str) -> tuple[str, int]:
 
 
 def handshake(place: Place, url: str, *, version: ssl.TLSVersion | None, timeout_s: float) -> Taken:
-    """A handshake that trusts what the target file says; with a version, limited to that one alone."""
+    """A handshake that trusts the CA of the target file; with a version, limited to that version."""
     context = trust(place) if version is None else only(version, place)
     place.go_ahead()
     try:
@@ -58,7 +58,7 @@ def handshake(place: Place, url: str, *, version: ssl.TLSVersion | None, timeout
 
 
 def only(version: ssl.TLSVersion, place: Place | None = None) -> ssl.SSLContext:
-    """A client context for one old version, at the lowest level of security; it believes any certificate."""
+    """A client context for one old version at the lowest security level; it accepts any certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -69,7 +69,7 @@ def only(version: ssl.TLSVersion, place: Place | None = None) -> ssl.SSLContext:
 
 
 def can_speak(version: ssl.TLSVersion, certificate: tuple[str, str]) -> bool:
-    """True when this machine's TLS library manages the version with itself."""
+    """True if this machine's TLS library supports the version."""
     try:
         server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         server.load_cert_chain(*certificate)
@@ -85,7 +85,7 @@ def can_speak(version: ssl.TLSVersion, certificate: tuple[str, str]) -> bool:
 
 
 def plain_request(place: Place, request: Request, *, timeout_s: float) -> Taken:
-    """A plain HTTP request to the port that speaks TLS, and what comes back for it."""
+    """A plain HTTP request to the TLS port, and what comes back."""
     received = bytearray()
     place.go_ahead()
     try:
@@ -114,7 +114,7 @@ def _in_the_clear(request: Request) -> bytes:
 def _read(received: bytes) -> Taken:
     if not received:
         return Taken(outcome="closed", detail="the connection was closed")
-    # The record type of an alert, and the major version that every TLS has.
+    # The record type of an alert, and the major version of all TLS versions.
     if received[:2] == b"\x15\x03":
         return Taken(outcome="refused", detail="a TLS alert")
     words = received.split(b"\r\n", 1)[0].split(b" ", 2)

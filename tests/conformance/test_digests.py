@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from gateproof.conformance.kit.agent.digests import digests_among, written_for
+from gateproof.conformance.kit.agent.digests import digests_among, readings_of
 
 WRITTEN: dict[str, Callable[[bytes], str]] = {
     "hexadecimal": bytes.hex,
@@ -41,10 +41,10 @@ def test_values_that_are_no_octets_are_no_digests() -> None:
     assert digests_among(["", "short", "orders/list", "~" * 43], [b"", b"1"]) == {}
 
 
-def test_digest_may_be_of_what_a_text_is_written_for() -> None:
+def test_digest_may_be_of_what_a_text_is_readings_of() -> None:
     octets = secrets.token_bytes(16)
     digest = hashlib.sha256(octets).hexdigest()
 
     for text in (octets.hex(), urlsafe_b64encode(octets).decode().rstrip("=")):
-        assert digests_among([digest], written_for(text)) == {digest: "SHA-256"}
-    assert list(written_for("no. octets")) == [b"no. octets"]
+        assert digests_among([digest], readings_of(text)) == {digest: "SHA-256"}
+    assert list(readings_of("no. octets")) == [b"no. octets"]

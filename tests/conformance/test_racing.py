@@ -17,9 +17,9 @@ from gateproof.conformance.suite.races import (
     LARGEST_BUDGET,
     Races,
     amid,
-    arrived,
     examples_for,
     racers_for,
+    require_answers,
     rounds_for,
     together,
     wanted_for,
@@ -101,7 +101,7 @@ def test_races_that_overlap_too_seldom_show_nothing(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_round_without_a_race_is_a_mistake_of_the_check() -> None:
-    with tallying(), pytest.raises(AssertionError, match="nobody noted"):
+    with tallying(), pytest.raises(AssertionError, match="did not record"):
         raced(RACES, lambda _: [])
 
 
@@ -135,13 +135,13 @@ def test_round_of_a_campaign_is_stored_and_comes_first_when_it_is_run_again(tmp_
 
 
 def test_one_racer_may_be_lost_and_no_two() -> None:
-    assert len(arrived([exchange(200), exchange(None), exchange(400)])) == 3
+    assert len(require_answers([exchange(200), exchange(None), exchange(400)])) == 3
     with pytest.raises(Unmet) as lost:
-        arrived([exchange(200), exchange(None), exchange(None)])
+        require_answers([exchange(200), exchange(None), exchange(None)])
     assert "gone" in lost.value.got
 
 
-def test_acts_are_carried_out_at_once_and_claims_in_them_count() -> None:
+def test_acts_are_run_all_at_once_and_claims_in_them_count() -> None:
     meeting = threading.Barrier(4, timeout=10)
 
     def act(number: int) -> int:
@@ -156,7 +156,7 @@ def test_acts_are_carried_out_at_once_and_claims_in_them_count() -> None:
 
 
 def test_acts_one_after_the_other_did_not_overlap(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(racing, "_carried_out", lambda acts: [act() for act in acts])
+    monkeypatch.setattr(racing, "_run_all", lambda acts: [act() for act in acts])
     with tallying():
         together([lambda: None, lambda: None])
         assert overlaps() == [False]

@@ -149,7 +149,7 @@ def test_prose_is_unwrapped_and_recipes_are_left_alone() -> None:
         ('level = "spec"', 'level = "rfc"', "standard: missing: a rule of level rfc names its standard"),
         ('["gateway"]', '["gatway"]', "roles: unknown value 'gatway'; did you mean 'gateway'?"),
         ('["gateway"]', "[]", "roles: expected a list of at least one role"),
-        ('["gateway"]', '["gateway", "gateway"]', "roles: a role stands there twice"),
+        ('["gateway"]', '["gateway", "gateway"]', "roles: a role is listed twice"),
         ("needs = []", 'needs = ["merchnt"]', "needs: unknown value 'merchnt'; did you mean 'merchant'?"),
         ("needs = []", 'needs = [["merchant", 7]]', "needs: unknown value 7"),
         ("needs = []", "needs = [[]]", "needs: an empty group of alternatives"),

@@ -53,9 +53,9 @@ def bad_certificate_gets_no_request_of_a_later_run(agents: Agents) -> None:
     works(install.launch("a run that makes the agent a client and gets it a token"))
     for party in (SERVICE, GATEWAY, CORE):
         before = world.parties[party].came
-        world.shows(party, STRANGER)
+        world.set_certificate(party, STRANGER)
         run = ended(install.launch(f"a later run in which the {party} shows a certificate {STRANGER}"))
-        world.shows(party, GOOD)
+        world.set_certificate(party, GOOD)
         came = world.parties[party].came > before
         # An agent that has cached the documents need not connect to the host that serves them.
         require.that(came or party == GATEWAY, run.what, expected=f"a connection to the {party}", got="none")

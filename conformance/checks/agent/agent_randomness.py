@@ -16,7 +16,7 @@ from gateproof.conformance.checks.agent._shared_runs import (
     refused,
 )
 from gateproof.conformance.kit.agent.agent import Agents, Attempt, Install, works
-from gateproof.conformance.kit.agent.digests import digests_among, written_for
+from gateproof.conformance.kit.agent.digests import digests_among, readings_of
 from gateproof.conformance.kit.inputs.entropy import apparent_bits, bits_within, spelled_out, steady_steps
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
@@ -113,7 +113,7 @@ def verifier_and_state_have_nothing_in_common(agents: Agents) -> None:
             got="all of the state" if shared == len(state) else f"{shared} characters in a row",
             exchange=attempt.request,
         )
-        known = [guess for text in (state, attempt.client_id) if text for guess in written_for(text)]
+        known = [guess for text in (state, attempt.client_id) if text for guess in readings_of(text)]
         digest = next(iter(digests_among({verifier, spelled}, known).values()), None)
         expect.that(
             digest is None,

@@ -219,7 +219,7 @@ def _tampering(desk: Desk, tampered: Tampered, stolen: list[str]) -> Deliver:
                 said = change(first[0] if tampered.of_first else _state_in(redirect))
                 tampered_with = _with_state(redirect, said).replace(own, stolen[-1])
                 bring(visit, tampered_with, courier)
-            courier.lets_go = True
+            courier.returns_early = True
             courier.wait(_TEMPTED_S, until=lambda: not desk.used_codes.isdisjoint(stolen))
         bring(visit, redirect, courier)
 

@@ -11,7 +11,7 @@ from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, require
 from gateproof.conformance.suite.parties import Agent, Authorization
-from gateproof.conformance.suite.races import FEW, Races, arrived, nobody_is_turned_down
+from gateproof.conformance.suite.races import FEW, Races, nobody_is_turned_down, require_answers
 from gateproof.conformance.wire.exchange import Exchange
 
 
@@ -34,7 +34,7 @@ def one_code_gives_tokens_once(world: World, case: bool, races: Races) -> None:
             expected="tokens for one of them at most",
             got=f"tokens for {len(granted)}",
         )
-        _judged(arrived(answers))
+        _judged(require_answers(answers))
         authorization = world.approved(world.attempt(authorization.agent))
 
 
@@ -55,7 +55,9 @@ def several_codes_give_tokens_at_once(world: World, races: Races) -> None:
         if lasted_s > good_for_s:
             good_for_s = _in_turn(world, agent, lasted_s)
 
-        nobody_is_turned_down(arrived(answers), "the exchange of a code beside others of the same agent")
+        nobody_is_turned_down(
+            require_answers(answers), "the exchange of a code beside others of the same agent"
+        )
 
 
 def _in_turn(world: World, agent: Agent, within_s: float) -> float:

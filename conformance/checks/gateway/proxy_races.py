@@ -10,7 +10,7 @@ from gateproof.conformance.kit.gateway.isolated_user import still_good
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect, require
-from gateproof.conformance.suite.races import ASKERS, FEW, Races, amid, arrived, nobody_is_turned_down
+from gateproof.conformance.suite.races import ASKERS, FEW, Races, amid, nobody_is_turned_down, require_answers
 
 
 @check("PROXY-06", rounds=4)
@@ -25,7 +25,9 @@ def one_token_redeems_for_several_at_once(world: World, races: Races) -> None:
 
         for answer in answers:
             still_good(world, grant, answer)
-        nobody_is_turned_down(arrived(answers), "a redemption beside others with the same Proxy token")
+        nobody_is_turned_down(
+            require_answers(answers), "a redemption beside others with the same Proxy token"
+        )
 
 
 @check("PROXY-04", needs=["control:create_proxy_client", "control:revoke_proxy_client"], rounds=9)

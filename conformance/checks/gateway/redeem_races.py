@@ -22,7 +22,7 @@ from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import Unavailable, expect, require
 from gateproof.conformance.suite.parties import Grant
-from gateproof.conformance.suite.races import ASKERS, Races, amid, arrived, together
+from gateproof.conformance.suite.races import ASKERS, Races, amid, require_answers, together
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
 
@@ -157,7 +157,7 @@ def _redeemed_at_once(
     for each, answer in zip(turns, answers, strict=True):
         still_good(world, each[0], answer)
         owners.judge(each, answer)
-    arrived(answers)
+    require_answers(answers)
     came = sum(answer.status == 200 for answer in answers)
     require.that(
         came >= len(owned),

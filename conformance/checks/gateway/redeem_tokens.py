@@ -24,7 +24,7 @@ from gateproof.conformance.kit.inputs.near_tokens import (
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, beside, expect, require
 from gateproof.conformance.suite.parties import ProxyClient
-from gateproof.conformance.wire.decoy_server import bait
+from gateproof.conformance.wire.decoy_server import decoy_server
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.forgery import (
     FORGERIES,
@@ -104,8 +104,8 @@ def access_token_that_says_where_its_key_is_is_refused(gateway: Gateway, world: 
     """A forged access token whose header names an address of the forger's key is refused."""
     good = redeemable(world)
     taken_apart = _original(world, good)
-    with bait(taken_apart.algorithm) as bait_url:
-        forged = case(replace(taken_apart, bait_url=bait_url))
+    with decoy_server(taken_apart.algorithm) as decoy_url:
+        forged = case(replace(taken_apart, decoy_url=decoy_url))
 
         _refused(_with_bearer(gateway, good, forged or ""))
 

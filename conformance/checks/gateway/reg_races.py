@@ -12,7 +12,7 @@ from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect, require
 from gateproof.conformance.suite.parties import Agent, Authorization
-from gateproof.conformance.suite.races import Races, arrived
+from gateproof.conformance.suite.races import Races, require_answers
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
 
@@ -29,7 +29,7 @@ def registrations_at_once_give_a_client_each(gateway: Gateway, world: World, rac
     for choice in races.each():
         answers = concurrent.registrations(gateway, [world.metadata() for _ in range(races.racers)])
 
-        agents = [world.agent_of(answer) for answer in arrived(answers) if _accepted(answer)]
+        agents = [world.agent_of(answer) for answer in require_answers(answers) if _accepted(answer)]
         require.that(len(agents) > 1, "registrations at the same moment", expected="several", got=len(agents))
         _different([agent.client_id for agent in agents], "client_id")
         _different([agent.client_secret.reveal() for agent in agents], "client_secret")

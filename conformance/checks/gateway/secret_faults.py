@@ -118,7 +118,7 @@ def _redeemed_under(due: Due, what: MerchantFault, last: Exchange | None) -> tup
     else:
         due.alone.short_lived(refresh=what.scripted(), rotate_refresh_tokens=what.rotates)
     due = replace(due, since=failure_oracle.last_of(due.alone))
-    return due, failure_oracle.redeem_under_a_fault(due)
+    return due, failure_oracle.redeem_during_fault(due)
 
 
 @contextmanager

@@ -57,7 +57,7 @@ def no_tape_of_troubles_is_a_rejection(world: World, draw: Draw) -> None:
         counts = {name: came.count(TROUBLE[name].outcome) for name in sequence}
         for name in (each for each in counts if counts[each]) if any(counts.values()) else sequence[:1]:
             fired(TROUBLE[name].fault, counts[name])
-        draw.toward("retries", len(came))
+        draw.maximize("retries", len(came))
         due.alone.short_lived()
         failure_oracle.redeems_again(due)
 

@@ -16,7 +16,7 @@ from gateproof.conformance.kit.service.service import Service, served
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut
-from gateproof.conformance.wire.decoy_server import bait
+from gateproof.conformance.wire.decoy_server import decoy_server
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.forgery import FORGERIES, LURES, Forgery, Original, original
 from gateproof.fakes.gateway.keys import new_key, signed
@@ -70,7 +70,7 @@ EXPIRIES: dict[str, Callable[[float], Any]] = {
 def forged_token_gets_the_challenge(service: Service, world: ServiceWorld, case: Forgery) -> None:
     """A token with a forged signature or header gets the challenge."""
     good = good_token(service, world)
-    with bait(world.gateway.core_key.algorithm) as where:
+    with decoy_server(world.gateway.core_key.algorithm) as where:
         forged = case(_original(world, good, where))
         if forged is None:
             raise LeftOut(f"there is no such forgery for {world.gateway.core_key.algorithm}")
@@ -157,9 +157,9 @@ def id_token_gets_the_challenge(service: Service, world: ServiceWorld) -> None:
     refused(service, world, id_token)
 
 
-def _original(world: ServiceWorld, good: str, bait_url: str) -> Original:
+def _original(world: ServiceWorld, good: str, decoy_url: str) -> Original:
     gateway = world.gateway
-    return original(good, gateway.core_key.jwk, resource_kid=gateway.resource_key.kid, bait_url=bait_url)
+    return original(good, gateway.core_key.jwk, resource_kid=gateway.resource_key.kid, decoy_url=decoy_url)
 
 
 def _at(url: str, further: str) -> str:

@@ -47,4 +47,4 @@ def _with_content(service: Service, token: str) -> Request:
     """A request to the operation that is not refused for a missing part."""
     request = service.request((("Authorization", f"Bearer {token}"),))
     begins = service.operation.kind == "mcp"
-    return mcp.hello(request.url, (("Authorization", f"Bearer {token}"),)) if begins else request
+    return mcp.initialize(request.url, (("Authorization", f"Bearer {token}"),)) if begins else request

@@ -1,1 +1,1 @@
-"""The intercepting proxy: mitmproxy in a process and an environment of its own, told what to do as data."""
+"""The intercepting proxy: mitmproxy in its own process and environment, controlled by data."""

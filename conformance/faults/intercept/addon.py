@@ -1,9 +1,8 @@
-"""The side of the intercepting proxy that runs inside mitmproxy, where this project is not installed.
+"""The part of the intercepting proxy that runs inside mitmproxy, where this project is not installed.
 
-mitmproxy loads this file by its path. It stands by itself: it imports nothing of this project, and what it
-needs of mitmproxy it takes from the modules that mitmproxy has loaded, so that nobody else can import it by
-accident. mitmproxy swallows what an addon raises and lets the exchange pass unharmed: here every exception is
-kept, told to whoever asks, and its exchange is killed.
+mitmproxy loads this file by its path, so it imports nothing of this project. Modules of mitmproxy are taken
+from sys.modules, so that it works only inside mitmproxy. mitmproxy ignores exceptions of an addon and lets
+the exchange pass unchanged. So every exception here is recorded and reported, and its exchange is killed.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ def _of_mitmproxy(module: str) -> Any:
 
 
 class Intercept:
-    """Takes orders over a socket, and does to exchanges what the rules say."""
+    """Gets commands over a socket, and changes exchanges as the rules say."""
 
     def __init__(self) -> None:
         self._master: Any = None
@@ -42,21 +41,21 @@ class Intercept:
         self._master = loader.master
 
     def running(self) -> None:
-        """Servers can be set up from here on, and not before."""
+        """Servers can be created only after this event."""
         self._serving = asyncio.get_running_loop().create_task(self._serve())
 
     async def _serve(self) -> None:
-        """Ends with the socket: nobody is left to give orders, and the proxy goes down."""
+        """Handles commands until the socket closes; then the proxy shuts down."""
         try:
             reader, writer = await asyncio.open_unix_connection(os.environ[_SOCKET], limit=_MOST_LINE)
             writer.write(_line({"token": os.environ[_TOKEN]}))
             while order := await reader.readline():
-                writer.write(_line(await self._carried_out(order)))
+                writer.write(_line(await self._execute(order)))
                 await writer.drain()
         finally:
             self._master.shutdown()
 
-    async def _carried_out(self, order: bytes) -> dict[str, Any]:
+    async def _execute(self, order: bytes) -> dict[str, Any]:
         try:
             given = json.loads(order)
             match given["do"]:
@@ -72,18 +71,18 @@ class Intercept:
                     passed, self._passed = list(self._passed), deque(maxlen=_MOST_KEPT)
                     return {"passed": passed}
             return {"error": f"no such order: {given['do']}"}
-        except Exception as trouble:  # noqa: BLE001 - whatever it is, whoever asked has to hear of it
+        except Exception as trouble:  # noqa: BLE001 - every error is reported
             return {"error": f"{type(trouble).__name__}: {trouble}"}
 
     async def _open(self, hops: dict[str, str]) -> dict[str, int]:
-        """Listens for every hop on a port of its own.
+        """Opens a listener for every hop.
 
-        Two modes on port 0 in the options collide: the list of servers is updated where it is kept.
+        Two modes with port 0 in the options collide, so the list of servers is updated directly.
         """
         parse = _of_mitmproxy("proxy.mode_specs").ProxyMode.parse
         modes = {hop: parse(f"reverse:{upstream}@127.0.0.1:0") for hop, upstream in hops.items()}
         if len(set(modes.values())) != len(modes):
-            raise ValueError("two hops lead to one place")
+            raise ValueError("two hops have the same upstream")
         servers = self._master.addons.get("proxyserver").servers
         if not await servers.update(modes.values()):
             raise OSError("a hop could not be opened")
@@ -94,7 +93,7 @@ class Intercept:
         await self._guarded(flow, "request")
 
     def responseheaders(self, flow: Any) -> None:
-        """Events come one by one, and have to pass one by one."""
+        """Server-sent events are passed on one by one."""
         if flow.response.headers.get("content-type", "").startswith("text/event-stream"):
             flow.response.stream = True
 
@@ -108,14 +107,14 @@ class Intercept:
     async def _guarded(self, flow: Any, at: str) -> None:
         try:
             for rule in self._rules:
-                if self._meant(rule, flow, at):
+                if self._matches(rule, flow, at):
                     await self._apply(rule, flow)
                     self._fired[rule["name"]] += 1
-        except Exception as trouble:  # noqa: BLE001 - an exchange that passes unharmed would prove nothing
+        except Exception as trouble:  # noqa: BLE001 - an unchanged exchange would prove nothing
             self._troubles.append(f"{type(trouble).__name__} in a rule")
             flow.kill()
 
-    def _meant(self, rule: dict[str, Any], flow: Any, at: str) -> bool:
+    def _matches(self, rule: dict[str, Any], flow: Any, at: str) -> bool:
         asked = flow.request
         spent = rule["times"] is not None and self._fired[rule["name"]] >= rule["times"]
         return (
@@ -145,7 +144,7 @@ class Intercept:
                 for name in rule["headers"]:
                     message.headers.pop(name, None)
             case "set-body":
-                # By `content`: what is set as `raw_content` leaves the old Content-Length in place.
+                # Set through `content`: `raw_content` would keep the old Content-Length.
                 message.content = base64.b64decode(rule["content"], validate=True)
             case unknown:
                 raise ValueError(f"no such act: {unknown}")

@@ -1,4 +1,4 @@
-"""Where mitmdump is, if it is anywhere."""
+"""Finds mitmdump."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _PROGRAM = "mitmdump"
 
 
 def mitmdump(variables: Mapping[str, str] = os.environ, *, checkout: Path = CHECKOUT) -> Path | None:
-    """The one that the environment names, or one beside the interpreter, in .venv-intercept or on the path.
+    """The program named in the environment, else next to the interpreter, in .venv-intercept or on PATH.
 
-    A name that leads nowhere is not made up for by looking elsewhere: somebody meant it.
+    If the named program does not exist, no other one is used.
     """
     if named := variables.get(VARIABLE):
         return _program(Path(named))

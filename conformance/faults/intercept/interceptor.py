@@ -1,4 +1,4 @@
-"""Starts the intercepting proxy, gives it orders, and makes sure that it is gone afterwards."""
+"""Starts the intercepting proxy, sends it commands, and stops it."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _START_S, _ORDER_S, _END_S = 30.0, 20.0, 5.0
 
 
 class InterceptFailed(Exception):
-    """The proxy does not run, or did not do what it was told."""
+    """The proxy does not run, or failed to execute a command."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Trust:
-    """What the proxy shows to who asks, and by what it knows who is asked."""
+    """The proxy's certificate for clients, and the CA with which it verifies servers."""
 
     certificate: Path
     key: Path
@@ -50,9 +50,9 @@ class Interceptor:
         self._line.close()
 
     def open(self, hop: str, upstream: str) -> str:
-        """Puts the proxy in front of this URL's origin; gives the URL by way of it.
+        """Opens a hop to this URL's origin; returns the URL through the proxy.
 
-        `tcp://` in place of a scheme passes octets on as they are: HTTP that is none ends in a 502 otherwise.
+        With `tcp://` as scheme, octets pass unchanged: as HTTP, invalid answers would become a 502.
         """
         parts = urlsplit(upstream)
         self._set({**self._hops, hop: f"{parts.scheme}://{parts.netloc}"})
@@ -62,41 +62,41 @@ class Interceptor:
         self._set({name: upstream for name, upstream in self._hops.items() if name != hop})
 
     def arm(self, *rules: Rule) -> None:
-        """These rules from now on, and no other; what has fired is counted anew."""
-        self._order("rules", rules=[rule.to_json() for rule in rules])
+        """Replaces the rules, and resets the counters."""
+        self._command("rules", rules=[rule.to_json() for rule in rules])
 
     def fired(self, rule: Rule) -> int:
-        """How often the rule was applied, by the word of the proxy itself; a fault of its own is told."""
-        report = self._order("report")
+        """How often the proxy applied the rule; raises if the proxy had an error."""
+        report = self._command("report")
         if report["troubles"]:
             raise InterceptFailed(f"the intercepting proxy broke: {report['troubles'][0]}")
         return int(report["fired"].get(rule.name, 0))
 
     def passed(self) -> tuple[Passed, ...]:
-        """What has passed since this was last asked."""
-        return tuple(Passed.from_json(raw) for raw in self._order("passed")["passed"])
+        """The exchanges since the last call."""
+        return tuple(Passed.from_json(raw) for raw in self._command("passed")["passed"])
 
     def _set(self, hops: dict[str, str]) -> None:
-        self._ports = {hop: int(port) for hop, port in self._order("hops", hops=hops)["ports"].items()}
+        self._ports = {hop: int(port) for hop, port in self._command("hops", hops=hops)["ports"].items()}
         self._hops = hops
 
-    def _order(self, what: str, **given: Any) -> dict[str, Any]:
+    def _command(self, what: str, **given: Any) -> dict[str, Any]:
         try:
             self._line.sendall(json.dumps({"do": what, **given}).encode() + b"\n")
             answer: dict[str, Any] = json.loads(self._reading.readline())
         except (OSError, ValueError):
             raise InterceptFailed("the intercepting proxy is gone") from None
         if "error" in answer:
-            raise InterceptFailed(f"the intercepting proxy refuses an order: {answer['error']}")
+            raise InterceptFailed(f"the intercepting proxy rejected a command: {answer['error']}")
         return answer
 
 
 @contextmanager
 def intercepting(trust: Trust, program: Path | None = None) -> Iterator[Interceptor]:
-    """The proxy, for as long as the block lasts; it ends with its socket, and is killed where it does not."""
+    """Runs the proxy during the block; it ends when its socket closes, or is killed."""
     program = program or mitmdump()
     if program is None:
-        raise InterceptFailed("there is no mitmdump")
+        raise InterceptFailed("mitmdump was not found")
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gateproof-")))
         token = secrets.token_urlsafe(24)
@@ -116,7 +116,7 @@ def _started(program: Path, folder: Path, trust: Trust, token: str) -> subproces
     both.touch(mode=0o600)
     both.write_bytes(trust.key.read_bytes() + trust.certificate.read_bytes())
     settings: Mapping[str, str] = {
-        # Its own folder, because it would put a certificate authority into the user's.
+        # A separate folder, because mitmproxy would create a certificate authority in the user's.
         "confdir": str(folder),
         "certs": f"*={both}",
         "ssl_verify_upstream_trusted_ca": str(trust.ca_file),
@@ -126,7 +126,7 @@ def _started(program: Path, folder: Path, trust: Trust, token: str) -> subproces
         "onboarding": "false",
         "termlog_verbosity": "error",
         "flow_detail": "0",
-        # A place for it to listen until it is told better.
+        # A placeholder until the first hop is opened.
         "mode": "reverse:http://127.0.0.1:1@127.0.0.1:0",
     }
     arguments = [part for name, value in settings.items() for part in ("--set", f"{name}={value}")]
@@ -137,7 +137,7 @@ def _started(program: Path, folder: Path, trust: Trust, token: str) -> subproces
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         env={**os.environ, **variables, "PYTHONDONTWRITEBYTECODE": "1"},
-        # Ctrl-C is for whoever started it, who then ends it.
+        # Ctrl-C must reach only the parent process, which then ends this one.
         start_new_session=True,
     )
 
@@ -152,12 +152,12 @@ def _connected(listening: socket.socket, process: subprocess.Popen[bytes], token
             if process.poll() is not None:
                 raise InterceptFailed(f"mitmdump ended with exit code {process.returncode}") from None
     else:
-        raise InterceptFailed(f"mitmdump said nothing for {_START_S:.0f} s")
+        raise InterceptFailed(f"mitmdump did not connect within {_START_S:.0f} s")
     line.settimeout(_ORDER_S)
     said = _first_line(line)
     if not hmac.compare_digest(str(said.get("token", "")).encode(), token.encode()):
         line.close()
-        raise InterceptFailed("somebody else answered in place of mitmdump")
+        raise InterceptFailed("another process answered in place of mitmdump")
     return line
 
 

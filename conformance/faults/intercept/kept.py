@@ -1,4 +1,4 @@
-"""One intercepting proxy for all checks of a worker that ask for it, started when the first one does."""
+"""One intercepting proxy for all checks of a worker, started on first use."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from gateproof.conformance.faults.intercept.interceptor import Interceptor, Trus
 
 
 class Kept:
-    """Starts nothing before somebody asks; without trust nobody would believe what the proxy shows."""
+    """Starts the proxy on first use; without `trust`, no client would accept its certificate."""
 
     def __init__(self, trust: Trust | None) -> None:
         self.trust = trust
@@ -16,13 +16,13 @@ class Kept:
         self._interceptor: Interceptor | None = None
 
     def interceptor(self) -> Interceptor:
-        """The proxy, as one that has no rules."""
+        """The proxy, without rules."""
         if self._interceptor is None:
             if self.trust is None:
                 raise ValueError("an intercepting proxy needs a certificate that the target trusts")
             self._interceptor = self._stack.enter_context(intercepting(self.trust))
         self._interceptor.arm()
-        # What passed in an earlier check is nothing of this one.
+        # Removes the exchanges of earlier checks.
         self._interceptor.passed()
         return self._interceptor
 

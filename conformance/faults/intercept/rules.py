@@ -1,4 +1,4 @@
-"""What the intercepting proxy does to an exchange, as data that goes over a socket."""
+"""Rules for the intercepting proxy, as data that is sent over a socket."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 
 
 class At(StrEnum):
-    """On the way there nobody has seen the request yet; on the way back it has been carried out."""
+    """Before the request is forwarded, or after the server has handled it."""
 
     REQUEST = "request"
     RESPONSE = "response"
 
 
 class Act(StrEnum):
-    """What is done to an exchange."""
+    """What a rule does to an exchange."""
 
     KILL = "kill"
     ANSWER = "answer"
@@ -29,9 +29,9 @@ class Act(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rule:
-    """Which exchanges of a hop are touched, how often at most, and how.
+    """Which exchanges of a hop are changed, how often at most, and how.
 
-    `path` is the end of one, and `body` is a regular expression for a part of the body of the request.
+    `path` is a suffix of the path, `body` a regular expression that is searched in the request body.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Rule:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Passed:
-    """One exchange that passed, as the proxy saw it; a status of None: none came back."""
+    """One exchange as the proxy saw it; status None means that no answer came."""
 
     hop: str
     method: str

@@ -1,1 +1,1 @@
-"""What a check of an agent is given: launches, the world around the agent, and what it did there."""
+"""For checks of agents: launches, the world around the agent, and a record of its actions."""

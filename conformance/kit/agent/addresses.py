@@ -1,4 +1,4 @@
-"""Which of the addresses that an agent prints are for its user, and which are the same for its log."""
+"""Tells printed authorization URLs that are meant for the user from redacted copies in a log."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from urllib.parse import parse_qs
 
 from gateproof.conformance.wire.route import parts_of
 
-# A SHA-256 in base64url.
+# A SHA-256 digest in base64url.
 CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
-# What stands in a log for a state is shorter than any that cannot be guessed, or the same few letters.
+# A placeholder for a state is shorter than a real state, or consists of few different characters.
 _SHORT, _FEW_LETTERS = 16, 10
-# What stands where an address was cut off.
+# Characters that mark a truncated address.
 _CUT_OFF = "…."
 
 
 def is_masked(url: str, printed: Iterable[str]) -> bool:
-    """True where its secrets are left out, painted over or cut off, and one of the others has them.
+    """True if the URL is a copy with its secrets removed, masked or truncated, and another URL has them.
 
-    Nothing tells it from what a broken agent asks for, unless there is that other one.
+    Without that other URL, a redacted copy looks like the request of a broken agent.
     """
     printed = tuple(printed)
-    begins = _begins(url)
-    if any(len(_begins(other)) > len(begins) and other.startswith(begins) for other in printed):
+    prefix = _without_ellipsis(url)
+    if any(len(_without_ellipsis(other)) > len(prefix) and other.startswith(prefix) for other in printed):
         return True
     if CHALLENGE.fullmatch(_value(url, "code_challenge")):
         return False
@@ -32,15 +32,15 @@ def is_masked(url: str, printed: Iterable[str]) -> bool:
     return any(
         CHALLENGE.fullmatch(_value(other, "code_challenge")) and (hidden or _value(other, "state") == state)
         for other in printed
-        if _who_asks(other) == _who_asks(url)
+        if _endpoint_and_client(other) == _endpoint_and_client(url)
     )
 
 
-def _begins(url: str) -> str:
+def _without_ellipsis(url: str) -> str:
     return url.rstrip(_CUT_OFF)
 
 
-def _who_asks(url: str) -> tuple[str, str, str]:
+def _endpoint_and_client(url: str) -> tuple[str, str, str]:
     return url.partition("?")[0], _value(url, "client_id"), _value(url, "redirect_uri")
 
 

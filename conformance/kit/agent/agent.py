@@ -1,4 +1,4 @@
-"""An agent under test: installs of it, each in a world of its own, and what they did there."""
+"""An agent under test: its installs, each in its own world, and what their runs did."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.agent_endpoints import fields
 from gateproof.fakes.gateway.script import Endpoint
 
-# What the runs of the install are called at which all checks look.
+# Names of the runs of the shared install.
 STORY = (
     "the normal run",
     "a second run of the install",
@@ -37,9 +37,10 @@ _CA_VARIABLES = ("GATEPROOF_CA_FILE", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "NO
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
-    """One authorization of one run: what the agent drew for it, where the exchange has shown the verifier.
+    """One authorization of one run: state, challenge and, if a token request revealed it, the verifier.
 
-    Two are alike by what was drawn, whatever the request looked like in which it stood, and whose it was.
+    Two attempts are equal if these three values are equal. The client and the rest of the request do not
+    count.
     """
 
     state: str | None = field(repr=False)
@@ -63,17 +64,17 @@ class Install:
     certificate: tuple[Path, Path]
     ran: Callable[[Install, Run], None]
     patience: Patience = field(default_factory=Patience)
-    # What a launch waits for, where other workers launch the same agent.
+    # A lock around each launch: other workers may launch the same agent.
     turn: Callable[[], AbstractContextManager[None]] = nullcontext
-    # All runs, and of them those that count.
+    # All runs; `runs` holds those that count.
     launched: list[Run] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
 
     def launch(self, what: str, deliver: Deliver = honest, until: Callable[[], bool] = bool) -> Run:
-        """One run of the agent, with a user who approves, and a browser that delivers like this.
+        """One run of the agent with a user who approves; `deliver` says how the browser brings the redirect.
 
-        `what` it is for is what a reader is told of it. Where it goes on `until` something has happened, it
-        is asked to end then.
+        `what` names the purpose of the run in reports. If `until` becomes true while the agent runs, the
+        agent is asked to end.
         """
         with self.turn():
             run = run_once(
@@ -92,19 +93,20 @@ class Install:
         return run
 
     def launch_after_trouble(self, what: str) -> Run:
-        """The next run; where the agent stands back, the one that counts is one of a minute later.
+        """The next run. If the agent is in a cool-down, the run that counts is one a minute later.
 
-        Who does not stand back when it is launched again at once may have waited for a moment, where it asked
-        nobody for anything before; else it has not waited, and the first counts.
+        A second launch at once tells. If it fails in the same way, there is a cool-down. If it works and the
+        first one made no request, the second one counts: the first may only have waited a moment. In all
+        other cases there was no cool-down, and the first one counts.
         """
         place = len(self.runs)
         run = self.launch(what)
-        if run.stood_back and self.patience.left:
+        if run.in_cooldown and self.patience.left:
             again = self.launch(f"{what}, once more at once")
-            if again.stood_back:
+            if again.in_cooldown:
                 self.patience.wait()
                 again = self.launch(f"{what}, once more after a while")
-                self.patience.left = not again.stood_back
+                self.patience.left = not again.in_cooldown
                 run = again
             elif again.done and not run.calls():
                 run = again
@@ -112,14 +114,14 @@ class Install:
         return run
 
     def environment(self) -> Mapping[str, str]:
-        """What the agent finds in its environment."""
+        """The environment variables of the agent."""
         certificate, key = self.certificate
-        # Many clients send what is for this machine to a proxy as well, unless they are told not to.
+        # Many clients send requests to localhost through a proxy unless NO_PROXY excludes it.
         direct = ",".join(dict.fromkeys([os.environ.get("NO_PROXY", ""), *_HERE])).lstrip(",")
         return {
             "NO_PROXY": direct,
             "no_proxy": direct,
-            # A user at a terminal sees a line at once; into a pipe, Python prints what fills a buffer.
+            # At a terminal, Python prints line by line. Into a pipe, it prints only when its buffer is full.
             "PYTHONUNBUFFERED": "1",
             **dict.fromkeys(_CA_VARIABLES, str(self.ca_file)),
             "GATEPROOF_SERVICE_URL": self.world.service.url,
@@ -134,21 +136,22 @@ class Install:
 
 @dataclass(frozen=True, kw_only=True)
 class Agents:
-    """Installs of the agent: fresh ones, and one whose normal runs all checks share.
+    """Installs of the agent: new ones, and one whose normal runs are shared by all checks.
 
-    Agents may take long to start. What a normal run shows is shown once, and looked at by every check that is
-    about it; only a check that changes the world launches an agent of its own.
+    Agents may start slowly. So the normal runs happen once, and every check that needs only them reads their
+    result. A check launches an agent of its own only if it changes the world.
     """
 
     new_install: Callable[..., Install]
     shared: Callable[[], Install]
-    # Under a name, an install in which something was played once; looked at again, it stays as it was.
+    # Returns the install with this name. On the first call, the function plays the scene in a new install;
+    # later calls return the same install unchanged.
     scene: Callable[[str, Callable[[Install], None]], Install]
     attempts: list[Attempt]
     logs: Logbook
 
     def install(self, *, metadata_apart: bool = False, wrong: Mapping[str, str] | None = None) -> Install:
-        """A fresh install in a world of its own; both are gone after the check."""
+        """A new install in a world of its own; both are removed after the check."""
         return self.new_install(metadata_apart=metadata_apart, wrong=wrong or {})
 
     def normal(self) -> Run:
@@ -156,7 +159,7 @@ class Agents:
         return self.story(1)
 
     def story(self, number: int) -> Run:
-        """A run of the shared install: the first, one more, then some after the end of tokens."""
+        """Run `number` of the shared install: two normal runs, then runs after the tokens have expired."""
         install = self.shared()
         while len(install.runs) < number:
             if len(install.runs) >= 2:
@@ -165,19 +168,19 @@ class Agents:
         return install.runs[number - 1]
 
     def runs(self) -> list[Run]:
-        """The normal run, and those after it that came to an end: what holds for one has to hold for all."""
+        """The normal run, and the next two if they ended in time: a rule has to hold in each of them."""
         later = (self.story(number) for number in (2, 3))
         return [ended(self.normal()), *(run for run in later if run.ended is not Ended.AT_LIMIT)]
 
 
 def end_tokens(world: AgentWorld) -> None:
-    """The agent's access tokens have expired, and its refresh tokens are worth nothing."""
+    """The agent's access tokens expire, and its refresh tokens become invalid."""
     world.desk.end_access_tokens()
     world.desk.end_refresh_tokens()
 
 
 def works(run: Run) -> Run:
-    """The normal run ends well: without it, nothing that does not happen means anything."""
+    """Requires that the run succeeds: without that, something that did not happen proves nothing."""
     require.that(
         run.done, run.what, expected="exit code 0 and the orders read", got=run.said(), exchange=run.last()
     )
@@ -185,7 +188,7 @@ def works(run: Run) -> Run:
 
 
 def ended(run: Run) -> Run:
-    """The run has not been stopped at its time limit: such a run proves nothing."""
+    """Requires that the run ended before its time limit: otherwise it proves nothing."""
     require.that(
         run.ended is not Ended.AT_LIMIT,
         run.what,
@@ -197,20 +200,20 @@ def ended(run: Run) -> Run:
 
 
 def in_time(runs: Sequence[Run]) -> list[Run]:
-    """The first of these runs, which has to end, and those after it until one is stopped at its limit."""
+    """The runs before the first one that reached its time limit; the first run has to end in time."""
     return [ended(runs[0]), *takewhile(lambda run: run.ended is not Ended.AT_LIMIT, runs[1:])]
 
 
 def all_in_time(runs: Sequence[Run]) -> None:
-    """No run is left to judge: where one was stopped at its time limit, what it shows is open."""
+    """Raises LeftOut if a run was stopped at its time limit: its result is unknown."""
     for run in runs:
         if run.ended is Ended.AT_LIMIT:
             raise LeftOut(f"{run.what} was stopped at its time limit: see timeout_s under [launch]")
 
 
 def carried_out(run: Run) -> None:
-    """The rule wants the operation to be done in the end, where its user's browser can bring the redirect."""
-    if run.elsewhere is not None:
+    """Expects that the operation succeeded; only requires it if a redirect could not be delivered."""
+    if run.undeliverable_host is not None:
         works(run)
     expect.that(
         run.done, run.what, expected="exit code 0 and the orders read", got=run.said(), exchange=run.last()
@@ -218,22 +221,22 @@ def carried_out(run: Run) -> None:
 
 
 def exchanges(run: Run) -> list[Heard]:
-    """What the agent sent to a token endpoint, but for what it renewed without its user."""
+    """The agent's token requests except refreshes."""
     return [
         each for each in run.calls(Endpoint.TOKEN) if fields(each.call).get("grant_type") != "refresh_token"
     ]
 
 
 def exchanged_with(run: Run, code: str) -> list[Heard]:
-    """The token requests in which this code stands, in whatever form."""
+    """The token requests that contain this code, in any form."""
     return [each for each in run.calls(Endpoint.TOKEN) if code in unquote_plus(each.call.text())]
 
 
 def attempts_of(run: Run, install: str = "") -> list[Attempt]:
-    """The authorizations of a run of this install, with the verifiers that belong to their codes.
+    """The authorizations of a run, each with the verifier that was sent with its code.
 
-    An address that is opened twice, by two ways to open a browser, is one authorization, unless the agent has
-    made an exchange of what came of either.
+    If the same URL is opened twice, for example printed and opened, this counts once, unless the agent
+    exchanged a code of one of the visits.
     """
     forms = [fields(each.call) for each in exchanges(run)]
     verifiers = {form.get("code", ""): form.get("code_verifier") for form in forms}
@@ -254,5 +257,5 @@ def attempts_of(run: Run, install: str = "") -> list[Attempt]:
 
 
 def s256(verifier: str) -> str:
-    """The challenge that belongs to a verifier (RFC 7636 section 4.2)."""
+    """The S256 code challenge of a verifier (RFC 7636 section 4.2)."""
     return urlsafe_b64encode(sha256(verifier.encode(errors="surrogatepass")).digest()).rstrip(b"=").decode()

@@ -1,4 +1,4 @@
-"""The user's browser: a command that agents run, and what happens between it and the agent's callback."""
+"""The user's browser: a command that agents run, and the delivery of redirects to the agent's callback."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ from gateproof.conformance.signin.addresses import resolve
 
 _CALLER = Path(__file__).with_name("browser_caller.py")
 _MOST_OCTETS = 64 * 1024
-# An agent may open the browser before it listens: a person who signs in takes longer than this.
+# An agent may open the browser before its callback listens: a real user takes longer to sign in.
 _LISTENS_WITHIN_S = 3.0
 _CALLBACK_S = 10.0
 _MOST_HOPS = 3
-# Who takes a redirect whole and hangs up has taken it; no status of HTTP is this one.
+# Returned instead of an HTTP status when the agent read the whole redirect and closed without an answer.
 NO_PAGE = 0
 
 Opened = Callable[[str], bool]
 
 
 class BrowserCommand:
-    """An executable without arguments of its own; whoever runs it with an address has the user go there.
+    """An executable without fixed arguments; an agent runs it with an address to open.
 
-    It takes one address and nothing else, and belongs to one launch after the other.
+    It takes exactly one address. The launches of an install use it one after the other.
     """
 
     def __init__(self, folder: Path) -> None:
         self._token = secrets.token_urlsafe(24)
-        self._listening = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self._server_socket = socket.create_server(("127.0.0.1", 0), backlog=64)
         self._opened: Opened | None = None
         self._thread = threading.Thread(target=self._serve, name="browser", daemon=True)
         place = folder / "browser.json"
         place.touch(mode=0o600)
-        place.write_text(json.dumps([self._listening.getsockname()[1], self._token]))
+        place.write_text(json.dumps([self._server_socket.getsockname()[1], self._token]))
         self.path = folder / "browser"
         words = shlex.join([sys.executable, "-I", "-S", str(_CALLER), str(place)])
         self.path.write_text(f'#!/bin/sh\nexec {words} "$@"\n')
@@ -60,28 +60,28 @@ class BrowserCommand:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         with suppress(OSError):
-            # A thread that waits for a connection does not notice that its socket is closed.
-            self._listening.shutdown(socket.SHUT_RDWR)
-        self._listening.close()
+            # Closing the socket does not wake a thread that waits in accept().
+            self._server_socket.shutdown(socket.SHUT_RDWR)
+        self._server_socket.close()
         self._thread.join(2.0)
 
-    def serves(self, opened: Opened | None) -> None:
-        """Whoever runs the command from now on is told what came of it by `opened`."""
+    def set_handler(self, opened: Opened | None) -> None:
+        """Sets the callback for addresses from now on; its result decides the exit code of the command."""
         self._opened = opened
 
     def _serve(self) -> None:
         while True:
             try:
-                connection, _ = self._listening.accept()
+                connection, _ = self._server_socket.accept()
             except OSError:
                 return
-            threading.Thread(target=self._hear, args=(connection,), daemon=True).start()
+            threading.Thread(target=self._handle, args=(connection,), daemon=True).start()
 
-    def _hear(self, connection: socket.socket) -> None:
+    def _handle(self, connection: socket.socket) -> None:
         done = False
         with connection, suppress(OSError, ValueError):
             connection.settimeout(5.0)
-            token, addresses = json.loads(_line(connection))
+            token, addresses = json.loads(_read_line(connection))
             opened = self._opened
             if token == self._token and opened is not None and len(addresses) == 1:
                 done = opened(str(addresses[0]))
@@ -89,30 +89,30 @@ class BrowserCommand:
 
 
 class Courier:
-    """Brings redirects to the agent's callback, as a browser does that trusts its machine."""
+    """Delivers redirects to the agent's callback, like a browser that accepts any certificate there."""
 
     def __init__(self, over: threading.Event) -> None:
         self._over = over
-        self._asking_since: float | None = None
-        # Whoever ran the browser is not kept waiting any longer, though more is still to come.
-        self.lets_go = False
-        # What the agent showed to the browser, and where it sent it on to.
+        self._sent_at: float | None = None
+        # True: the browser command returns now, although more deliveries follow.
+        self.returns_early = False
+        # The pages of the agent's callback, each with the Location that it redirected to.
         self.pages: list[bytes] = []
         self._trust = ssl.create_default_context()
-        # The agent may show a certificate that it made for itself.
+        # The agent's callback may have a self-signed certificate.
         self._trust.check_hostname, self._trust.verify_mode = False, ssl.CERT_NONE
 
     def bring(self, url: str) -> int | None:
-        """The status of the agent's page, or NO_PAGE; None where nobody took the redirect."""
+        """The status of the agent's page, or NO_PAGE; None if nothing accepted the redirect."""
         status: int | None = None
         for _ in range(_MOST_HOPS):
             try:
                 parts = urlsplit(url)
-                if parts.scheme not in {"http", "https"} or not is_here(parts.hostname):
+                if parts.scheme not in {"http", "https"} or not is_this_machine(parts.hostname):
                     return status
                 answer = self._asked(url)
             except ValueError:
-                # No browser goes to an address with an impossible port, or what else is none.
+                # The address is invalid, for example because of its port: a browser would not open it.
                 return status
             if answer is None:
                 return status
@@ -123,12 +123,12 @@ class Courier:
         return status
 
     def unanswered_s(self) -> float:
-        """For how long the agent has had a redirect at its door without an answer."""
-        since = self._asking_since
+        """Seconds for which the agent has left the current redirect unanswered."""
+        since = self._sent_at
         return 0.0 if since is None else time.monotonic() - since
 
     def wait(self, seconds: float, until: Callable[[], bool] = bool) -> None:
-        """Waits so long, but not longer than the run goes on, and not when there is nothing to wait for."""
+        """Waits until the time is over, the run ends or `until` becomes true."""
         end = time.monotonic() + seconds
         while time.monotonic() < end and not until() and not self._over.wait(0.02):
             pass
@@ -138,8 +138,9 @@ class Courier:
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         until = time.monotonic() + _LISTENS_WITHIN_S
         while not self._over.is_set():
-            connection, sent = _Line(parts, self._trust if parts.scheme == "https" else None), False
-            self._asking_since = time.monotonic()
+            trust, sent = self._trust if parts.scheme == "https" else None, False
+            connection = _LocalConnection(parts, trust)
+            self._sent_at = time.monotonic()
             try:
                 connection.request("GET", target, headers={"Accept": "text/html"})
                 sent = True
@@ -154,13 +155,13 @@ class Courier:
             except (OSError, http.client.HTTPException):
                 return (NO_PAGE, None) if sent else None
             finally:
-                self._asking_since = None
+                self._sent_at = None
                 connection.close()
         return None
 
 
-class _Line(http.client.HTTPConnection):
-    """A connection to this machine, by whichever of its names; none of them is looked up."""
+class _LocalConnection(http.client.HTTPConnection):
+    """A connection to this machine; host names go to the loopback addresses without a DNS lookup."""
 
     def __init__(self, parts: SplitResult, trust: ssl.SSLContext | None) -> None:
         self.default_port = http.client.HTTPS_PORT if trust else http.client.HTTP_PORT
@@ -182,8 +183,8 @@ class _Line(http.client.HTTPConnection):
             self.sock = self._trust.wrap_socket(self.sock, server_hostname=self.host)
 
 
-def is_here(host: str | None) -> bool:
-    """True for what leads to this machine alone, by RFC 1122 and RFC 6761; the browser goes nowhere else."""
+def is_this_machine(host: str | None) -> bool:
+    """True for loopback hosts (RFC 1122, RFC 6761): the browser opens no others."""
     address = _address(host or "")
     if address is not None:
         return address.is_loopback
@@ -197,7 +198,7 @@ def _address(host: str) -> IPv4Address | IPv6Address | None:
         return None
 
 
-def _line(connection: socket.socket) -> bytes:
+def _read_line(connection: socket.socket) -> bytes:
     said = bytearray()
     while not said.endswith(b"\n") and len(said) < _MOST_OCTETS:
         more = connection.recv(4096)

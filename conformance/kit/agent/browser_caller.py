@@ -1,7 +1,7 @@
 """Hands an address to the harness, and ends when the user's browser is done with it.
 
-It is run as a file, without site-packages: agents in any language start it as they start a browser. Where the
-harness listens stands in a file beside the command that starts this, and in no argument.
+Agents in any language start it like a browser, so it runs as a file, without site-packages. The port and
+token of the harness are in a file, not in the arguments, which other users of the machine could see.
 """
 
 import json
@@ -14,7 +14,7 @@ _PATIENCE_S = 60.0
 def main() -> int:
     place, *addresses = sys.argv[1:]
     try:
-        with open(place, encoding="utf-8") as file:  # noqa: PTH123 - pathlib takes longer to load than all the rest
+        with open(place, encoding="utf-8") as file:  # noqa: PTH123 - pathlib is slow to load
             port, token = json.load(file)
         with socket.create_connection(("127.0.0.1", port), timeout=_PATIENCE_S) as harness:
             harness.sendall(json.dumps([token, addresses]).encode() + b"\n")

@@ -1,15 +1,15 @@
-"""Agents may want to be left alone for a while after trouble, and are waited for."""
+"""Waits for agents that refuse to work for a while after an error."""
 
 from __future__ import annotations
 
 import time
 
-# Whoever says "try again in a minute" means it.
+# A little more than a cool-down of one minute.
 WAITS_S = 65.0
 
 
 class Patience:
-    """There is some until an agent has been waited for in vain: such a one does not come back by itself."""
+    """Remembers whether waiting can help: no more after one wait that was in vain."""
 
     def __init__(self) -> None:
         self.left = True

@@ -1,4 +1,4 @@
-"""Values that look random, and are digests of what others know or can guess."""
+"""Finds values that look random but are digests of known or guessable data."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from functools import partial
 from hashlib import md5, sha1, sha256, sha512
 from typing import Any
 
-# So many octets in common are no chance, and may be all that is left of a digest.
+# An equal part of this length is no coincidence. A truncated digest may have no more than this.
 _COMMON = 8
 _HEXADECIMAL = re.compile(f"[0-9a-fA-F]{{{2 * _COMMON}}}")
-# Whole groups of four letters, in which there are so many octets.
+# Three base64 groups of four characters decode to at least that many octets.
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{12}")
 _STANDARD = str.maketrans("-_", "+/")
 _DIGESTS: Mapping[str, Callable[[bytes], Any]] = {
@@ -25,27 +25,28 @@ _DIGESTS: Mapping[str, Callable[[bytes], Any]] = {
 
 
 def digests_among(values: Iterable[str], guesses: Iterable[bytes]) -> dict[str, str]:
-    """Those values that are a digest of a guess, whole or cut, in hexadecimal or base64url, and which one.
+    """Maps each value that is a digest of a guess to the algorithm; the value may be truncated.
 
-    A shell ends what it prints with a newline, and has that in its digest as well.
+    Values are read as hexadecimal and as base64url. Each guess is also tried with a newline at its end,
+    because shell scripts often hash the output of `echo`.
     """
-    begins: dict[bytes, list[str]] = {}
+    known: dict[bytes, list[str]] = {}
     for value in values:
         for octets in _beginnings(value):
-            begins.setdefault(octets, []).append(value)
-    if not begins:
+            known.setdefault(octets, []).append(value)
+    if not known:
         return {}
     return {
         value: name
         for guess in guesses
         for text in (guess, guess + b"\n")
         for name, digest in _DIGESTS.items()
-        for value in begins.get(digest(text).digest()[:_COMMON], ())
+        for value in known.get(digest(text).digest()[:_COMMON], ())
     }
 
 
-def written_for(text: str) -> Iterator[bytes]:
-    """What somebody makes a digest of who has this text: the text itself, or what it is decoded to."""
+def readings_of(text: str) -> Iterator[bytes]:
+    """The octets that a text may stand for: the text itself, and its hexadecimal or base64 decoding."""
     yield text.encode()
     with suppress(ValueError):
         yield bytes.fromhex(text)
@@ -54,7 +55,7 @@ def written_for(text: str) -> Iterator[bytes]:
 
 
 def _beginnings(value: str) -> Iterator[bytes]:
-    """The first octets of what the value may be written for."""
+    """The first octets of the value, decoded as hexadecimal and as base64url."""
     if found := _HEXADECIMAL.match(value.replace("-", "")):
         yield bytes.fromhex(found[0])
     if found := _BASE64.match(value):

@@ -1,4 +1,4 @@
-"""One launch of an agent is one run: watched, bounded, and stopped with everything that it started."""
+"""Launches an agent once: watches the run, limits it, and stops every process that it started."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from gateproof.fakes.gateway.agent_endpoints import fields
 from gateproof.fakes.gateway.script import Endpoint
 
 _POLL_S = 0.02
-# An address for the user stands near the beginning of what an agent prints.
+# The address for the user is expected near the beginning of the output.
 _READ_FOR_ADDRESSES = 1024 * 1024
 _LINE_IS_OVER_S = 0.5
-# Who is asked to end may want to put things in order first.
-_LAST_WORDS_S = 7.0
-# How a process ends that does nothing about a signal, or can do nothing, and what a shell makes of that.
+# Time for cleaning up after the request to end.
+_SHUTDOWN_S = 7.0
+# Exit codes of processes that a signal ended, and the codes that a shell reports for them.
 _OF_SIGNALS = {-signal.SIGTERM, 128 + signal.SIGTERM, -signal.SIGKILL, 128 + signal.SIGKILL}
 _MARK = "GATEPROOF_STATE_DIR"
 _PROCESSES = Path("/proc")
-# Three authorizations are plenty, and ten fail (rule AGENT-15); who gets there is stopped.
+# Rule AGENT-15 allows three authorizations and fails ten; an agent that makes ten is stopped.
 MOST_AUTHORIZATIONS = 10
-# Of calls that change nothing, so many are no bounded number either.
+# So many requests are unbounded as well, even if they change nothing.
 MOST_CALLS = 200
 
 
 class Ended(StrEnum):
-    """How a run came to its end."""
+    """How a run ended."""
 
     BY_ITSELF = "by itself"
     AT_LIMIT = "at its time limit"
@@ -48,9 +48,9 @@ class Ended(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """All that is known of one run, and `what` it was to show.
+    """Everything known about one run; `what` is its purpose.
 
-    `output` is a file; beyond its bound, `dropped` bytes were not kept.
+    `output_file` holds the output up to a limit; `dropped` is how many bytes were beyond it.
     """
 
     what: str
@@ -63,14 +63,14 @@ class Run:
     served: bool
     output_file: Path
     dropped: int
-    # Addresses that it opened in the browser, and that are no authorizations.
+    # Addresses that the agent opened in the browser and that are no authorization requests.
     others: tuple[str, ...] = field(default=(), repr=False)
-    # It did not end, though it was asked to, in as much time as it may take: not all of its processes did.
+    # True if a process of the agent did not end in time after it was asked to.
     killed: bool = False
 
     def said(self) -> str:
         """How it ended, in a few words."""
-        return self._how() + self._for_want_of_a_browser()
+        return self._how() + self._undelivered()
 
     def _how(self) -> str:
         if self.ended is Ended.AT_LIMIT:
@@ -79,31 +79,31 @@ class Run:
             return f"a run that was {self.ended.value}"
         return f"exit code {self.exit_code} and {'the orders' if self.served else 'no orders'} read"
 
-    def _for_want_of_a_browser(self) -> str:
-        host = self.elsewhere
+    def _undelivered(self) -> str:
+        host = self.undeliverable_host
         return f"; the redirect to {host} was not brought there: it is not on this machine" if host else ""
 
     @property
-    def elsewhere(self) -> str | None:
-        """The host of a redirect that no browser on this machine can bring there."""
-        return next((host for visit in self.visits if (host := visit.elsewhere())), None)
+    def undeliverable_host(self) -> str | None:
+        """The host of a redirect that is not on this machine: the browser cannot deliver it."""
+        return next((host for visit in self.visits if (host := visit.undeliverable_host())), None)
 
     def _at_limit(self) -> str:
         return f"a run that was stopped {self.ended.value} of {self.limit_s:g} s"
 
     @property
     def cut_off(self) -> bool:
-        """The signal itself ended it when it was asked to, or was stopped, or the shell that ran it."""
+        """True if a signal ended the agent or its shell after it was asked to end or stopped."""
         return self.ended in {Ended.ASKED_TO, Ended.STOPPED} and self.exit_code in _OF_SIGNALS
 
     @property
     def done(self) -> bool:
-        """The operation was carried out, and the agent ended by itself and said so."""
+        """The operation was carried out, and the agent ended by itself with exit code 0."""
         return self.ended is Ended.BY_ITSELF and self.exit_code == 0 and self.served
 
     @property
-    def stood_back(self) -> bool:
-        """It ended with an error, and had asked for nothing that takes a user or a credential."""
+    def in_cooldown(self) -> bool:
+        """It ended with an error before any request that involves the user or a credential (cool-down)."""
         return (
             self.ended is Ended.BY_ITSELF
             and self.exit_code != 0
@@ -113,7 +113,7 @@ class Run:
         )
 
     def calls(self, *endpoints: Endpoint, party: str | None = None) -> list[Heard]:
-        """What the agent itself asked for."""
+        """The requests of the agent itself, without those of the browser."""
         return [
             each
             for each in self.heard
@@ -123,12 +123,12 @@ class Run:
         ]
 
     def last(self) -> Exchange | None:
-        """How far the agent came: the last thing that it asked for."""
+        """The last request of the agent."""
         asked = self.calls()
         return asked[-1].exchange() if asked else None
 
     def request_of(self, visit: Visit) -> Exchange | None:
-        """The authorization request of a visit, where it came to anybody."""
+        """The authorization request of a visit, if one of the parties received it."""
         where = urlsplit(visit.url)
         asked = (
             each.exchange()
@@ -139,9 +139,10 @@ class Run:
         return next(asked, None)
 
     def authorizations(self) -> int:
-        """How often the user was sent to authorize, or a refresh token was used in place of it.
+        """How often the user was sent to authorize or a refresh token was used.
 
-        An agent that looks at the page itself, over and over, does not leave the user to authorize.
+        The number of visits or of the agent's own requests for the authorization page counts, whichever is
+        larger.
         """
         return max(len(self.visits), len(self.calls(Endpoint.AUTHORIZATION))) + len(self.refreshes())
 
@@ -168,22 +169,22 @@ def run_once(
     until: Callable[[], bool],
     output_file: Path,
 ) -> Run:
-    """Launches the agent, plays its user until it ends, and leaves no process of it behind."""
+    """Launches the agent, acts as its user until it ends, and leaves none of its processes behind."""
     command = tuple(part.replace("{service_url}", world.service.url) for part in spec.command)
     before, served_before, started = _last(world), len(world.service.served), time.monotonic()
     killed = False
-    browser.serves(visits.opened)
+    browser.set_handler(visits.opened)
     running = launch(replace(spec, command=command), output_file=output_file, env_extra=told)
     try:
         running.end_input()
         reasons = {Ended.STOPPED: lambda: _too_much(world, before, visits), Ended.ASKED_TO: until}
         ended = _watched(running, visits, reasons, started + spec.timeout_s)
         took_s = time.monotonic() - started
-        killed = ended is Ended.ASKED_TO and not running.ask_to_end(_LAST_WORDS_S)
+        killed = ended is Ended.ASKED_TO and not running.ask_to_end(_SHUTDOWN_S)
     finally:
-        browser.serves(None)
+        browser.set_handler(None)
         visits.close()
-        # Who was asked once, and has not ended in time, is not asked again.
+        # An agent that ignored the request to end is not asked a second time.
         running.clear_away() if killed or running.exit_code() is not None else running.stop()
         _sweep(told[_MARK])
     return Run(
@@ -205,21 +206,21 @@ def run_once(
 def _watched(
     running: Running, visits: Visits, reasons: Mapping[Ended, Callable[[], bool]], until: float
 ) -> Ended:
-    """How it ends: by itself, or at its limit, or for one of these reasons, where it is asked to."""
-    reading = _Reading(running, visits)
+    """Waits for the end: by itself, at the time limit, or for the first of these reasons that holds."""
+    reader = _OutputReader(running, visits)
     while running.wait(_POLL_S) is None:
         for how, holds in reasons.items():
             if holds():
                 return how
         if time.monotonic() > until:
             return Ended.AT_LIMIT
-        reading.on()
+        reader.read_more()
         visits.tick()
     return Ended.BY_ITSELF
 
 
-class _Reading:
-    """The user reads along: whole lines at once, and a line without an end when nothing more comes."""
+class _OutputReader:
+    """Passes the output to the user: whole lines at once, an unfinished line after a short silence."""
 
     def __init__(self, running: Running, visits: Visits) -> None:
         self._running = running
@@ -227,7 +228,7 @@ class _Reading:
         self._seen = 0
         self._changed_at = 0.0
 
-    def on(self) -> None:
+    def read_more(self) -> None:
         printed, now = self._running.printed, time.monotonic()
         if printed != self._seen and self._seen <= _READ_FOR_ADDRESSES:
             self._seen, self._changed_at = printed, now
@@ -246,14 +247,14 @@ def _too_much(world: AgentWorld, before: int, visits: Visits) -> bool:
         return True
     heard = [each for each in world.heard(since=before) if not each.by_browser]
     grants = sum(each.call.endpoint is Endpoint.TOKEN for each in heard)
-    newcomers = sum(each.call.endpoint is Endpoint.REGISTRATION for each in heard)
-    return max(grants, newcomers) >= MOST_AUTHORIZATIONS or len(heard) >= MOST_CALLS
+    registrations = sum(each.call.endpoint is Endpoint.REGISTRATION for each in heard)
+    return max(grants, registrations) >= MOST_AUTHORIZATIONS or len(heard) >= MOST_CALLS
 
 
 def _sweep(state_dir: str) -> None:
-    """Ends what an agent has put out of its group: such processes still have its environment.
+    """Kills processes that left the agent's process group; their environment identifies them.
 
-    Where processes cannot be read like files, what has left its group is not found.
+    Works only where /proc exists.
     """
     wanted = f"{_MARK}={state_dir}".encode()
     for entry in _PROCESSES.iterdir() if _PROCESSES.is_dir() else ():

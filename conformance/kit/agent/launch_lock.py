@@ -1,4 +1,4 @@
-"""Agents that listen at one port of their own cannot be launched by two workers at once."""
+"""A lock for agents with one fixed callback port: two workers cannot launch them at the same time."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 
 
 class Turns:
-    """Workers launch the agent one after the other, until it has shown that its installs do not collide.
+    """Workers launch the agent one after the other until its installs are known not to collide.
 
-    It shows that by an install that registers the callback address which it was given, or no port of an
-    earlier install. Each worker finds it out for itself; the file is the same for all.
+    They do not collide if an install registers the callback address that it was given, or ports that no
+    earlier install used. Each worker finds this out for itself; all workers lock the same file.
     """
 
     def __init__(self, file: Path) -> None:
@@ -23,7 +23,7 @@ class Turns:
 
     @contextmanager
     def taken(self) -> Iterator[None]:
-        """This worker's turn, as long as one launch."""
+        """Holds the lock during one launch."""
         if not self._needed:
             yield
             return
@@ -32,7 +32,7 @@ class Turns:
             yield
 
     def look(self, callback_url: str, registered: Iterable[str]) -> None:
-        """What an install was given as its callback address, and what it has registered so far."""
+        """Compares the callback address that an install was given with those that it registered."""
         ports = frozenset(map(_port, registered))
         if not ports:
             return

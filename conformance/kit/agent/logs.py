@@ -1,4 +1,4 @@
-"""The files that an agent calls its logs, as they were after each of its runs."""
+"""The agent's log files, as they were after each of its runs."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
-# What was added is read with the end of what was there: a line may have been half written.
+# New content is read together with the end of the old: the last line may have been incomplete.
 _READ_AGAIN = 4 * 1024
 _Mark: TypeAlias = tuple[int, int, int]
 
 
 class Logbook:
-    """All that runs have added to these files: an agent may begin them anew each time, or clear them away.
+    """Everything that the runs added to these files, even if the agent truncates or deletes them.
 
-    What stood there before the first run is somebody else's, and shows nothing of this agent.
+    Content from before the first run is ignored: it is not of this agent.
     """
 
     def __init__(self, files: Sequence[Path]) -> None:
@@ -31,7 +31,7 @@ class Logbook:
         self._pieces: list[bytes] = []
 
     def look(self) -> None:
-        """What was added is taken for a part of the same log; what is another one does not replace it."""
+        """Reads what was added since the last call; a file with other content is read as a whole."""
         for file, mark in _marks(self._files).items():
             if file not in self._written and mark == self._before.get(file):
                 continue
@@ -44,11 +44,11 @@ class Logbook:
                 self._unreadable.add(file)
 
     def pieces(self) -> Sequence[bytes]:
-        """What was added, run by run."""
+        """The added texts, in the order of the runs."""
         return self._pieces
 
     def missing(self) -> list[str]:
-        """The names of those that no run has written, or that could not be read after one."""
+        """The names of files that no run has written, or that could not be read after a run."""
         return [file.name for file in self._files if file not in self._written or file in self._unreadable]
 
     def _read(self, file: Path) -> None:
@@ -61,7 +61,7 @@ class Logbook:
 
 
 def _marks(files: Iterable[Path]) -> dict[Path, _Mark]:
-    """When each of the files that are there was written, how long it is, and which one it is."""
+    """Modification time, size and inode of each file that exists."""
     found: dict[Path, _Mark] = {}
     for file in files:
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""What an agent prints and logs, searched for what nobody may read there."""
+"""Searches the output and logs of an agent for secrets."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from dataclasses import dataclass
 
 from gateproof.conformance.wire import leaks
 
-# Where a survey has what stood in requests that are none for tokens, in pages at the callback, and in the
-# addresses that the browser was sent to.
+# Keys of a survey for text in requests other than token requests, in pages at the callback, and in addresses
+# that the browser was sent to.
 REQUESTS, PAGES, ADDRESSES = "requests", "pages", "opened addresses"
-# Under this name a survey counts runs that have printed more than is kept.
+# The key under which a survey counts runs whose output was longer than what is kept.
 UNSEARCHED = {"output": "unsearched_run"}
-# A longer text is searched in parts, each with the end of the one before: no value is as long, in any form.
+# Longer texts are searched in parts that overlap by more than the longest form of a secret.
 _MOST_READ, _READ_AGAIN = 2 * 1024 * 1024, 64 * 1024
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Printed:
-    """A secret that stands in an output, and how it is written there."""
+    """A secret that was found in an output, and how it is written there."""
 
     kind: str
     how: str
@@ -37,9 +37,9 @@ def printed(output: bytes, secrets: Mapping[str, Iterable[str]]) -> list[Printed
 
 
 def printed_in(pieces: Iterable[bytes], secrets: Mapping[str, Iterable[str]]) -> list[Printed]:
-    """Every secret in these texts, said once; short ones are searched in one go, and long ones alone."""
+    """Every secret in these texts, each once; short texts are joined before the search."""
     known = {kind: tuple(values) for kind, values in secrets.items()}
-    found = (each for text in _in_one_go(pieces) for each in printed(text, known))
+    found = (each for text in _joined(pieces) for each in printed(text, known))
     return list(dict.fromkeys(found))
 
 
@@ -48,7 +48,7 @@ def _parts(output: bytes) -> Iterator[bytes]:
         yield output[max(start - _READ_AGAIN, 0) : start + _MOST_READ]
 
 
-def _in_one_go(pieces: Iterable[bytes]) -> Iterator[bytes]:
+def _joined(pieces: Iterable[bytes]) -> Iterator[bytes]:
     together: list[bytes] = []
     for piece in pieces:
         if together and sum(map(len, together)) + len(together) + len(piece) > _MOST_READ:
@@ -59,7 +59,7 @@ def _in_one_go(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _canaries(kind: str, value: str) -> Iterator[leaks.Canary]:
-    """A secret, and of an ID token also its claims as they stand in it: they are about a person."""
+    """The secret; for an ID token also its claims part, because it holds personal data."""
     yield leaks.canary(kind, value)
     if kind == "id_token" and value.count(".") == 2:
         yield leaks.Canary(kind=kind, value=value.split(".")[1])

@@ -1,4 +1,4 @@
-"""Verifiers that never came to a token endpoint: nothing is known of them but their challenges."""
+"""Finds PKCE verifiers in output when only their challenges are known."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Container, Iterable
 
 from gateproof.conformance.kit.agent.agent import s256
 
-# What a verifier is made of, and how long it is (RFC 7636 section 4.1).
+# Characters and length of a verifier (RFC 7636 section 4.1).
 _VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
-# Letters of a verifier that may be the end of a sentence as well.
+# Characters of a verifier that may also end a sentence.
 _BEHIND = "."
 
 
-def proofs_in(text: str, challenges: Container[str]) -> list[str]:
-    """Whatever stands in the text and has one of these challenges: that is a verifier by chance only."""
+def verifiers_in(text: str, challenges: Container[str]) -> list[str]:
+    """Parts of the text whose S256 challenge is one of these: those are verifiers."""
     return [each for each in dict.fromkeys(_candidates(text)) if s256(each) in challenges]
 
 

@@ -1,6 +1,6 @@
-"""The world around an agent: a service, a gateway with two hosts, and a thief who would like to be either.
+"""The world around an agent: a service, a gateway with two hosts, and an attacker's host.
 
-Every install of an agent gets a world of its own, with addresses and paths that no other one has.
+Every install of an agent gets its own world, with addresses and paths that no other world has.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from gateproof.fakes.orders_service import OrdersService
 from gateproof.fakes.serving import Listener, listen, server_tls
 
 INDICATOR = "https://api.merchant.example/v1/orders"
-# Two of them: what an agent writes between scopes shows between those that it was given, too.
+# Two scopes, so that a wrong separator between them is visible.
 SCOPES = ("orders:read", "orders:list")
-# The parties that an agent meets, and those that it must not trust.
+# The names of the parties; the agent must not send secrets to the thief or over plain HTTP.
 SERVICE, METADATA, GATEWAY, CORE = "service", "metadata host", "gateway", "core"
 THIEF, CLEAR, SECOND, SECOND_CORE = "thief", "plain HTTP", "second gateway", "second core"
 BROWSER_MARK = "x-gateproof-browser"
 GOOD = "good"
-# What is wrong with a certificate, in the words of a report.
+# Certificate defects, in the words of a report.
 EXPIRED, ELSEWHERE, STRANGER = "expired", "for another host", "by an unknown authority"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Certificates:
-    """Files by name: GOOD, and what is wrong with the others."""
+    """Certificate and key files by name: GOOD, or the defect of the certificate."""
 
     ca_file: Path
     files: Mapping[str, tuple[Path, Path]]
@@ -48,7 +48,7 @@ class Certificates:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Heard:
-    """One request, and which party got it."""
+    """One request, and the party that received it."""
 
     party: str
     url: str
@@ -59,7 +59,7 @@ class Heard:
         return self.call.header(BROWSER_MARK) is not None
 
     def exchange(self) -> Exchange:
-        """The request as it may be shown, with the status that it got."""
+        """The request with the status of its answer."""
         call = self.call
         return Exchange(
             step=f"{self.party}: {call.endpoint.value}",
@@ -72,13 +72,13 @@ class Heard:
 
 @dataclass(kw_only=True, slots=True)
 class _Door:
-    """An open port: what is behind it is known a little later than its number."""
+    """A listening port; the application behind it is set later."""
 
     port: int = 0
     came: int = 0
     app: ASGIApp | None = None
 
-    def knock(self) -> None:
+    def count(self) -> None:
         self.came += 1
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -88,7 +88,7 @@ class _Door:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Party:
-    """Somebody who listens."""
+    """A server of this world."""
 
     url: str
     journal: Journal
@@ -96,14 +96,15 @@ class Party:
 
     @property
     def came(self) -> int:
-        """How many connections were made, also those on which no request ever came."""
+        """How many connections were made, including those without a request."""
         return self.door.came
 
 
 class AgentWorld:
-    """Everybody whom one install of an agent meets.
+    """All parties around one install of an agent.
 
-    `metadata_apart` puts the metadata on a host of their own; `wrong` names parties with a bad certificate.
+    `metadata_apart` puts the resource metadata on a separate host; `wrong` maps parties to certificate
+    defects.
     """
 
     def __init__(
@@ -132,7 +133,7 @@ class AgentWorld:
             accepts=lambda token: any(desk.accepts(token) for desk in self.named),
         )
         self.thief = _desk(odd_site(self.url(THIEF), self.url(THIEF)), THIEF)
-        # Those that the service named; the thief is none of them.
+        # The gateways that the service names; the thief is not one of them.
         self.named: list[Desk] = [self.desk]
         self.thief.takes_anybody = True
         if metadata_apart:
@@ -141,12 +142,12 @@ class AgentWorld:
         self._serve_all(metadata_apart=metadata_apart)
 
     def url(self, party: str) -> str:
-        """The thief is on another host than everybody else: the name tells them apart for any client."""
+        """The thief has another host name than the others, so that any client can tell them apart."""
         host = "localhost" if party == THIEF else "127.0.0.1"
         return f"{'http' if party == CLEAR else 'https'}://{host}:{self._doors[party].port}"
 
     def add_second_gateway(self) -> Desk:
-        """Another honest gateway, whose tokens the service takes as well."""
+        """Adds a second honest gateway; the service accepts its tokens as well."""
         for name in (SECOND, SECOND_CORE):
             self._open(name)
         site = odd_site(self.url(SECOND), self.url(SECOND_CORE))
@@ -156,8 +157,8 @@ class AgentWorld:
         self.named.append(desk)
         return desk
 
-    def shows(self, party: str, kind: str) -> None:
-        """From now on this party has another certificate; whoever was connected to it is not any more."""
+    def set_certificate(self, party: str, kind: str) -> None:
+        """Gives this party another certificate, and closes its open connections."""
 
         async def shut() -> None:
             self._listeners[party].close()
@@ -166,7 +167,7 @@ class AgentWorld:
         self._listen(party, kind)
 
     def heard(self, since: int = 0) -> list[Heard]:
-        """All requests, in the order in which they came, whoever got them."""
+        """All requests to all parties, in the order in which they came."""
         found = [
             Heard(party=name, url=f"{party.url}{call.target}", call=call)
             for name, party in self.parties.items()
@@ -176,19 +177,19 @@ class AgentWorld:
         return sorted(found, key=lambda each: each.call.ordinal)
 
     def secrets(self) -> dict[str, list[str]]:
-        """All that any gateway gave out so far or was shown in proof, by kind."""
+        """All secrets that a gateway issued or received so far, by kind."""
         found: dict[str, list[str]] = {}
         for desk in (*self.named, self.thief):
             for kind, values in desk.secrets().items():
                 found.setdefault(kind, []).extend(values)
-        # A gateway that fails by script, or is met in plain HTTP, does not know what it was shown.
+        # A scripted failure and the plain HTTP listener do not record the verifier, so it is read here.
         forms = (fields(each.call) for each in self.heard() if each.call.endpoint is Endpoint.TOKEN)
         shown = {form["code_verifier"] for form in forms if form.get("code_verifier")}
         found["code_verifier"] = sorted(shown.union(found.get("code_verifier", ())))
         return found
 
     def place(self) -> Place:
-        """How the harness's browser reaches everybody."""
+        """How the harness's browser reaches all parties."""
         return Place(
             origins=frozenset(origin(party.url) for party in self.parties.values()),
             ca_file=str(self._certificates.ca_file),
@@ -207,7 +208,7 @@ class AgentWorld:
         everything = application(
             service.script, service.journal, service.routes(), otherwise=service.elsewhere
         )
-        self._let_in(SERVICE, service.journal, everything)
+        self._attach(SERVICE, service.journal, everything)
         if metadata_apart:
             self._serve(METADATA, service.script, Journal(), service.metadata_routes())
         self._serve(GATEWAY, desk.script, desk.base_journal, desk.base_routes())
@@ -220,29 +221,29 @@ class AgentWorld:
         )
         routes = (thief.base_routes(), thief.core_routes(), own.routes())
         self._serve(THIEF, thief.script, thief.base_journal, *routes)
-        # Whoever goes there in the clear is served like everywhere else: what it sends is what counts.
+        # Requests over plain HTTP get normal answers: the check looks at what was sent.
         in_the_clear = (desk.base_routes(), desk.core_routes(), service.metadata_routes())
         self._serve(CLEAR, desk.script, Journal(), *in_the_clear)
 
     def _serve(self, name: str, script: Script, journal: Journal, *routes: Routes) -> None:
-        self._let_in(name, journal, application(script, journal, *routes))
+        self._attach(name, journal, application(script, journal, *routes))
 
-    def _let_in(self, name: str, journal: Journal, app: ASGIApp) -> None:
+    def _attach(self, name: str, journal: Journal, app: ASGIApp) -> None:
         door = self._doors[name]
         self.parties[name] = Party(url=self.url(name), journal=journal, door=door)
         door.app = app
 
     def _open(self, name: str) -> None:
-        """A port that the system chooses: whoever looks for a free one first may find it taken afterwards."""
+        """Opens a port chosen by the system: a port found free earlier might be taken meanwhile."""
         self._doors[name] = _Door()
         self._listen(name, self._wrong.get(name, GOOD))
 
     def _listen(self, name: str, kind: str) -> None:
-        """A door that was open before opens where it was."""
+        """Listens; a party that listened before keeps its port."""
         door = self._doors[name]
         tls = None if name == CLEAR else self._tls(kind)
         listener = self._loop.run(
-            listen(lambda _: door, host="127.0.0.1", port=door.port, tls=tls, came=door.knock)
+            listen(lambda _: door, host="127.0.0.1", port=door.port, tls=tls, came=door.count)
         )
         door.port = int(listener.netloc.rpartition(":")[2])
         self._listeners[name] = listener
@@ -259,5 +260,5 @@ def _desk(site: Site, party: str) -> Desk:
 
 @cache
 def _identity_key(_party: str) -> SigningKey:
-    """One for all worlds, since making one takes long; no two parties have it in common."""
+    """One key per party for all worlds: RSA keys are slow to make."""
     return new_key("RS256")

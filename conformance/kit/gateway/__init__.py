@@ -1,1 +1,1 @@
-"""What a check of a gateway is given: agents, users, Projects, redemptions, a merchant and a clock."""
+"""For checks of gateways: agents, users, Projects, redemptions, a merchant and a clock."""

@@ -1,4 +1,4 @@
-"""What time it is for the target, whose clock may have been moved."""
+"""The target's time; its clock may have been moved."""
 
 from __future__ import annotations
 
@@ -12,28 +12,30 @@ from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.jose import read
 from gateproof.conformance.wire.secret import Secret
 
-# Clocks on one machine agree; a larger difference means another machine, whose clock then counts.
+# Clocks on one machine agree. A larger difference means that the target runs on another machine; then its
+# clock counts.
 SKEW_S = 2.0
-# So long past its end a token may still be taken: RFC 7519 speaks of a few minutes, many libraries give five.
+# A target may accept a token for this long after its expiry: RFC 7519 allows a few minutes, many libraries
+# use five.
 LEEWAY_S = 330
 
 
 @dataclass(kw_only=True, slots=True)
 class Clock:
-    """How far the target's clock was moved, as far as this worker knows, and whether it can be."""
+    """How far this worker knows that the target's clock was moved, and whether it can be moved."""
 
     offset_s: float = 0.0
     moves: bool | None = None
 
     def target_time(self, answer: Exchange) -> float:
-        """What time it is for the target, whether or not its Date follows the clock that was moved."""
+        """The target's time. Its Date header may or may not follow a clock that was moved."""
         wall = time.time()
         ahead = _date_of(answer, wall) - wall
         skew = min(ahead, ahead - self.offset_s, key=abs)
         return wall + self.offset_s + (skew if abs(skew) > SKEW_S else 0)
 
     def life_s(self, token: Secret, answer: Exchange) -> float:
-        """How long a token that came with this answer lives by its `exp`; without one, for ever."""
+        """Remaining lifetime of a token from this answer, by its `exp`; infinite without one."""
         parsed = read(token.reveal())
         exp = parsed.claims.get("exp") if parsed is not None else None
         if isinstance(exp, bool) or not isinstance(exp, int | float):

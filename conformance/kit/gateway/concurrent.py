@@ -1,4 +1,4 @@
-"""The gateway's endpoints, asked by many at the same moment; nothing here judges."""
+"""Concurrent requests to the gateway's endpoints; nothing here decides a verdict."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _TOKENS = ("access_token", "id_token", "refresh_token")
 
 
 def warmed(gateway: Gateway, number: int) -> None:
-    """So many connections to the token endpoint stand, and have served a request that gave nothing."""
+    """Opens this many connections to the token endpoint; each has served one failing request."""
     url = agent_wire.token_endpoint(gateway.core_url)
-    nothing = agent_wire.form_post(url, [("grant_type", "gateproof")])
-    gateway.wire.race("request that gives nothing", [nothing] * number, kept=True)
+    warm_up = agent_wire.form_post(url, [("grant_type", "gateproof")])
+    gateway.wire.race("request that opens a connection", [warm_up] * number, kept=True)
 
 
 def exchanges(
     gateway: Gateway, authorizations: Iterable[Authorization], *, kept: bool = False
 ) -> tuple[Exchange, ...]:
-    """Each of these codes, and the same one as often as it stands there, exchanged with everything right."""
+    """Exchanges these codes concurrently with valid requests; a code may occur several times."""
     endpoint = agent_wire.token_endpoint(gateway.core_url)
     requests = []
     for authorization in authorizations:
@@ -34,11 +34,11 @@ def exchanges(
         given = [(name, value) for name, value in fields if value is not None]
         requests.append(agent_wire.form_post(endpoint, given))
     answers = _raced(gateway, "code exchange", requests, kept=kept)
-    return _noted(gateway, answers, {name: name for name in _TOKENS})
+    return _with_secrets_registered(gateway, answers, {name: name for name in _TOKENS})
 
 
 def redemptions(gateway: Gateway, asked: Iterable[tuple[Grant, Secret]]) -> tuple[Exchange, ...]:
-    """Each of these grants is redeemed with the Proxy token beside it."""
+    """Redeems each grant with its Proxy token, concurrently."""
     requests = [
         backend_wire.redemption(
             gateway.base_url,
@@ -49,11 +49,11 @@ def redemptions(gateway: Gateway, asked: Iterable[tuple[Grant, Secret]]) -> tupl
         for grant, proxy_token in asked
     ]
     answers = _raced(gateway, "redemption", requests)
-    return _noted(gateway, answers, {"access_token": "merchant_access_token"})
+    return _with_secrets_registered(gateway, answers, {"access_token": "merchant_access_token"})
 
 
 def registrations(gateway: Gateway, metadata: Sequence[dict[str, Any]]) -> tuple[Exchange, ...]:
-    """An agent registers with each of these."""
+    """Registers an agent with each of these metadata, concurrently."""
     endpoint = agent_wire.registration_endpoint(gateway.base_url)
     requests = [agent_wire.registration(endpoint, each) for each in metadata]
     answers = _raced(gateway, "registration", requests)
@@ -62,20 +62,22 @@ def registrations(gateway: Gateway, metadata: Sequence[dict[str, Any]]) -> tuple
         if isinstance(client_id, str):
             gateway.keyring.public(client_id)
     named = {name: name for name in ("client_secret", "registration_access_token")}
-    return _noted(gateway, answers, named)
+    return _with_secrets_registered(gateway, answers, named)
 
 
 def _raced(
     gateway: Gateway, step: str, requests: Sequence[Request], *, kept: bool = False
 ) -> tuple[Exchange, ...]:
-    """The answers of a race, of which it is noted whether its requests overlapped."""
+    """Runs a race, and records whether its requests overlapped."""
     raced = gateway.wire.race(step, requests, kept=kept)
     overlapped(raced.overlapped)
     return raced.answers
 
 
-def _noted(gateway: Gateway, answers: tuple[Exchange, ...], kinds: dict[str, str]) -> tuple[Exchange, ...]:
-    """The answers, with what is secret in them noted as that."""
+def _with_secrets_registered(
+    gateway: Gateway, answers: tuple[Exchange, ...], kinds: dict[str, str]
+) -> tuple[Exchange, ...]:
+    """Registers the secrets in the answers for redaction."""
     for answer in answers:
         for name, kind in kinds.items():
             value = answer.member(name)

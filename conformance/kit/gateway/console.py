@@ -1,4 +1,4 @@
-"""What an operator does in the Console, where the target lets a program do it."""
+"""Console operations, through the target's control API."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ def proxy_client_beside(world: World, project: Project) -> ProxyClient:
 
 
 def new_proxy_client(world: World, project: Project) -> ProxyClient:
-    """A Proxy client that the run makes in the Project, so that it may be revoked."""
+    """A Proxy client that the run creates in the Project; so a check may revoke it."""
     return _named(world, world.estate.new_proxy_client(project))
 
 
 def revoked_proxy_client(world: World) -> ProxyClient:
-    """A Proxy client that the target file says is revoked."""
+    """A Proxy client that is revoked according to the target file."""
     return _named(world, world.estate.revoked_proxy_client())
 
 
 def revoke(world: World, client: ProxyClient) -> None:
-    """Revokes a Proxy client of this run's own making, and no other: nothing would bring it back."""
+    """Revokes a Proxy client that this run has created; others could not be restored."""
     action = "revoke_proxy_client"
     if not world.estate.is_own(client.id):
         raise Unavailable(
@@ -41,19 +41,19 @@ def revoke(world: World, client: ProxyClient) -> None:
 
 
 def withhold_redemption_scope(world: World, agent: Agent) -> None:
-    """Tokens that the agent gets from now on lack ext_token:read."""
+    """From now on, tokens for this agent do not have the scope ext_token:read."""
     actions.withhold_redemption_scope(_control(world, "withhold_redemption_scope"), agent.client_id)
 
 
 def resource_in(world: World, project: Project, indicator: str) -> Resource:
-    """A new Resource of the Project with this indicator, as it is written."""
+    """A new Resource of the Project with exactly this indicator."""
     resource = world.estate.resource(indicator, project)
     world.show(resource.id, resource.indicator, resource.jwks_uri, resource.merchant_client_id or "")
     return resource
 
 
 def of_one_indicator(world: World) -> tuple[Project, Project]:
-    """Two Projects that reach the same merchant API: each has a new Resource of the same indicator."""
+    """Two Projects for the same merchant API: each has a new Resource with the same indicator."""
     indicator = f"https://api.merchant.example/{world.unique()}"
     one, other = (
         replace(project, resource=resource_in(world, project, indicator))

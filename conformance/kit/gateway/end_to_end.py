@@ -1,4 +1,4 @@
-"""The nine steps of a working integration, walked by an agent that knows one address."""
+"""The nine steps of a working integration, by an agent that starts with one address."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def operator_service(gateway: Gateway, world: World) -> Iterator[OperatorService
 
 
 def run_flow(gateway: Gateway, world: World, service: OperatorService) -> Exchange:
-    """The operation's answer to an agent that began with nothing but the service's address."""
+    """The answer of the operation to an agent that started with the service's address alone."""
     operation = f"{service.url}/orders"
     refused = require(gateway.fetch(operation, "operation without a token")).status(401)
     found = _POINTER.search(refused.header("WWW-Authenticate") or "")
@@ -66,7 +66,7 @@ def run_flow(gateway: Gateway, world: World, service: OperatorService) -> Exchan
     token_endpoint = discovery.get("token_endpoint")
     if token_endpoint is not None:
         require.text(token_endpoint, "token_endpoint in the discovery document")
-    _all_in_reach(world, registration, token_endpoint, discovery.get("jwks_uri"))
+    _require_reachable(world, registration, token_endpoint, discovery.get("jwks_uri"))
 
     agent = world.agent_of(gateway.register(world.metadata(), endpoint=registration))
     attempt = world.attempt(agent)
@@ -83,13 +83,13 @@ def run_flow(gateway: Gateway, world: World, service: OperatorService) -> Exchan
         endpoint=token_endpoint,
     )
     token = require.text(answer.member("access_token"), "access_token of the code exchange")
-    _let_provisioning_end(gateway, world, gateway.keyring.secret("access_token", token), attempt.resource)
+    _wait_for_provisioning(gateway, world, gateway.keyring.secret("access_token", token), attempt.resource)
     bearer = ("Authorization", f"Bearer {token}")
     return gateway.wire.send("operation", Request(method="GET", url=operation, headers=(bearer,)))
 
 
-def _all_in_reach(world: World, *urls: object) -> None:
-    """Agent and service would ask there, and nobody who is not a party to this run may be asked."""
+def _require_reachable(world: World, *urls: object) -> None:
+    """Requires that agent and service only send requests to parties of this run."""
     try:
         for url in urls:
             if isinstance(url, str):
@@ -98,8 +98,8 @@ def _all_in_reach(world: World, *urls: object) -> None:
         raise LeftOut(elsewhere.reason) from elsewhere
 
 
-def _let_provisioning_end(gateway: Gateway, world: World, token: Secret, resource: Resource) -> None:
-    """A gateway may provision in the background; the service asks once, and would be told 404 until then."""
+def _wait_for_provisioning(gateway: Gateway, world: World, token: Secret, resource: Resource) -> None:
+    """Waits until the gateway has provisioned: the service redeems only once, and 404 would fail it."""
     proxy_token = world.proxy_token()
     deadline = time.monotonic() + world.standing.patience_s(PROVISIONING_S)
     while gateway.redeem(token, proxy_token, resource.indicator).status == 404:
@@ -109,7 +109,7 @@ def _let_provisioning_end(gateway: Gateway, world: World, token: Secret, resourc
 
 
 def _registration_endpoint(gateway: Gateway, discovery: dict[str, object]) -> str:
-    """The announced registration endpoint; its field's name is open, so its value is looked for first."""
+    """The announced registration endpoint. The field's name is open, so the usual URL is searched first."""
     usual = agent_wire.registration_endpoint(gateway.base_url)
     announced = next(
         (text for text in strings_in(discovery) if same_url(text, usual)),

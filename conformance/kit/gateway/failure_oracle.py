@@ -1,4 +1,4 @@
-"""What a gateway owes its callers while its merchant fails, and once the merchant is itself again."""
+"""Expected answers of a gateway while its merchant fails, and after the merchant has recovered."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from gateproof.conformance.wire.secret import Secret
 from gateproof.fakes.merchant.records import JournalEntry
 
 REFRESH = "refresh_token"
-# One try and some more with growing pauses: whoever counts its tries at all stays below this.
+# One attempt and some retries with growing pauses: any gateway that limits its retries stays below this.
 MOST_CALLS = 10
-# What comes to nothing at once may be tried at every address, and many times before a caller is given up;
-# no sentence bounds that. Beyond this, nobody has set a bound.
+# Attempts that fail at once may be repeated for every address and many times; no rule limits them exactly. A
+# gateway that makes more attempts than this has no limit.
 MOST_TRIES = 250
-# So often a backend asks that is told to come again, and so long it waits each time.
-TURNS, LONGEST_PAUSE_S = 3, 2.0
+# How often a backend retries when it is told to wait, and how long it waits each time.
+TRIES, LONGEST_PAUSE_S = 3, 2.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Due:
-    """A merchant token that is expired, or soon will be, with what it takes to redeem it.
+    """A merchant token that has expired or will expire soon, and what is needed to redeem it.
 
-    What the merchant received of the user up to `since` is of no interest any more.
+    Journal entries of this user up to `since` are ignored.
     """
 
     alone: IsolatedUser
@@ -47,11 +47,11 @@ class Due:
     since: int
 
     def refreshes(self) -> list[JournalEntry]:
-        """What the gateway has refreshed since then."""
+        """The gateway's refreshes since then."""
         return [entry for entry in self.alone.asked(REFRESH) if entry.ordinal > self.since]
 
     def request(self) -> Request:
-        """The redemption of it."""
+        """The redemption request."""
         return backend_wire.redemption(
             self.alone.world.gateway.base_url,
             bearer=self.grant.access_token,
@@ -60,7 +60,7 @@ class Due:
         )
 
     def redeem_once(self) -> Exchange:
-        """One redemption whose answer is taken as it is, also where it asks to wait."""
+        """Sends one redemption and returns its answer, even if it asks to wait."""
         gateway = self.alone.world.gateway
         exchange = gateway.wire.send_once("redemption", self.request())
         token = exchange.member("access_token")
@@ -69,12 +69,12 @@ class Due:
         return exchange
 
     def is_stale(self, answer: Exchange) -> bool:
-        """True for a 200 with the very token that has expired."""
+        """True for a 200 with the expired token."""
         return answer.status == 200 and answer.member("access_token") == self.expired
 
 
 def soon_due(alone: IsolatedUser, agent: Agent | None = None) -> Due:
-    """A merchant token that was redeemed once and is over at the next expiry."""
+    """A merchant token that was redeemed once and expires at the next let_expire()."""
     alone.short_lived()
     agent = agent or alone.world.agent()
     grant, proxy_token = alone.grant(agent), alone.proxy_token()
@@ -91,14 +91,14 @@ def soon_due(alone: IsolatedUser, agent: Agent | None = None) -> Due:
 
 
 def expire_under(faults: Sequence[tuple[Due, MerchantFault]]) -> None:
-    """The merchant fails each from now on, and the tokens expire: also a refresh ahead of time meets that."""
+    """Scripts these merchant faults and lets the tokens expire. An early refresh meets the fault, too."""
     for due, what in faults:
         due.alone.short_lived(refresh=what.scripted(), rotate_refresh_tokens=what.rotates)
     let_expire(faults[0][0].alone.world)
 
 
 def struck(due: Due, what: MerchantFault) -> None:
-    """Counts the refreshes that met the fault; a gateway that made none has a way of its own."""
+    """Counts the refreshes that met the fault. A gateway that made none works differently: LeftOut."""
     came = due.refreshes()
     if not came:
         raise LeftOut("the gateway did not use the refresh token when the merchant token was due")
@@ -107,20 +107,18 @@ def struck(due: Due, what: MerchantFault) -> None:
 
 
 def last_of(alone: IsolatedUser) -> int:
-    """Where the journal of this user ends so far."""
+    """The ordinal of the last journal entry of this user."""
     return max((entry.ordinal for entry in alone.journal()), default=0)
 
 
 def provisioning_met(alone: IsolatedUser, what: MerchantFault, after: int = 0) -> None:
-    """The gateway asked for this user's token, maybe a moment later, and the fault is what it met."""
+    """Waits until the gateway's request for this user's token has met the fault."""
     standing = alone.world.standing
     deadline = time.monotonic() + (PROVISIONED_S if standing.provisions_apart is not False else 0)
     while not (came := [entry for entry in alone.journal() if entry.outcome and entry.ordinal > after]):
         if time.monotonic() > deadline:
             if standing.provisions_apart:
-                raise LeftOut(
-                    "the gateway asked its merchant for nothing: it may leave it in peace for a while"
-                )
+                raise LeftOut("the gateway sent its merchant no request: its circuit breaker may be open")
             standing.provisions_apart = False
             grants = {entry.grant or entry.endpoint for entry in alone.journal()}
             require.that(
@@ -135,9 +133,9 @@ def provisioning_met(alone: IsolatedUser, what: MerchantFault, after: int = 0) -
     fired(what.fault, sum(entry.outcome == what.outcome for entry in came))
 
 
-def redeem_under_a_fault(due: Due) -> Exchange:
-    """One redemption; whoever is told to come again, before the gateway has asked its merchant, does so."""
-    for _ in range(TURNS - 1):
+def redeem_during_fault(due: Due) -> Exchange:
+    """One redemption. If the gateway asks to wait before it has called its merchant, it is repeated."""
+    for _ in range(TRIES - 1):
         answer = due.redeem_once()
         if due.refreshes() or not _asks_to_wait(answer):
             return answer
@@ -146,8 +144,8 @@ def redeem_under_a_fault(due: Due) -> Exchange:
 
 
 def meets(due: Due, what: MerchantFault) -> Exchange:
-    """A redemption that met the fault: answered in time, and with few calls to the merchant."""
-    answer = redeem_under_a_fault(due)
+    """A redemption that met the fault: it was answered in time, with a limited number of refreshes."""
+    answer = redeem_during_fault(due)
     ended = time.time()
     struck(due, what)
     still_good(due.alone.world, due.grant, answer)
@@ -159,7 +157,7 @@ def meets(due: Due, what: MerchantFault) -> Exchange:
 
 
 def few(number: int, most: int, of_what: str, answer: Exchange, does: str) -> None:
-    """One redemption costs the merchant a bounded number of these."""
+    """Expects that one redemption causes a limited number of these requests."""
     expect.that(
         number <= most,
         f"one redemption while the merchant {does}",
@@ -170,7 +168,7 @@ def few(number: int, most: int, of_what: str, answer: Exchange, does: str) -> No
 
 
 def answered(answer: Exchange, does: str) -> None:
-    """The backend got an answer, in the time that the target file gives the target."""
+    """Expects an answer to the backend within the timeout of the target file."""
     expect.that(
         answer.answer is not None,
         f"redemption while the merchant {does}",
@@ -181,7 +179,7 @@ def answered(answer: Exchange, does: str) -> None:
 
 
 def no_false_rejection(due: Due, answer: Exchange, does: str) -> None:
-    """Nobody is told to authorize again, unless the merchant has refused the refresh token."""
+    """Expects no 410, unless the merchant has rejected the refresh token."""
     expect.that(
         answer.status != 410 or any(map(_is_refusal, due.refreshes())),
         f"redemption while the merchant {does}",
@@ -192,7 +190,7 @@ def no_false_rejection(due: Due, answer: Exchange, does: str) -> None:
 
 
 def nothing_expired(due: Due, answer: Exchange, does: str) -> None:
-    """What is handed out meanwhile is still valid; where clocks differ by a moment, nobody can tell."""
+    """Expects no expired token. Without a movable clock this is not checked: clocks may differ a little."""
     if due.alone.world.moves_clock():
         expect.that(
             not due.is_stale(answer),
@@ -204,7 +202,7 @@ def nothing_expired(due: Due, answer: Exchange, does: str) -> None:
 
 
 def mended(due: Due) -> Exchange:
-    """The redemption once the merchant is itself again, for which the user did nothing."""
+    """The redemption after the merchant has recovered, without any action of the user."""
     world, recovery = due.alone.world, mended_now(due.alone)
     while True:
         answer = world.redeem(due.grant, due.proxy_token)
@@ -216,31 +214,31 @@ def mended(due: Due) -> Exchange:
 
 
 def redeems_again(due: Due) -> None:
-    """Redemption gives a merchant token that works, and nobody had to sign in."""
+    """Expects that redemption gives a working merchant token again without a new sign-in."""
     answer = mended(due)
-    _back(answer, 200)
+    _expect_recovered(answer, 200)
     works(due.alone, expect.text(answer.member("access_token"), "access_token of the redemption"))
 
 
 def redeems_again_or_says_why(due: Due) -> Exchange:
-    """Redemption gives a merchant token again, or answers 410."""
+    """Expects that redemption gives a merchant token again, or answers 410."""
     answer = mended(due)
-    _back(answer, 200, 410)
+    _expect_recovered(answer, 200, 410)
     if answer.status == 200:
         expect.text(answer.member("access_token"), "access_token of the redemption")
     return answer
 
 
 def mended_by_the_user(due: Due) -> Exchange:
-    """What redemption answers when the user has authorized anew."""
+    """The answer to a redemption after the user has authorized again."""
     renewed = due.alone.grant(due.agent)
     return due.alone.world.redeem(renewed, due.proxy_token, not_yet=(404, 410))
 
 
-def _back(answer: Exchange, *statuses: int) -> None:
+def _expect_recovered(answer: Exchange, *statuses: int) -> None:
     expect.that(
         answer.status in statuses,
-        "redemption once the merchant is itself again, for which the user did nothing",
+        "redemption after the merchant has recovered, without a new sign-in",
         expected=f"status {' or '.join(map(str, statuses))}",
         got=answer.outcome(),
         exchange=answer,

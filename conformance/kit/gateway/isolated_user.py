@@ -1,4 +1,4 @@
-"""A user whose merchant token no other check touches, with a say in how the merchant treats that user."""
+"""A test user used by one check only; the check scripts how the merchant answers for this user."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from gateproof.conformance.wire.secret import Secret
 from gateproof.fakes.merchant.admin import MerchantAdmin
 from gateproof.fakes.merchant.records import JournalEntry, named_actors
 
-# With a clock that can be moved: a life that is over in one step, and short against any other token's.
+# If the clock can be moved: a token lifetime that ends in one step, and is short compared with other tokens.
 BY_CLOCK_S, STEP_S = 60, 70
-# How many such steps a gateway access token has to outlive; where it does not, all goes by smaller ones.
+# A gateway access token has to outlive this many steps; if it does not, the steps are made smaller.
 STEPS, ROUNDED_UP_S = 3, 2
-# Without: a life that can be waited for, and what a gateway may round it up by.
+# If it cannot: a lifetime short enough to wait for, and the amount by which a gateway may round it up.
 BY_WAITING_S, ROUNDED_S = 1, 0.5
-# How much later a gateway may still take a token for valid that the merchant calls expired.
+# How long a gateway may accept a token after the merchant calls it expired.
 LATE_S = 3.0
-# What a merchant in good order says, be it yes or no.
+# Outcomes of a working merchant, positive or negative.
 _NO_TROUBLE = ("accept", "ok", "reject", "turn_away")
-# The bound of what provisioning in the background may take.
+# Background provisioning may take this long.
 PROVISIONED_S = 5.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class IsolatedUser:
-    """One user at one Resource; nobody else's check has this user there."""
+    """One user at one Resource; no other check uses this user there."""
 
     world: World
     project: Project
     user: User
     merchant: MerchantAdmin
     client_id: str
-    # What the merchant had received before: without Projects of its own, that is also what others asked for.
+    # Ordinal of the last entry in the merchant's journal before: the client may be shared with other checks.
     since: int
 
     @property
@@ -53,14 +53,14 @@ class IsolatedUser:
         return replace(self, user=self.world.users[1] if made else new_user(self.world, self.merchant))
 
     def script(self, **fields: Any) -> None:
-        """How the merchant treats this user from now on; the fields are those of its script."""
+        """Scripts how the merchant answers for this user from now on; the fields are those of its script."""
         scripted = [fields[place] for place in ("provisioning", "refresh") if place in fields]
         if any(map(_is_trouble, [*scripted, *fields.get("answers", ())])):
             self.world.standing.note_trouble()
         self.merchant.script(self.client_id, login=self.user.login, **fields)
 
     def short_lived(self, **fields: Any) -> None:
-        """The merchant issues tokens that the check can see expire."""
+        """Scripts the merchant to issue tokens that expire during the check."""
         life_s = _steps(self.world)[0] if self.world.moves_clock() else BY_WAITING_S
         self.script(access_token_lifetime_s=life_s, **fields)
 
@@ -71,20 +71,20 @@ class IsolatedUser:
         return self.world.proxy_token(self.project)
 
     def journal(self) -> list[JournalEntry]:
-        """What the merchant received for this user from the Resource."""
+        """The merchant's requests about this user from the Resource's client."""
         return [entry for entry in self.received() if entry.login == self.user.login]
 
     def received(self) -> list[JournalEntry]:
-        """What the merchant received from the Resource, whoever it was about."""
+        """The merchant's requests from the Resource's client, about any user."""
         return self.merchant.journal(self.client_id, self.since)
 
     def asked(self, *grants: str) -> list[JournalEntry]:
         return [entry for entry in self.journal() if entry.grant in grants]
 
     def served_again(self, before: int, agent: str, *grants: str) -> list[JournalEntry]:
-        """What the merchant served by these grants after so many requests, once this agent is named in it.
+        """Successful requests with these grants after the first `before`, once one of them names this agent.
 
-        What another agent began may still be going on; after a while this is what came, or nothing.
+        Requests for another agent may still be running. After a few seconds this returns what came so far.
         """
         deadline = time.monotonic() + PROVISIONED_S
         while True:
@@ -95,9 +95,9 @@ class IsolatedUser:
             time.sleep(0.1)
 
     def require_outcome(self, outcome: str) -> None:
-        """The gateway asked the merchant for this user's token, and this came of it.
+        """Requires that the gateway's request for this user's token ended with this outcome.
 
-        A gateway that gets merchant tokens by the grant that signs users in meets no script there.
+        A gateway that gets merchant tokens with the sign-in grant does not meet the script.
         """
         deadline = time.monotonic() + PROVISIONED_S
         while not any(entry.outcome == outcome and entry.status is not None for entry in self.journal()):
@@ -112,13 +112,13 @@ class IsolatedUser:
 
 
 def _is_trouble(scripted: str | Mapping[str, Any]) -> bool:
-    """True for what a gateway may leave a merchant in peace for: it serves nobody, or says nothing of use."""
+    """True for an outcome that may open a gateway's circuit breaker: an outage or a useless answer."""
     outcome = scripted if isinstance(scripted, str) else scripted["outcome"]
     return outcome not in _NO_TROUBLE
 
 
 def works(alone: IsolatedUser, token: str) -> None:
-    """The merchant API takes the token, and answers with this user's orders."""
+    """Expects that the merchant API accepts the token and answers with this user's orders."""
     answer = alone.world.orders(Secret("merchant_access_token", token))
     expect(answer).status(200)
     orders = [str(order["id"]) for order in alone.merchant.orders(alone.user.login)]
@@ -132,7 +132,7 @@ def works(alone: IsolatedUser, token: str) -> None:
 
 
 def isolated_user(world: World) -> IsolatedUser:
-    """A Project of its own where Projects can be made; elsewhere a user whom the merchant has just met."""
+    """A user at a new Project if the run can create Projects; otherwise a new user at the home Project."""
     if world.merchant is None:
         raise Unavailable("merchant", "the harness's own merchant is not part of this run")
     if isinstance(world.estate, ControlledProjects):
@@ -153,7 +153,7 @@ def isolated_user(world: World) -> IsolatedUser:
 
 
 def let_expire(world: World) -> None:
-    """Short-lived merchant tokens that were got before this are expired after it."""
+    """Waits or moves the clock until the short-lived merchant tokens issued so far have expired."""
     if world.moves_clock():
         world.advance_clock(_steps(world)[1])
     else:
@@ -161,13 +161,13 @@ def let_expire(world: World) -> None:
 
 
 def before_expiry(answer: Exchange) -> str | None:
-    """The merchant token before it expires; none where its end counts as near from the first moment on."""
+    """The merchant token before its expiry; None if the gateway treats it as almost expired (410)."""
     token = require(answer).status(200, 410).member("access_token")
     return token if isinstance(token, str) else None
 
 
 def lost(alone: IsolatedUser, agent: Agent | None = None, **script: Any) -> tuple[Secret, Grant, Exchange]:
-    """A user who has to authorize again, as the merchant issues by this script: the 410 came."""
+    """A user whose redemption answers 410 after the merchant followed this script."""
     world, proxy_token = alone.world, alone.proxy_token()
     alone.short_lived(**script)
     grant = alone.grant(agent)
@@ -177,7 +177,7 @@ def lost(alone: IsolatedUser, agent: Agent | None = None, **script: Any) -> tupl
 
 
 def redeem_past(world: World, grant: Grant, proxy_token: Secret, expired: str | None) -> Exchange:
-    """A redemption after an expiry; the expired token may still come for the moment that clocks differ."""
+    """A redemption after an expiry; if clocks differ a little, the expired token may still come at first."""
     deadline = time.monotonic() + LATE_S
     while True:
         answer = world.redeem(grant, proxy_token)
@@ -188,16 +188,16 @@ def redeem_past(world: World, grant: Grant, proxy_token: Secret, expired: str | 
 
 
 def still_good(world: World, grant: Grant, answer: Exchange) -> None:
-    """How long a gateway access token lives is open: where it has expired first, there is nothing to see."""
+    """Raises LeftOut if the gateway access token expired before the merchant token: its life is open."""
     exp = world.jwt(grant.access_token, "gateway access token").claims.get("exp")
     if answer.status != 200 and isinstance(exp, int | float) and exp <= world.target_time(answer) + 1:
         raise LeftOut("the gateway access token expired before the merchant token did")
 
 
 def _steps(world: World) -> tuple[int, int]:
-    """How long a merchant token shall live, and by how much the clock moves past it.
+    """Lifetime for merchant tokens, and how far the clock is moved to end it.
 
-    How long the gateway's own access tokens live is open, and they are not to expire first.
+    Gateways choose the lifetime of their own access tokens; those must not expire first.
     """
     if world.token_life_s() > STEPS * STEP_S:
         return BY_CLOCK_S, STEP_S
@@ -206,7 +206,7 @@ def _steps(world: World) -> tuple[int, int]:
 
 
 def new_user(world: World, merchant: MerchantAdmin, login: str | None = None) -> User:
-    """A user whom the merchant has just met: nobody else's check has them."""
+    """Adds a new user to the merchant; no other check uses it."""
     name = world.unique()
     password = world.gateway.keyring.secret("password", secrets.token_urlsafe(12))
     user = User(name=name, login=login or f"{name}@merchant.example", password=password)

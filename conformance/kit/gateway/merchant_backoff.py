@@ -1,4 +1,4 @@
-"""How long a gateway may leave a merchant in peace that has failed it: usual libraries take half a minute."""
+"""How long a gateway's circuit breaker may stay open after merchant errors: usually half a minute."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from dataclasses import dataclass, field
 from gateproof.conformance.kit.gateway.worker_state import WorkerState
 from gateproof.conformance.wire.exchange import Exchange
 
-SPARING_S = 65.0
+BACKOFF_S = 65.0
 
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """How long a gateway may still leave the merchant in peace for what another check put it through."""
+    """Tells whether a gateway may still be in a back-off because of merchant errors of another check."""
 
     standing: WorkerState
     begun: float = field(default_factory=time.monotonic)
 
     def is_over(self, answer: Exchange) -> bool:
-        """True once a gateway that answers like this can have no such reason any more."""
+        """True if a back-off can no longer be the reason for this answer."""
         standing = self.standing
-        if standing.spared_in_vain or answer.status is None or not spares(answer.status):
+        if standing.spared_in_vain or answer.status is None or not may_be_backoff(answer.status):
             return True
         beside = self.begun if standing.in_company else float("-inf")
         troubled_at = max(standing.troubled_at, standing.troubled_before, beside)
-        if self.begun > troubled_at + SPARING_S:
+        if self.begun > troubled_at + BACKOFF_S:
             return True
-        standing.spared_in_vain = time.monotonic() > troubled_at + SPARING_S
+        standing.spared_in_vain = time.monotonic() > troubled_at + BACKOFF_S
         return standing.spared_in_vain
 
 
-def spares(status: int) -> bool:
-    """404 is what a gateway says that has not asked for a token yet."""
+def may_be_backoff(status: int) -> bool:
+    """True for answers of a gateway in a back-off; 404 if it has not yet asked for a token."""
     return status >= 500 or status == 404

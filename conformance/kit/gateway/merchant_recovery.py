@@ -1,7 +1,7 @@
-"""How long a gateway may take to notice that its merchant is itself again.
+"""How long a gateway may take to notice that its merchant has recovered.
 
-Some leave a merchant in peace that has failed them, and answer for it meanwhile: usual libraries for half a
-minute. Until such a gateway asks its merchant again, it has not met that the trouble is over.
+After merchant errors, some gateways stop calling the merchant for a while (usually half a minute) and answer
+with an error themselves. Such a gateway notices the recovery only with its next call.
 """
 
 from __future__ import annotations
@@ -10,42 +10,42 @@ import time
 from dataclasses import dataclass
 
 from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser
-from gateproof.conformance.kit.gateway.merchant_backoff import SPARING_S, spares
+from gateproof.conformance.kit.gateway.merchant_backoff import BACKOFF_S, may_be_backoff
 from gateproof.conformance.wire.exchange import Exchange
 
-# For whoever asks the merchant; whoever spares it has longer.
+# For gateways that call the merchant; those in a back-off get BACKOFF_S.
 RECOVERY_S = 10.0
-SIGNS_IN = "authorization_code"
+SIGN_IN_GRANT = "authorization_code"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Recovery:
-    """The time since the merchant of one user was mended, and what it has been asked for since."""
+    """When one user's merchant recovered, and what it has been asked for since."""
 
     alone: IsolatedUser
     begun: float
     since: int
 
     def is_over(self, answer: Exchange | None) -> bool:
-        """True once a gateway that answers like this has had its time; None stands for a step that failed."""
+        """True if a gateway with this answer has had enough time; None stands for a step that failed."""
         passed_s, standing = time.monotonic() - self.begun, self.alone.world.standing
         if passed_s <= RECOVERY_S:
             return False
-        sparing = answer is not None and answer.status is not None and spares(answer.status)
-        if not sparing or standing.spared_in_vain or self._asked():
+        in_backoff = answer is not None and answer.status is not None and may_be_backoff(answer.status)
+        if not in_backoff or standing.spared_in_vain or self._was_called():
             return True
-        # Once it was in vain it would be for every other fault.
-        standing.spared_in_vain = passed_s > SPARING_S
+        # If waiting was in vain once, it will be for every other fault.
+        standing.spared_in_vain = passed_s > BACKOFF_S
         return standing.spared_in_vain
 
-    def _asked(self) -> bool:
+    def _was_called(self) -> bool:
         return any(
-            entry.ordinal > self.since and entry.grant not in {None, SIGNS_IN}
+            entry.ordinal > self.since and entry.grant not in {None, SIGN_IN_GRANT}
             for entry in self.alone.journal()
         )
 
 
 def mended_now(alone: IsolatedUser) -> Recovery:
-    """The merchant is itself again from now on."""
+    """Marks the moment from which the merchant works again."""
     since = max((entry.ordinal for entry in alone.journal()), default=0)
     return Recovery(alone=alone, begun=time.monotonic(), since=since)

@@ -1,4 +1,4 @@
-"""Where the Projects and Resources of a run come from."""
+"""The source of a run's Projects and Resources."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ SCOPES = ("orders:read",)
 
 
 class ProjectPool(Protocol):
-    """Gives out Projects and Resources; what it cannot give, it says with the need that is missing."""
+    """Provides Projects and Resources; raises Unavailable with the missing need if it cannot."""
 
     def begin(self) -> None:
-        """A new check starts: what it is given differs from what it was given before."""
+        """A new check starts: it may get Projects that earlier checks got."""
 
     def home(self) -> Project:
-        """A Project that approves agents, with a Resource and a Proxy client; checks leave it as it is."""
+        """A Project that approves agents, with a Resource and a Proxy client; checks must not change it."""
 
     def another(self) -> Project:
-        """A Project that approves agents and that this check was not given yet; it is left as it is."""
+        """An approving Project that this check did not get before; the check must not change it."""
 
     def new(self, agent_policy: model.AgentPolicy | None) -> Project:
-        """A Project that the run makes, for a check to do with as it likes."""
+        """A Project that the run creates; the check may change it."""
 
     def holding(self) -> Resource:
-        """A Resource in a Project that holds agents which register from now on."""
+        """A Resource in a Project that holds agents which register from now on (state Pending)."""
 
     def second_resource(self) -> Resource:
-        """A Resource other than home's."""
+        """A Resource other than that of the home Project."""
 
     def indicators(self) -> frozenset[str]:
         """Every Resource indicator that is known to be in use."""
@@ -48,32 +48,32 @@ class ProjectPool(Protocol):
         scopes: tuple[str, ...] = SCOPES,
         token_endpoint: str | None = None,
     ) -> Resource:
-        """A new Resource with this indicator, at home or in the Project named.
+        """A new Resource with this indicator, in the home Project or in the given one.
 
-        A token endpoint stands in for the one that the merchant announces.
+        A token endpoint replaces the one that the merchant announces.
         """
 
     def proxy_client_beside(self, project: Project) -> ProxyClient:
-        """A Proxy client of the Project other than its first; it is left as it is."""
+        """A second Proxy client of the Project; checks must not change it."""
 
     def new_proxy_client(self, project: Project) -> ProxyClient:
-        """A Proxy client that the run makes in the Project, for a check to do with as it likes."""
+        """A Proxy client that the run creates in the Project; the check may revoke it."""
 
     def is_own(self, name: str) -> bool:
-        """True for the ID of a Project or Proxy client that the run has made: no other may be changed."""
+        """True if the run has created this Project or Proxy client: checks may change no others."""
 
     def gone(self, client: ProxyClient) -> None:
-        """The Proxy client was revoked, so that nobody has to take it away."""
+        """The Proxy client was revoked: clean_up() skips it."""
 
     def revoked_proxy_client(self) -> ProxyClient:
         """A Proxy client that was revoked before the run."""
 
     def clean_up(self) -> None:
-        """Takes away what was made, as far as the target lets it."""
+        """Deletes what the run created, as far as the target allows."""
 
 
 class ControlledProjects:
-    """Makes Projects by control actions, each Resource with a client of its own at the fake merchant."""
+    """Creates Projects by control actions; each Resource has its own client at the fake merchant."""
 
     def __init__(
         self,
@@ -120,7 +120,7 @@ class ControlledProjects:
         return project.resource
 
     def indicators(self) -> frozenset[str]:
-        return frozenset()  # each is made up anew, and no two are near each other
+        return frozenset()  # each one is random, so no two are similar
 
     def second_resource(self) -> Resource:
         if self._second is None:
@@ -139,7 +139,7 @@ class ControlledProjects:
         try:
             return self._create((project or self.home()).id, indicator, scopes, token_endpoint)
         except ControlFailed as refusal:
-            # An indicator in an odd form may be refused when it is configured; then nothing can be asked.
+            # The target may refuse an odd indicator when it is configured; then the rule cannot be tested.
             raise LeftOut(f"no Resource with the indicator {indicator} could be made") from refusal
 
     def proxy_client_beside(self, project: Project) -> ProxyClient:
@@ -152,7 +152,7 @@ class ControlledProjects:
         return name in self._made or name in self._clients
 
     def gone(self, client: ProxyClient) -> None:
-        """Nothing to do: it goes with its Project."""
+        """Nothing to do: it is deleted with its Project."""
 
     def revoked_proxy_client(self) -> ProxyClient:
         raise Unavailable("proxy-client:revoked", "Proxy clients of a target with control start out active")
@@ -163,7 +163,7 @@ class ControlledProjects:
         return client
 
     def clean_up(self) -> None:
-        # One that somebody else took away already keeps none of the others.
+        # If one is already deleted, the others still have to be deleted.
         for project_id in self._made:
             with suppress(ControlFailed):
                 actions.delete_project(self._control, project_id)
@@ -196,6 +196,6 @@ class ControlledProjects:
 
 
 def made_proxy_client(control: ControlPlane, project_id: str) -> ProxyClient:
-    """A Proxy client that the control has just made."""
+    """Creates a Proxy client with the control API."""
     client_id, client_secret = actions.create_proxy_client(control, project_id)
     return ProxyClient(id=client_id, secret=client_secret, project_id=project_id)

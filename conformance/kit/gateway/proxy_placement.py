@@ -1,4 +1,4 @@
-"""A proxy in front of the merchant's token endpoint, for one Resource that was told to go there."""
+"""Puts a proxy in front of the merchant's token endpoint, for one Resource."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from gateproof.fakes.serving import is_loopback
 
 @dataclass(frozen=True, kw_only=True)
 class Behind:
-    """A user at a Resource whose merchant is behind a proxy."""
+    """A user at a Resource whose token endpoint is behind a byte-level proxy."""
 
     alone: IsolatedUser
     proxy: ByteProxy
 
     def require_used(self) -> None:
-        """The gateway came by the proxy; one that asks elsewhere meets nothing there."""
+        """Requires that the gateway used the proxy; a gateway with another token endpoint is left out."""
         if not self.proxy.connections:
-            raise LeftOut("the gateway asks for tokens elsewhere than at the token endpoint that it was told")
+            raise LeftOut("the gateway requests tokens at another address than the configured token endpoint")
         require.that(
-            not self.proxy.troubles, "byte-level proxy", expected="no trouble of its own", got="some"
+            not self.proxy.troubles, "byte-level proxy", expected="no error in the proxy itself", got="some"
         )
 
 
 @contextmanager
 def behind_a_proxy(world: World) -> Iterator[Behind]:
-    """Everything between the gateway and the token endpoint of a Resource goes by a byte-level proxy."""
+    """Puts a byte-level proxy between the gateway and the token endpoint of a Resource."""
     alone = placeable(world)
     door = alone.merchant.open_door()
     try:
@@ -50,22 +50,22 @@ def behind_a_proxy(world: World) -> Iterator[Behind]:
 
 @dataclass(frozen=True, kw_only=True)
 class Intercepted:
-    """A user at a Resource whose merchant is behind the intercepting proxy."""
+    """A user at a Resource whose token endpoint is behind the intercepting proxy."""
 
     alone: IsolatedUser
     proxy: Interceptor
 
     def saw(self, body: str) -> bool:
-        """True where a request came by whose body has this in it; each is looked at once."""
+        """True if the body of a new request matches this pattern; each request is tested once."""
         return any(re.search(body.encode(), passed.request_body) for passed in self.proxy.passed())
 
 
 @contextmanager
 def behind_an_interceptor(world: World, kept: Kept) -> Iterator[Intercepted]:
-    """Every exchange between the gateway and the token endpoint of a Resource goes by the proxy."""
+    """Puts the intercepting proxy between the gateway and the token endpoint of a Resource."""
     alone = placeable(world)
     if kept.trust is None:
-        raise LeftOut("the gateway trusts the merchant's own certificate alone, which [merchant] fixes")
+        raise LeftOut("the gateway trusts only the merchant's own certificate, which [merchant] sets")
     proxy, door, hop = kept.interceptor(), alone.merchant.open_door(), world.unique()
     try:
         yield Intercepted(alone=elsewhere(alone, proxy.open(hop, door)), proxy=proxy)
@@ -77,19 +77,19 @@ def behind_an_interceptor(world: World, kept: Kept) -> Iterator[Intercepted]:
 
 
 def placeable(world: World) -> IsolatedUser:
-    """A user at a Resource that can be followed by another with a token endpoint of the run's choice."""
+    """A user in a Project to which the run can add a Resource with another token endpoint."""
     alone = isolated_user(world)
     if not isinstance(world.estate, ControlledProjects):
         raise Unavailable(
-            "control:create_resource", "a token endpoint of its own needs a Resource that the run makes"
+            "control:create_resource", "a separate token endpoint needs a Resource that the run creates"
         )
     if not is_loopback(urlsplit(world.merchant_api or "").hostname or ""):
-        raise LeftOut("the gateway finds the merchant at one address alone, which [merchant] fixes")
+        raise LeftOut("the gateway reaches the merchant only at one address, which [merchant] sets")
     return alone
 
 
 def elsewhere(alone: IsolatedUser, token_endpoint: str) -> IsolatedUser:
-    """The same user at another Resource of the Project, whose token endpoint is at this address."""
+    """The same user at a new Resource of the Project with this token endpoint."""
     world = alone.world
     resource = world.resource(
         indicator=f"https://api.merchant.example/{world.unique()}",

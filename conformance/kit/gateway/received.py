@@ -1,4 +1,4 @@
-"""What one worker's agents, browsers and backends received from the target, and which secrets were in it."""
+"""Keeps what one worker's agents, browsers and backends received, and searches it for secrets."""
 
 from __future__ import annotations
 
@@ -15,38 +15,38 @@ from gateproof.conformance.kit.gateway.recent_secrets import MOST, Newest
 from gateproof.conformance.suite.claims import repeat_with
 from gateproof.conformance.targets.model import GatewayTarget
 from gateproof.conformance.wire import leaks
-from gateproof.conformance.wire.common_substrings import apart
+from gateproof.conformance.wire.common_substrings import without_shared_parts
 from gateproof.conformance.wire.exchange import Answer, Exchange, Request
 from gateproof.conformance.wire.route import origin
 from gateproof.fakes.merchant.records import Kind, MintedToken
 from gateproof.reports.repeats import RUN
 
 MERCHANT_KINDS = {"refresh_token": "merchant_refresh_token", "access_token": "merchant_access_token"}
-# How many characters of a log there were to be searched.
+# Key of the number of characters of the log that were available for the search.
 LOGGED = "logged"
-# What is kept to be searched at the end; beyond it, the search comes early.
+# This much is kept for the search at the end; with more, the search starts early.
 _MOST_OCTETS = 16 * 1024 * 1024
 _MOST_LEAKS = 20
-# Of what others than Proxy clients got, so much is compared with what they got: makers repeat themselves.
+# How many tokens of other clients are kept for comparison: parts that both share are no secret.
 _MOST_OTHERS = 20_000
-# The merchant forgets its oldest secrets one day: after so many answers it is asked for those of meanwhile.
+# The merchant drops its oldest secrets, so its new ones are fetched after this many answers.
 _ANSWERS_BETWEEN = 1000
-# Where more rules than these brought something to light, all of the run is repeated.
+# If more rules than this found leaks, the replay repeats the whole run.
 _FEW = 3
 
 
 class Mint(Protocol):
-    """Says what the merchant has minted since the token with that ordinal."""
+    """The part of the merchant's admin API that lists the tokens it has issued."""
 
     def tokens(self, kind: Kind | None = None, after: int = 0) -> list[MintedToken]: ...
 
     def dropped(self) -> dict[str, int]:
-        """How many of its oldest tokens the merchant has forgotten."""
+        """How many of its oldest tokens the merchant has dropped."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Leak:
-    """A secret where it must not be: which kind, in whose hands, in which part of which answer."""
+    """A secret in a wrong place: its kind, who received it, and in which part of which answer."""
 
     kind: str
     check: str
@@ -63,9 +63,9 @@ class Leak:
 
 
 def brought_up(found: Sequence[Leak]) -> None:
-    """Keeps the rules whose checks brought these to light: a run with them sees the failure again.
+    """Stores the rules whose checks received these leaks: a run of them shows the failure again.
 
-    Where that is not known, or they are many, all of the run does.
+    If the checks are unknown or there are many rules, the replay is the whole run.
     """
     checks = {leak.check for leak in found}
     rules = sorted({check.partition("/")[0] for check in checks})
@@ -75,9 +75,9 @@ def brought_up(found: Sequence[Leak]) -> None:
 
 @dataclass(kw_only=True, slots=True)
 class Survey:
-    """What a whole run has received, how many secrets it was searched for, and what was found.
+    """Totals of a whole run: answers received, secrets searched for, and what was found.
 
-    `lost` says why a part of what was received was not searched, if that is so.
+    If a part was not searched, `lost` is the reason.
     """
 
     answers: int = 0
@@ -85,7 +85,7 @@ class Survey:
     redeemed: int = 0
     leaks: list[Leak] = field(default_factory=list)
     lost: str = ""
-    # When the merchant last failed the target, on the steady clock that all processes share.
+    # When the merchant last failed the target, by the monotonic clock that all processes share.
     troubled_at: float | None = None
 
     def add(self, other: Survey) -> None:
@@ -94,7 +94,7 @@ class Survey:
         for kind, number in other.known.items():
             self.known[kind] = self.known.get(kind, 0) + number
         if unread:
-            # One log that nobody could search is not made up for by another.
+            # If one log could not be searched, another one does not replace it.
             self.known[LOGGED] = 0
         self.answers += other.answers
         self.leaks += other.leaks
@@ -112,7 +112,7 @@ class Survey:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Kept:
-    """An exchange, its check, and the Proxy client IDs that the check itself told the agent's side."""
+    """An exchange, its check, and the Proxy client IDs that this check sent from the agent's side."""
 
     check: str
     exchange: Exchange
@@ -120,11 +120,11 @@ class _Kept:
 
 
 class Received:
-    """Keeps the target's answers, learns the secrets that they must not hold, and searches them.
+    """Keeps the target's answers, collects the secrets that they must not contain, and searches them.
 
-    A secret exists before it can leak, so whatever is known when the search begins is all that what was
-    received before can hold. What this worker cannot know are Proxy tokens that another worker got. In a
-    campaign of hours, a merchant's token is no longer looked for once as many others as `most` were minted.
+    A secret is known before it can leak, so the secrets known at the time of a search are enough. Proxy
+    tokens of other workers are not known here. In long campaigns, a merchant token is no longer searched for
+    after `most` newer ones.
     """
 
     def __init__(
@@ -140,7 +140,7 @@ class Received:
         self._survey = Survey()
         self._merchants = {kind: Newest(kind, most=most) for kind in MERCHANT_KINDS.values()}
         self._secrets: dict[tuple[str, str], None] = {}
-        # In the order in which they were met.
+        # In the order in which they were received.
         self._others: dict[str, None] = {}
         self._names: set[str] = set()
         self._clients: set[str] = set()
@@ -155,17 +155,17 @@ class Received:
         self._told = set()
 
     def meet_client(self, client_id: str, client_secret: str) -> None:
-        """A Proxy client that exists from now on."""
+        """Registers a new Proxy client."""
         self._clients.add(client_id)
         self._secrets["proxy_client_id", client_id] = None
         self._secrets["proxy_client_secret", client_secret] = None
 
     def meet_names(self, names: Iterable[str]) -> None:
-        """Names that are no secret, wherever they stand."""
+        """Registers names that are no secrets."""
         self._names.update(names)
 
     def note(self, exchange: Exchange) -> None:
-        """An exchange with anybody; those with the target are kept."""
+        """Records an exchange; those with other parties than the target are ignored."""
         if origin(exchange.request.url) not in self._origins:
             return
         self._learn(exchange)
@@ -181,7 +181,7 @@ class Received:
             self._meet_minted()
 
     def landed(self, url: str) -> None:
-        """Where a browser was sent that was somebody else's: its address is all that is seen of it."""
+        """Records an address on a foreign host that a browser was sent to; only the address is known."""
         request = Request(method="GET", url="")
         answer = Answer(status=0, headers=(("the address that the browser was sent to", url),))
         self._kept.append(self._keep(Exchange(step="browser", request=request, answer=answer)))
@@ -190,20 +190,20 @@ class Received:
         return _Kept(check=self._check, exchange=exchange, told=self._told)
 
     def leaks_of(self, exchanges: Iterable[Exchange], *kinds: str) -> list[Leak]:
-        """The secrets of these kinds in these exchanges, where they must not be."""
+        """Secrets of these kinds in these exchanges, in places where they must not be."""
         hoards = self.hoards(*kinds)
         kept = map(self._keep, exchanges)
         return [leak for each in kept if self._of_target(each.exchange) for leak in _leaks(hoards, each)]
 
     def minted(self, kind: str) -> int:
-        """How many secrets of this kind can be looked for."""
+        """How many secrets of this kind can be searched for."""
         self._meet_minted()
         if kind in self._merchants:
             return self._merchants[kind].known
         return sum(known == kind and leaks.is_distinct(value) for known, value in self._secrets)
 
     def _canaries(self, kinds: Iterable[str]) -> list[leaks.Canary]:
-        """What a target made up: the names in it and what it shares with others are left out."""
+        """Search patterns for values that the target generated, without names and shared parts."""
         wanted = frozenset(kinds)
         made = [
             (None if self._is_in_a_name(value) else leaks.name(kind, value))
@@ -213,16 +213,16 @@ class Received:
             if kind in wanted
         ]
         own = (value for _, value in self._secrets)
-        return apart([each for each in made if each is not None], {*self._others, *own})
+        return without_shared_parts([each for each in made if each is not None], {*self._others, *own})
 
     def _is_in_a_name(self, client_id: str) -> bool:
-        """True for a short ID that other names have in them: it comes with them wherever they stand."""
+        """True for a short ID that is part of other known names: it appears wherever they do."""
         return len(client_id) < leaks.RUN and any(
             client_id in known and client_id != known for known in self._names
         )
 
     def survey(self) -> Survey:
-        """Searches what is left, and says what the whole of it came to."""
+        """Searches what is left, and returns the totals."""
         self._search_everything()
         known = Counter({kind: newest.known for kind, newest in self._merchants.items()})
         for kind, value in self._secrets:
@@ -245,7 +245,7 @@ class Received:
         self._octets = 0
 
     def hoards(self, *kinds: str) -> tuple[leaks.Hoard, ...]:
-        """The secrets of these kinds, ready to be looked for; the merchant's are many, and kept ready."""
+        """Search patterns for secrets of these kinds; those for merchant tokens are cached."""
         self._meet_minted()
         return self._known_now(kinds)
 
@@ -263,10 +263,10 @@ class Received:
         if full:
             self._search(self._known_now({kind for kind, _ in self._secrets} | self._merchants.keys()))
         for each in full:
-            each.let_go()
+            each.drop_older()
 
     def _learn(self, exchange: Exchange) -> None:
-        """A Proxy token is what a known Proxy client got; what others got is theirs."""
+        """Registers issued tokens: as Proxy tokens if a known Proxy client got them, else as others'."""
         issued = [exchange.member(name) for name in ("access_token", "refresh_token", "client_secret")]
         values = [value for value in issued if isinstance(value, str) and value]
         if leaks.is_redemption(exchange):
@@ -283,7 +283,7 @@ class Received:
 
 
 def may_hold(exchange: Exchange, kind: str, value: str) -> bool:
-    """True where the specification puts the secret: in the answer that hands it to the backend."""
+    """True if the specification puts the secret there: the answer that gives it to the backend."""
     granted = exchange.status is not None and 200 <= exchange.status < 300
     match kind:
         case "merchant_access_token":
@@ -291,7 +291,7 @@ def may_hold(exchange: Exchange, kind: str, value: str) -> bool:
         case "proxy_token":
             return granted and leaks.is_proxy_token_request(exchange)
         case "proxy_client_id":
-            # An identifier that the asker named itself is no news to it.
+            # An ID that the request itself contained is no leak.
             named = leaks.party(exchange) == "backend" or value in leaks.sent(exchange)
             return named or value in _claimed_clients(exchange)
         case _:
@@ -299,7 +299,7 @@ def may_hold(exchange: Exchange, kind: str, value: str) -> bool:
 
 
 def _leaks(hoards: tuple[leaks.Hoard, ...], kept: _Kept, clean: set[str] | None = None) -> list[Leak]:
-    """What was found in an answer; parts that these hoards found clean before are not read again."""
+    """Leaks in an answer; parts in `clean` were searched before with these patterns and are skipped."""
     exchange, clean = kept.exchange, set() if clean is None else clean
     parts = leaks.received(exchange)
     fresh = [text for _, text in parts if text not in clean]
@@ -323,12 +323,12 @@ def _leaks(hoards: tuple[leaks.Hoard, ...], kept: _Kept, clean: set[str] | None 
 
 def _is_fine(kept: _Kept, found: leaks.Found) -> bool:
     exchange = kept.exchange
-    # An ID is no secret to a side that was told it: a session may bring it up later in the check.
+    # No leak: the agent's side sent this ID itself, perhaps earlier in the check.
     if found.kind == "proxy_client_id" and found.value in kept.told:
         return True
     if may_hold(exchange, found.kind, found.value):
         return True
-    # What is near a secret and was sent like that comes back as somebody's input, not as a secret.
+    # A changed copy of a secret that the request contained may come back in the answer.
     asked = leaks.sent(exchange)
     near = leaks.Hoard([leaks.canary(found.kind, found.value)]).search(asked)
     return bool(near) and found.value not in asked and found.value not in _decoded_basic(exchange)
@@ -339,7 +339,7 @@ def _holds(hoards: tuple[leaks.Hoard, ...], text: str, found: leaks.Found) -> bo
 
 
 def _claimed_clients(exchange: Exchange) -> tuple[str, ...]:
-    """The client that a request to the token endpoint says it comes from, read in either way."""
+    """The client ID in the Basic credentials of a token request, with and without percent-decoding."""
     name = _decoded_basic(exchange).partition(":")[0]
     return (name, unquote_plus(name)) if name else ()
 

@@ -1,15 +1,15 @@
-"""What the merchant minted last, ready to be looked for: in a campaign it mints without end."""
+"""The newest merchant secrets, ready for the search: in a long campaign there are too many for all."""
 
 from __future__ import annotations
 
 from gateproof.conformance.wire import leaks
 
-# Of one kind. A run mints fewer. What is ready takes 40 kB of memory each: a campaign makes do with less.
+# Limits for one kind. A normal run has fewer. Each secret takes 40 kB, so a campaign keeps less.
 MOST, MOST_IN_A_CAMPAIGN = 3000, 500
 
 
 class Newest:
-    """The secrets of one kind: at least so many of the newest, and at most twice as many."""
+    """Secrets of one kind: at least the newest `most`, at most twice as many."""
 
     def __init__(self, kind: str, *, most: int = MOST) -> None:
         self._kind = kind
@@ -31,6 +31,6 @@ class Newest:
         self._held += 1
         self.known += leaks.is_distinct(value)
 
-    def let_go(self) -> None:
-        """The older half is forgotten: what was received since it was minted has to be searched by then."""
+    def drop_older(self) -> None:
+        """Drops the older half. Answers received after those secrets were issued must be searched first."""
         self._older, self._younger, self._held = self._younger, leaks.Hoard(), 0

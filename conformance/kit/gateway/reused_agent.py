@@ -1,4 +1,4 @@
-"""An agent that comes again and again in a browser that stays signed in: its sign-ins are short."""
+"""A registered agent in a signed-in browser, reused by several checks: its sign-ins are short."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from gateproof.conformance.wire.secret import Secret
 if TYPE_CHECKING:
     from gateproof.conformance.kit.gateway.gateway import SignIn
 
-# Every authorization that is given up may leave a cookie behind; no browser collects them for ever.
+# Each unfinished authorization may leave a cookie, so the browser is replaced after this many.
 MOST_VISITS = 20
 
 
 def regular(world: World, *, verifier: str | None = None) -> tuple[World, Authorization]:
-    """A code that the agent has been given in this very check, and a world in the browser that gave it.
+    """A code that the agent got in this check, and a world with the browser that got it.
 
-    Both are kept from check to check, because near misses are many and whole sign-ins cost most of a run. A
-    check that finds them of no use makes new ones, so no check depends on what another did.
+    Agent and browser are kept between checks, because whole sign-ins would take most of the run. If they do
+    not work any more, new ones are made, so no check depends on another.
     """
     kept = world.standing.regular
     if kept is not None and kept.visits < MOST_VISITS:
         kept.visits += 1
-        _introduce(world, kept.agent)
+        _register_names(world, kept.agent)
         there = _in_browser(world, kept.sign_in)
         attempt = there.attempt(kept.agent, verifier=verifier)
         code = there.gateway.visit(attempt).parameter("code")
@@ -40,11 +40,11 @@ def regular(world: World, *, verifier: str | None = None) -> tuple[World, Author
 
 def _in_browser(world: World, sign_in: SignIn) -> World:
     gateway = world.gateway
-    # A way to sign in that is no browser of the harness belongs to the check at hand.
+    # Without a browser of the harness, the check's own way to sign in stays.
     return world if gateway.new_browser is None else replace(world, gateway=replace(gateway, sign_in=sign_in))
 
 
-def _introduce(world: World, agent: Agent) -> None:
-    """Lets this check's reports hide the agent's secret, and show its name."""
+def _register_names(world: World, agent: Agent) -> None:
+    """Registers the agent's secret for redaction, and its client_id as a public name."""
     world.gateway.keyring.add(Secret("client_secret", agent.client_secret.reveal()))
     world.gateway.keyring.public(agent.client_id)

@@ -1,4 +1,4 @@
-"""The Projects that an operator set up by hand."""
+"""Projects that an operator set up by hand."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from gateproof.conformance.targets.control import ControlFailed, ControlPlane, U
 
 
 class StaticProjects:
-    """Gives out the Projects of the target file, each once a check.
+    """Provides the Projects of the target file, each at most once in a check.
 
-    Where there is a control all the same, it may make Proxy clients in them.
+    If there is a control API all the same, it may create Proxy clients in them.
     """
 
     def __init__(self, projects: tuple[model.Project, ...], control: ControlPlane | None = None) -> None:

@@ -1,4 +1,4 @@
-"""A user's tokens at home that have just redeemed: many checks tamper with them, and none uses them up."""
+"""Tokens that have just redeemed. Many checks send changed copies of them; none uses them up."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from gateproof.conformance.kit.gateway.worker_state import ValidTokens
 from gateproof.conformance.kit.gateway.world import World
 
-# So often tokens are looked at that a campaign builds on.
-_LOOKED_AT_EVERY_S = 30.0
+# How often a campaign tests whether its tokens still redeem.
+_TEST_EVERY_S = 30.0
 
 
 def redeemable(world: World) -> ValidTokens:
-    """Tokens at home that redeemed with 200 in this very check.
+    """Tokens for the home Project that redeemed with 200 in this check.
 
-    They are kept, because a sign-in for each near miss would cost more than all the near misses. A check that
-    finds them spoilt makes new ones, so no check depends on what another did.
+    They are kept between checks, because sign-ins are slow. If they do not redeem any more, new ones are
+    made, so no check depends on another.
     """
     standing = world.standing
     if standing.kept is not None and standing.offset_s == world.clock.offset_s:
-        kept = _introduced(world, standing.kept)
+        kept = _with_names_registered(world, standing.kept)
         if world.redeem(kept.grant, kept.proxy_token).status == 200:
             return kept
     fresh = ValidTokens(grant=world.grant(), proxy_token=world.proxy_token())
@@ -31,20 +31,20 @@ def redeemable(world: World) -> ValidTokens:
 
 @dataclass(kw_only=True, slots=True)
 class RefreshingTokens:
-    """Good tokens for as long as a campaign goes on: it may outlast theirs."""
+    """Valid tokens during a long campaign: expired ones are replaced."""
 
     world: World
     _good: ValidTokens | None = None
-    _looked_at: float = float("-inf")
+    _tested_at: float = float("-inf")
 
     def now(self) -> ValidTokens:
-        if self._good is None or time.monotonic() > self._looked_at + _LOOKED_AT_EVERY_S:
-            self._good, self._looked_at = redeemable(self.world), time.monotonic()
+        if self._good is None or time.monotonic() > self._tested_at + _TEST_EVERY_S:
+            self._good, self._tested_at = redeemable(self.world), time.monotonic()
         return self._good
 
 
-def _introduced(world: World, kept: ValidTokens) -> ValidTokens:
-    """Lets this check's reports hide what is secret in it, and name what is not."""
+def _with_names_registered(world: World, kept: ValidTokens) -> ValidTokens:
+    """Registers the secrets for redaction and the client_id as a public name."""
     keyring, grant = world.gateway.keyring, kept.grant
     world.home()
     for secret in (grant.access_token, grant.id_token, grant.refresh_token, grant.agent.client_secret):

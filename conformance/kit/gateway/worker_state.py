@@ -1,4 +1,4 @@
-"""What stands from check to check: good tokens, an agent that comes again, and how long things take here."""
+"""State that a worker keeps between checks: valid tokens, a reused agent, and measured times."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gateproof.conformance.wire.secret import Secret
 
 # After this many waits without a single merchant token, provisioning is taken to be broken.
 VAIN_WAITS, SHORT_WAIT_S = 3, 0.2
-# A log in which all tokens stand holds thousands, of which these are enough.
+# A log that contains all tokens has thousands; this many are enough.
 MOST_JWTS = 2000
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ValidTokens:
-    """Everything that a redemption takes, and that is known to be good."""
+    """Everything that a redemption needs; it is known to redeem."""
 
     grant: Grant
     proxy_token: Secret
@@ -34,7 +34,7 @@ class ValidTokens:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Renewed:
-    """What a refresh gave, None for nothing, and how far the target's clock had been moved then."""
+    """The result of a refresh (None if it gave nothing) and the offset of the target's clock then."""
 
     grant: Grant | None
     offset_s: float
@@ -42,7 +42,7 @@ class Renewed:
 
 @dataclass(kw_only=True, slots=True)
 class ReusedAgent:
-    """An agent in a browser that stays signed in, and how many checks have gone through it."""
+    """An agent in a signed-in browser, and how many checks have used it."""
 
     agent: Agent
     sign_in: SignIn
@@ -51,10 +51,10 @@ class ReusedAgent:
 
 @dataclass(kw_only=True, slots=True)
 class Logged:
-    """What the target had logged before a check that looks for its own: a control tells it once."""
+    """What the target logged before a check that looks for its own entries: logs are read only once."""
 
     characters: int = 0
-    # True where a part of it could not be had.
+    # True if a part of the log could not be read.
     lost: bool = False
     jwts: dict[str, None] = field(default_factory=dict)
 
@@ -67,7 +67,7 @@ class Logged:
 
 @dataclass(kw_only=True, slots=True)
 class WorkerState:
-    """What a worker keeps from check to check: good tokens, as long as the target's clock stands still."""
+    """State of a worker. The tokens are valid only as long as the target's clock is not moved."""
 
     kept: ValidTokens | None = None
     regular: ReusedAgent | None = None
@@ -75,44 +75,44 @@ class WorkerState:
     offset_s: float = 0.0
     redeemed: bool = False
     waited_in_vain: int = 0
-    # True once the gateway was waited for to ask a merchant again that it spares, and did not.
+    # True after waiting in vain for a gateway that seemed to be in a back-off from its merchant.
     spared_in_vain: bool = False
     token_life_s: float | None = None
     logged: Logged = field(default_factory=Logged)
-    # Every core key that was ever seen here, also one that has left the key set since.
+    # Every core key seen so far, including those that have left the key set.
     core_keys: list[dict[str, Any]] = field(default_factory=list)
-    # Whether provisioning uses a grant of its own; None as long as nobody has waited for that in vain.
+    # True if provisioning uses a separate grant; None while this is unknown.
     provisions_apart: bool | None = None
-    # When the merchant last failed the gateway, on a steady clock: it may be left in peace since then.
+    # When the merchant last failed the gateway (monotonic clock): a back-off may have started then.
     troubled_at: float = float("-inf")
-    # The same of an earlier phase of the run.
+    # The same for an earlier phase of the run.
     troubled_before: float = float("-inf")
-    # Others of this run use the same merchant meanwhile, and may put it to trouble.
+    # True if other workers use the same merchant at the same time, and may make it fail.
     in_company: bool = False
-    # Whether a user's sessions in two browsers were seen to live side by side; None before anybody looked.
+    # True if one user can have sessions in two browsers at once; None while this is unknown.
     side_by_side: bool | None = None
 
     def note_trouble(self) -> None:
-        """The merchant fails the gateway now, or is about to."""
+        """Call this when the merchant fails the gateway or is about to."""
         self.troubled_at = time.monotonic()
 
     def note(self, answer: Exchange, *, in_vain: bool) -> None:
-        """A redemption's last answer, and whether it was still one to wait for."""
+        """Records the last answer of a redemption, and whether it still meant "not yet"."""
         self.redeemed |= answer.status == 200
         self.waited_in_vain += in_vain
 
     def note_keys(self, keys: Iterable[dict[str, Any]]) -> None:
-        """These keys are in the core key set now."""
+        """Records the current keys of the core key set."""
         self.core_keys += [key for key in keys if key not in self.core_keys]
 
     def note_life(self, seconds: float) -> None:
-        """An access token of the gateway's lives as long as this."""
+        """Records the lifetime of a gateway access token."""
         self.token_life_s = seconds if self.token_life_s is None else min(self.token_life_s, seconds)
 
     def patience_s(self, longest_s: float) -> float:
-        """How long provisioning is waited for.
+        """How long to wait for provisioning.
 
-        Where several waits were in vain and nothing ever redeemed, waiting as long for each of the hundred
-        checks to come would cost a quarter of an hour.
+        After several waits in vain without any success, it is short: long waits in every check would add a
+        quarter of an hour.
         """
         return longest_s if self.redeemed or self.waited_in_vain < VAIN_WAITS else SHORT_WAIT_S

@@ -1,1 +1,1 @@
-"""Odd and hostile input: values and requests that are wrong in exactly one way."""
+"""Odd and malicious input: values and requests with exactly one defect."""

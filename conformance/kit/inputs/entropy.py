@@ -1,4 +1,4 @@
-"""How unguessable a series of values looks from outside."""
+"""Estimates from outside how hard a series of values is to guess."""
 
 from __future__ import annotations
 
@@ -9,31 +9,32 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from itertools import pairwise, takewhile
 
-# Alphabets that generators use; what was seen is rounded up to the next, since a sample misses some letters.
+# Alphabet sizes of common generators. The observed size is rounded up to the next one, because a sample may
+# miss some characters.
 _ALPHABETS = (2, 4, 8, 10, 16, 26, 32, 36, 52, 58, 62, 64)
-# So often a letter has to come again in its place, in each group, before that is no chance.
+# Number of repetitions of a character in its position before this is no coincidence.
 _AGAIN = 4
-# So many values make two steps, which are the same by no chance.
+# Three values give two steps; equal steps are no coincidence.
 _TWO_STEPS = 3
 _HEXADECIMAL = "0123456789abcdef"
 _BASE64URL = f"{string.ascii_uppercase}{string.ascii_lowercase}{string.digits}-_"
 
 
 def apparent_bits(samples: Sequence[str]) -> float:
-    """The bits that the positions of the samples carry, judged by how much each varies.
+    """Estimated entropy of the samples in bits, from the variation in each position.
 
-    A position that varies as freely as its alphabet allows counts in full; one that varies less counts for
-    what was seen of it. A constant prefix counts nothing, and neither do repeats. 32 samples are enough to
-    tell the full sixteen letters of hexadecimal from the four of a version nibble.
+    A position that varies as much as its alphabet allows counts in full; one with less variation counts for
+    the characters seen. Constant prefixes and repeated values count nothing. 32 samples are enough to tell
+    the sixteen values of a hexadecimal digit from the four of a UUID variant digit.
     """
     return _bits(_columns(samples), len(samples))
 
 
 def bits_within(groups: Sequence[Sequence[str]]) -> float | None:
-    """The same without what never varies in any group of samples; None where too few are in company.
+    """The same without parts that are constant in every group; None if the groups are too small.
 
-    What one install keeps differs from what another one does, and looks random over many of them. It may
-    stand anywhere; places are counted from both ends, since a number between two such parts may get longer.
+    A constant of one install differs between installs and looks random over many of them. It may be anywhere.
+    Positions are counted from both ends, because a number between two such parts may grow longer.
     """
     if sum(len(group) - 1 for group in groups) < _AGAIN:
         return None
@@ -41,24 +42,24 @@ def bits_within(groups: Sequence[Sequence[str]]) -> float | None:
 
 
 def most_bits(samples: Sequence[str]) -> float:
-    """The most bits that the positions of a few samples may carry: each that varies at all counts in full.
+    """An upper bound of the entropy of a few samples: every position that varies counts in full.
 
-    Eight samples of a letter that carries two bits often show three of the four; no generator is blamed for
-    that. What is missing from a version digit, which never varies, shows all the same.
+    Eight samples of a character with two bits often show only three of its four values; that must not count
+    against the generator. A constant version digit still counts nothing.
     """
     columns = _columns(samples)
     return sum(math.log2(_alphabet(columns)) for column in columns if len(column) > 1)
 
 
 def _trimmed(groups: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Without the beginning that all of a group have, as far as each has one, and without such an end."""
+    """Cuts off as many first and last characters as are constant within every group."""
     several = [group for group in groups if len(group) > 1]
-    begins, ends = min(map(_alike, several)), min(map(_alike, _reversed(several)))
+    begins, ends = min(map(_common_prefix, several)), min(map(_common_prefix, _reversed(several)))
     return [[sample[begins : max(begins, len(sample) - ends)] for sample in group] for group in groups]
 
 
-def _alike(group: Sequence[str]) -> int:
-    """How many letters at the beginning are the same in all of the group."""
+def _common_prefix(group: Sequence[str]) -> int:
+    """How many first characters are equal in the whole group."""
     same = takewhile(lambda letters: len(set(letters)) == 1, zip(*group, strict=False))
     return sum(1 for _ in same)
 
@@ -84,25 +85,25 @@ def _bits(columns: Sequence[set[str]], count: int) -> float:
 
 
 def _columns(samples: Sequence[str]) -> list[set[str]]:
-    """The letters that were seen in each position that at least half of the samples have.
+    """The characters seen in each position that at least half of the samples have.
 
-    A number that is written out is a digit shorter now and then, and has no fewer bits for that.
+    Decimal numbers are sometimes a digit shorter; that does not reduce their entropy.
     """
     length = sorted(map(len, samples))[len(samples) // 2]
     return [{sample[place] for sample in samples if place < len(sample)} for place in range(length)]
 
 
 def _alphabet(columns: Sequence[set[str]]) -> int:
-    """How many letters the generator seems to have; one where nothing varies."""
+    """Size of the generator's alphabet, as it seems; one if nothing varies."""
     letters: set[str] = set().union(*(column for column in columns if len(column) > 1))
     return next((size for size in (1, *_ALPHABETS) if size >= len(letters)), len(letters))
 
 
 def spelled_out(samples: Sequence[str]) -> list[str]:
-    """The samples without encodings that only make them look longer, however many: those of what is text.
+    """Removes encodings of text from the samples, also nested ones: they only make samples longer.
 
-    Random octets are hardly ever text, so where all samples are, text is what somebody encoded. A mark that
-    all have in front of it, such as `v1.`, is none of it.
+    Random octets are hardly ever text. So if all samples decode to text, the text was encoded. A common
+    prefix such as `v1.` is skipped first.
     """
     for unmarked in _without_mark(samples):
         for decode in (_octets, bytes.fromhex, _of_base32):
@@ -113,18 +114,18 @@ def spelled_out(samples: Sequence[str]) -> list[str]:
 
 
 def _without_mark(samples: Sequence[str]) -> Iterator[list[str]]:
-    """The samples, and then without what all begin with, up to each character that is no letter or digit."""
+    """The samples, then the samples without their common prefix up to each separator in it."""
     yield list(samples)
-    shared = samples[0][: _alike(samples)] if len(set(samples)) > 1 else ""
+    shared = samples[0][: _common_prefix(samples)] if len(set(samples)) > 1 else ""
     for place, char in enumerate(shared, 1):
         if not char.isalnum():
             yield [sample[place:] for sample in samples]
 
 
 def steady_steps(samples: Sequence[str]) -> bool:
-    """True when the values, read as numbers, follow each other in steps of one and the same size.
+    """True if the values, read as numbers, increase in equal steps.
 
-    A counter that is scrambled by a multiplication varies in every position, and is guessed all the same.
+    A counter that is multiplied by a constant varies in every position, and is still easy to guess.
     """
     if len(samples) < _TWO_STEPS:
         return False
@@ -134,7 +135,7 @@ def steady_steps(samples: Sequence[str]) -> bool:
 
 
 def _texts(samples: Sequence[str], decode: Callable[[str], bytes]) -> list[str] | None:
-    """What the samples are decoded to; None unless all of it is text."""
+    """The decoded samples; None unless all of them are text."""
     try:
         inner = [decode(sample).decode("ascii") for sample in samples]
     except ValueError:
@@ -143,13 +144,13 @@ def _texts(samples: Sequence[str], decode: Callable[[str], bytes]) -> list[str] 
 
 
 def _steady(texts: Sequence[str], alphabet: str) -> bool:
-    """Where all that varies is one number: what is random beside a counter is no part of its steps."""
+    """Tests the part that varies as one number; this does not work next to random parts."""
     (parts,) = _trimmed([texts])
     try:
         numbers = [_number(part, alphabet) for part in parts]
     except ValueError:
         return False
-    # A scrambled counter wraps around at a whole word, which begins somewhere in the first letter.
+    # A multiplied counter wraps around at a word size, which may end inside the first character.
     length = max(map(len, parts)) * (len(alphabet) - 1).bit_length()
     for bits in range(max(1, length - 5), length + 1):
         steps = {(after - before) % (1 << bits) for before, after in pairwise(numbers)}

@@ -1,4 +1,4 @@
-"""Names that are not a Resource indicator, and that somebody may take for one."""
+"""Strings that are not the Resource indicator, but that an implementation may take for it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _path(indicator: str, change: Callable[[str], str]) -> str:
     return indicator if place < 0 else indicator[:place] + change(path) + indicator[place + len(path) :]
 
 
-# An indicator, and another one that somebody may take for the same.
+# Each function changes an indicator in one way that an implementation may ignore.
 NEAR_MISSES: Mapping[str, Callable[[str], str]] = {
     "trailing-slash": lambda indicator: indicator[:-1] if indicator.endswith("/") else indicator + "/",
     "upper-case-scheme": lambda indicator: indicator.replace("https:", "HTTPS:", 1),

@@ -1,4 +1,4 @@
-"""Input that nobody should send and everybody receives: well-formed HTTP, below 64 kB, and odd inside."""
+"""Odd input in well-formed HTTP below 64 kB: no client should send it, but every server may receive it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 JSON = "application/json"
 FORM = "application/x-www-form-urlencoded"
-# What the rule judges ends at 64 kB; this leaves room for the request's head.
+# The rule applies up to 64 kB; this leaves room for the head of the request.
 LARGE = 60_000
-# A head of this size is within what every server takes.
+# Every server accepts a head of this size.
 LONG = 4_000
 
 SURROGATE = "\ud800"
@@ -73,7 +73,7 @@ VALUES: Mapping[str, Any] = {
     "large string": "a" * LARGE,
 }
 
-# Bodies that are not what their media type says, or are at its edge.
+# Bodies that do not match their media type or are extreme.
 BODIES: Mapping[str, bytes] = {
     "nothing": b"",
     "white space": b" \r\n\t ",
@@ -178,7 +178,7 @@ HEADERS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "an empty User-Agent": (("User-Agent", ""),),
     "Expect of something else": (("Expect", "tea"),),
 }
-# Raw octets for a path segment or a query.
+# Raw octets for a path segment.
 ODD_SEGMENTS: Mapping[str, bytes] = {
     "nothing": b"",
     "a dot": b"%2e",
@@ -223,5 +223,5 @@ METHODS = ("HEAD", "OPTIONS", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND", "BR
 
 
 def segment(value: Any) -> str:
-    """A value as a part of a JWT."""
+    """A value encoded as a segment of a JWT."""
     return base64.urlsafe_b64encode(json.dumps(value).encode()).rstrip(b"=").decode("ascii")

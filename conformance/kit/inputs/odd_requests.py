@@ -1,4 +1,4 @@
-"""A request with one thing odd about it, in each of many ways."""
+"""Variations of a request, each with one odd property."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gateproof.conformance.wire.exchange import Request
 
 
 def variations(good: Request, group: str) -> Mapping[str, Request]:
-    """The request with one thing odd about it, in each of the ways of a group."""
+    """The variations of a request in one group."""
     match group:
         case "bodies":
             return {name: replace(good, body=body) for name, body in odd.BODIES.items()}
@@ -21,13 +21,13 @@ def variations(good: Request, group: str) -> Mapping[str, Request]:
         case "headers":
             return {name: _with_headers(good, headers) for name, headers in odd.HEADERS.items()}
         case "methods":
-            # A server that answers a method it does not know has not read the body that comes after the head;
-            # when it closes then, the reset may overtake its answer.
+            # A server may answer an unknown method without reading the body and close; the TCP reset may then
+            # arrive before the answer. So other methods have no body.
             asked = {
                 method: replace(good, method=method, body=good.body if method == good.method else b"")
                 for method in (*odd.METHODS, "GET", "POST")
             }
-            # Whose very job it is to repeat a request; nobody sends it credentials (RFC 9110 section 9.3.8).
+            # TRACE echoes the request, so it has no credentials (RFC 9110 section 9.3.8).
             return asked | {"TRACE": replace(asked["TRACE"], headers=())}
         case _:
             path = target_of(good.url).partition(b"?")[0]

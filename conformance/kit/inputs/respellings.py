@@ -1,4 +1,4 @@
-"""A credential in another spelling: whoever decodes it before it is compared may take it for the same."""
+"""A credential in another spelling, which is accepted by code that decodes before it compares."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ _BASE64URL = ascii_uppercase + ascii_lowercase + digits + "-_"
 
 
 def in_the_spare_bits(text: str) -> str | None:
-    """Another last character for the same octets; None where the last one is no base64url.
+    """Changes unused bits of the last base64url character; None if that is no base64url.
 
-    43 characters hold two bits more than 32 octets do. Where there is none to spare, they are other octets.
+    43 characters hold two bits more than 32 octets. If there are no unused bits, the decoded octets differ.
     """
     place = _BASE64URL.find(text[-1:] or "=")
     return text[:-1] + _BASE64URL[place ^ 1] if place >= 0 else None
 
 
 def in_swapped_case(text: str) -> str | None:
-    """Small letters for capitals and the other way round; None where there are no letters."""
+    """Swaps upper and lower case; None if there are no letters."""
     swapped = text.swapcase()
     return swapped if swapped != text else None
 

@@ -1,1 +1,1 @@
-"""What a check of a service is given: its operation, MCP sessions, and the world around it."""
+"""For checks of services: the operation, MCP sessions, and the world around the service."""

@@ -1,4 +1,4 @@
-"""The challenges of a WWW-Authenticate header, by the grammar of RFC 9110, section 11."""
+"""Parses the challenges of a WWW-Authenticate header (RFC 9110, section 11)."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ _PARAMETER = re.compile(rf'\s*({_TOKEN})\s*=\s*(?:"((?:[^"\\]|\\.)*)"|({_TOKEN}[
 _SCHEME = re.compile(rf"\s*({_TOKEN})(?=\s|,|$)")
 _TOKEN68 = re.compile(r" +([A-Za-z0-9\-._~+/]+=*)\s*(?=,|$)")
 _COMMAS = re.compile(r"[\s,]*")
-# What agents pick out of a header in which a quote inside a quoted text was not escaped.
+# A lenient pattern, as agents use it for headers with unescaped quotes inside a quoted string.
 _PICKED = re.compile(rf'(?<=[\s,])({_TOKEN})=(?:"([^"]*)"|([^\s,"]+))')
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Challenge:
-    """One scheme with its parameters, their names in lower case."""
+    """One scheme with its parameters; their names are in lower case."""
 
     scheme: str
     parameters: Mapping[str, str]
 
 
 def challenges(value: str) -> list[Challenge]:
-    """The challenges in their order, up to where the header can no longer be read.
+    """The challenges in order, up to the point where the header cannot be parsed any more.
 
-    An unquoted value may hold what only a quoted one should, such as the colon of a URL: agents read it.
-    Where the grammar ends, parameters that stand by themselves belong to the last challenge: agents see them.
+    Unquoted values may contain characters that need quotes, such as the colon of a URL: agents accept that.
+    After a syntax error, further parameters count for the last challenge: agents find them, too.
     """
     return list(_challenges(value))
 
@@ -55,6 +55,6 @@ def _challenges(value: str) -> Iterator[Challenge]:
 
 
 def _next(value: str, place: int) -> int:
-    """Past the commas and the white space."""
+    """The position after commas and white space."""
     found = _COMMAS.match(value, place)
     return found.end() if found is not None else place

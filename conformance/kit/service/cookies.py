@@ -1,4 +1,4 @@
-"""An agent of a service that keeps its cookies, as every browser and many an HTTP client does."""
+"""An agent that keeps the cookies of a service, like browsers and many HTTP clients."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from gateproof.conformance.wire.secret import Secret
 
 @dataclass(frozen=True, kw_only=True)
 class CookieKeeper:
-    """Sends back what the service has set, with a token or without."""
+    """Sends requests with all cookies of the service, with a token or without."""
 
     service: Service
     jar: Jar = field(default_factory=lambda: Jar(time.time), repr=False)
 
     def serve(self, token: str) -> Exchange:
-        """The operation with this token and all cookies so far."""
+        """Calls the operation with this token and all cookies so far."""
         self.service.keyring.add(Secret("access_token", token))
         return self.service.operate_by(self._send, f"Bearer {token}")
 
     def operate(self) -> Exchange:
-        """The operation with all cookies so far, and without Authorization."""
+        """Calls the operation with all cookies so far, and without Authorization."""
         return self.service.operate_by(self._send)
 
     def has_cookies(self) -> bool:
-        """Whether there is any cookie to send to where the operation is."""
+        """True if there is a cookie for the URL of the operation."""
         return self.jar.header(self.service.request(()).url) is not None
 
     def _send(self, step: str, request: Request) -> Exchange:

@@ -1,4 +1,4 @@
-"""The ports of the world around a service, and what can be done to whoever comes to them."""
+"""The listeners of the world around a service: they can be closed or get other certificates."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from gateproof.fakes.gateway.script import Endpoint
 from gateproof.fakes.listener import Door
 from gateproof.fakes.serving import server_tls
 
-# HTTP where TLS is expected.
+# Plain HTTP where TLS is expected.
 PLAIN = "plain"
 
 
 @dataclass(frozen=True, kw_only=True)
 class ServiceDoors:
-    """The doors by the endpoints behind them; `faces` makes certificates that nobody should believe.
+    """The listeners by endpoint; `faces` makes invalid certificates.
 
-    What is `unissued` the harness cannot make: the world shows a certificate that was given to it.
+    Certificates in `unissued` cannot be made, because the world has a certificate from the target file.
     """
 
     loop: Loop
@@ -33,17 +33,17 @@ class ServiceDoors:
     _contexts: dict[str, ssl.SSLContext | None] = field(default_factory=dict)
 
     def apart(self, endpoint: Endpoint) -> bool:
-        """True where nobody has to pass another party's door on the way to this endpoint."""
+        """True if this endpoint has a listener of its own or is the redemption endpoint."""
         door = self.doors[endpoint]
         return endpoint is Endpoint.REDEMPTION or door is not self.doors[Endpoint.REDEMPTION]
 
     def behind(self, endpoint: Endpoint) -> list[Endpoint]:
-        """All endpoints behind the door of this one."""
+        """All endpoints on the same listener as this one."""
         return [each for each, door in self.doors.items() if door is self.doors[endpoint]]
 
     @contextmanager
     def showing(self, endpoint: Endpoint, face: str) -> Iterator[Callable[[], int]]:
-        """The door of this endpoint is somebody else's while the block lasts; gives who counts the visits."""
+        """During the block, the listener has this invalid certificate; yields a counter of connections."""
         door, shown = self.doors[endpoint], self._context(face)
         self.loop.run(door.open(shown))
         try:
@@ -53,7 +53,7 @@ class ServiceDoors:
 
     @contextmanager
     def behind_a_proxy(self, endpoint: Endpoint) -> Iterator[ByteProxy]:
-        """Everything that goes to this endpoint's door goes by a byte-level proxy while the block lasts."""
+        """During the block, all connections to this listener go through a byte-level proxy."""
         door = self.doors[endpoint]
         back = door.beside()
         self.loop.run(door.shut())
@@ -66,7 +66,7 @@ class ServiceDoors:
             self.loop.run(door.open(self.tls))
 
     def make_faces(self) -> None:
-        """Makes the wrong certificates once, which takes a while: nobody is kept waiting at a door for it."""
+        """Makes the invalid certificates once and in advance, because that takes a while."""
         if not self._contexts:
             wrong = self.faces()
             self._contexts.update(

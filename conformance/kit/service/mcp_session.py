@@ -1,4 +1,4 @@
-"""A session with an MCP service, in which more than the operation can be asked for."""
+"""An MCP session, in which more than the operation can be requested."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gateproof.conformance.wire import mcp
 from gateproof.conformance.wire.exchange import Exchange, Headers, Request
 from gateproof.conformance.wire.secret import Secret
 
-# What a server may offer beside its tools, by the name of the list and of what is listed.
+# Lists that a server may offer beside tools: the method, and the member of its result.
 LISTS = {
     "resources/list": "resources",
     "resources/templates/list": "resourceTemplates",
@@ -26,7 +26,7 @@ _MOST_READ = 5
 
 @dataclass(frozen=True, kw_only=True)
 class ServiceSession:
-    """What every request in the session carries but for the token, and the numbers of those to come."""
+    """The headers of every request in the session except the token, and the next request IDs."""
 
     service: Service
     headers: Headers
@@ -37,70 +37,70 @@ class ServiceSession:
         return f"{self.service.service_url}{self.service.operation.path}"
 
     def call(self, token: str | None) -> Exchange:
-        """The operation in this session with this token, or without any."""
+        """Calls the operation in this session, with this token or without one."""
         return self._operate(self.service.wire.send, token)
 
     def call_saying(self, member: str, more: Mapping[str, Any]) -> Exchange:
-        """The operation in this session without a token, with more in this member of its parameters."""
+        """Calls the operation without a token and with additional content in this parameter."""
         send = self.service.wire.send
         return self._operate(send, None, more) if member == "_meta" else self._operate(send, None, None, more)
 
     def call_once(self, token: str) -> Exchange:
-        """The same, whose answer is taken as it comes: a service that has enough of it may ask to wait."""
+        """The same; the answer is returned as it is, even if it asks to wait."""
         return self._operate(self.service.patient.send_once, token)
 
     def lone_call(self, token: str | None) -> Request:
-        """The operation in this session as a request, for whoever wants to know what becomes of its form."""
+        """The operation in this session as a request that the caller sends."""
         asked, headers = self.service.operation, (*_bearer(token), *self.headers)
         return mcp.lone_call(self.url, asked.tool or "", asked.arguments, headers, next(self.numbers))
 
     def each_by_itself(self, requests: Mapping[str, Request]) -> Mapping[str, Request]:
-        """Calls of this session that are alike, with a number of its own for each: no other may have it."""
+        """Gives each of these similar requests its own request ID."""
         return {name: mcp.numbered(request, next(self.numbers)) for name, request in requests.items()}
 
     def posted(self, token: str | None, message: Any) -> Request:
-        """Anything in this session, in place of a message."""
+        """A request in this session with any body in place of a message."""
         return mcp.posted(self.url, (*_bearer(token), *self.headers), message)
 
     def batch(self, token: str | None) -> Request:
-        """The operation in this session as the one message of a batch, which older versions of MCP have."""
+        """The operation as the only message of a batch (older versions of MCP allow batches)."""
         return self.posted(token, [json.loads(self.lone_call(token).body)])
 
     def without_a_name(self) -> ServiceSession:
-        """The same for requests that do not say to which session they belong."""
+        """The same session, but requests do not contain the session ID."""
         return self._without(mcp.SESSION)
 
     def in_each_version(self) -> Iterator[ServiceSession]:
-        """The same for requests of the version that was agreed upon, of one with batches, and of any."""
-        anyhow = self._without(mcp.VERSION)
-        older = (*anyhow.headers, (mcp.VERSION, mcp.WITH_BATCHES))
-        yield from (self, replace(self, headers=older), anyhow)
+        """The same session with three version headers: as agreed, one that allows batches, and none."""
+        unversioned = self._without(mcp.VERSION)
+        older = (*unversioned.headers, (mcp.VERSION, mcp.WITH_BATCHES))
+        yield from (self, replace(self, headers=older), unversioned)
 
     def besides(self, token: str) -> Iterator[Exchange]:
-        """What the server says beside the answer to a call, and what else it has to offer."""
+        """What the server sends apart from the answer to a call, and what else it offers."""
         yield self.listen(token)
         send = self.service.wire.send
         yield self._ask(send, "tools/list", {}, token)
         for method, member in LISTS.items():
             listed = self._ask(send, method, {}, token)
             yield listed
-            for further, params in _further(method, mcp.result_of(listed).get(member)):
-                yield self._ask(send, further, params, token)
+            for detail, params in _detail_requests(method, mcp.result_of(listed).get(member)):
+                yield self._ask(send, detail, params, token)
         yield from self.at_length(token)
 
     def offered_to_anybody(self, token: str) -> Iterator[Exchange]:
-        """What whoever has no token gets of that; what there is to be asked for is listed with the token."""
+        """The same requests without a token; the names to request come from lists fetched with the token."""
         send = self.service.wire.send
         for method, member in LISTS.items():
             yield self._ask(send, method, {}, None)
             listed = self._ask(send, method, {}, token)
-            for further, params in _further(method, mcp.result_of(listed).get(member)):
-                yield self._ask(send, further, params, None)
+            for detail, params in _detail_requests(method, mcp.result_of(listed).get(member)):
+                yield self._ask(send, detail, params, None)
 
     def at_length(self, token: str) -> Iterator[Exchange]:
-        """What the server says of a call once it was asked for all of its log, and for progress.
+        """What the server sends for a call with all log messages and progress enabled.
 
-        Servers send either to nobody who has not asked; one that has no log may say so.
+        Servers send these only on request; a server without a log may answer with an error.
         """
         send, said = self.service.wire.send, list[Exchange]()
         yield self._ask(send, "logging/setLevel", {"level": "debug"}, token)
@@ -109,21 +109,21 @@ class ServiceSession:
         yield from said
 
     def listen(self, token: str | None) -> Exchange:
-        """What the server says unasked while the operation is called, where it can be listened to."""
+        """Server-sent messages during a call of the operation, if the server supports listening."""
         return self.listen_while(token, lambda: self._called(token))
 
     def listen_while(self, token: str | None, during: Callable[[], None]) -> Exchange:
-        """What it says unasked while this is done."""
+        """Server-sent messages while `during` runs."""
         listening = mcp.listening(self.url, (*_bearer(token), *self.headers))
         step = "operation: listening" if token is not None else "operation: listening without a token"
-        return self.service.wire.overhear(step, listening, during)
+        return self.service.wire.read_while(step, listening, during)
 
     def has_a_name(self) -> bool:
-        """Whether the server keeps the session apart from others."""
+        """True if the server gave the session an ID."""
         return any(name == mcp.SESSION for name, _ in self.headers)
 
     def end(self, token: str | None) -> Exchange:
-        """Asks the server to forget the session."""
+        """Asks the server to delete the session."""
         request = Request(method="DELETE", url=self.url, headers=(*_bearer(token), *self.headers))
         return self.service.wire.send("operation: end of the session", request)
 
@@ -152,7 +152,7 @@ class ServiceSession:
 
 
 def session_of(service: Service, token: str) -> ServiceSession:
-    """A session that was begun with this token."""
+    """Starts a session with this token."""
     if service.operation.kind != "mcp":
         raise LeftOut("the operation is no MCP tool")
     service.keyring.add(Secret("access_token", token))
@@ -164,7 +164,7 @@ def session_of(service: Service, token: str) -> ServiceSession:
 
 
 def is_a_stream(answer: Exchange) -> bool:
-    """The answer to whoever listens is what a server says from now on."""
+    """True if the answer is an event stream."""
     kind = (answer.header("Content-Type") or "").lower()
     return answer.status is not None and 200 <= answer.status < 300 and kind.startswith("text/event-stream")
 
@@ -173,8 +173,8 @@ def _bearer(token: str | None) -> Headers:
     return (("Authorization", f"Bearer {token}"),) if token is not None else ()
 
 
-def _further(method: str, listed: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What to ask for next, for each entry of a list."""
+def _detail_requests(method: str, listed: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The request for the details of each entry of a list."""
     for entry in _entries(listed):
         if isinstance(entry.get("uri"), str):
             yield "resources/read", {"uri": entry["uri"]}

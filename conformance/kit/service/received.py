@@ -1,4 +1,4 @@
-"""What a service told its agents, searched for what no agent may see."""
+"""Searches a service's answers for secrets that no agent may get."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.leak_places import place_in_body
 
 MERCHANT_TOKEN, PROXY_TOKEN = "merchant_access_token", "proxy_token"
-# A service that leaks in every answer is known by the first ones; another kind may come later.
+# Leaks of one kind that are kept: a service that leaks in every answer would give thousands.
 MOST_OF_A_KIND = 20
-# What the log may not hold.
+# Kinds of secrets that must not be in the log.
 LOGGED_TOKEN = "access_token"  # noqa: S105 - a kind of secret
 PROXY_SECRET, PROXY_ID = "proxy_client_secret", "proxy_client_id"
 
 
 class ServiceReceived:
-    """Every answer of the service, and the secrets of the world around it.
+    """Every answer of the service, and the secrets that the world issued.
 
-    All of it goes to the agent's side: there is no answer in which one of these secrets may stand.
+    All answers go to the agent's side, so none of these secrets may be in any of them.
     """
 
     def __init__(self, world: ServiceWorld) -> None:
@@ -37,7 +37,7 @@ class ServiceReceived:
         self._kept.append((self._check, exchange))
 
     def secrets(self) -> dict[str, list[str]]:
-        """All that was handed out to the backend so far, by kind."""
+        """All secrets that the service's backend got so far, by kind."""
         gateway = self._world.gateway
         return {
             MERCHANT_TOKEN: list(gateway.merchant_tokens),
@@ -52,7 +52,7 @@ class ServiceReceived:
         return [leak for each in exchanges for leak in _found(hoard, self._check, each)]
 
     def survey(self) -> Survey:
-        """Searches everything, and says what it came to."""
+        """Searches all answers and the log, and returns the totals."""
         secrets = self.secrets()
         hoard, issued = self._hoard(secrets), self._world.gateway.access_tokens()
         log, whole = self._world.log(), not self._world.missing_logs()
@@ -89,7 +89,7 @@ class ServiceReceived:
 
 
 def in_the_log(tokens: Iterable[str], log: str) -> list[leaks.Found]:
-    """The access tokens that stand in the log so that anybody can read them."""
+    """Access tokens in the log in a readable form."""
     hoard = leaks.Hoard([leaks.canary(LOGGED_TOKEN, token) for token in tokens])
     return [each for each in hoard.search(log) if each.how in leaks.PLAIN]
 
@@ -130,13 +130,13 @@ def _found(hoard: leaks.Hoard, check: str, exchange: Exchange) -> list[Leak]:
         )
         for part, text in leaks.received(exchange)
         for each in hoard.search(text)
-        # What the agent's side sent itself is no news to it.
+        # A value that the request itself contained is no leak.
         if each.value not in asked
     ]
 
 
 def _part(part: str, exchange: Exchange, value: str) -> str:
-    """The part of the answer, and of a body the place in it."""
+    """The part of the answer; for a body, also the place in it."""
     if part != "body" or exchange.answer is None:
         return part
     named = leaks.name("", value)

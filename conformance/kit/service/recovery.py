@@ -1,4 +1,4 @@
-"""A service that was in trouble is waited for, until it once did not get over one."""
+"""Waits until a service has recovered from a fault; after one wait in vain, waits are short."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.journal import Call
 from gateproof.fakes.gateway.script import Endpoint
 
-# Circuit breakers stay open for up to a minute, as they come.
+# Circuit breakers usually stay open for at most one minute.
 RECOVERS_WITHIN_S = 70.0
-# Who did not get over one trouble in that time is not given as long for each of the next fifty.
+# After one failed recovery, the wait for each later fault.
 ONCE_GIVEN_UP_S = 3.0
 USER = USERS[0]
 
@@ -26,10 +26,10 @@ def waited_for(
     within_s: float = RECOVERS_WITHIN_S,
     token: Callable[[], str] | None = None,
 ) -> Exchange:
-    """The operation, each time with such a token or else one that the service has never seen, until it works.
+    """Calls the operation until it works or the time is over; the default is a new token each time.
 
-    A service that asks to wait is obeyed as far as there is time for it; one that still does in the end has
-    not shown whether it gets over its trouble.
+    If the service asks to wait (Retry-After), this waits as long as the time allows. If the last answer still
+    asks to wait, the recovery was not seen: RateLimited.
     """
     standing, orders = world.standing, world.gateway.orders_of(USER)
     given_s = min(within_s, ONCE_GIVEN_UP_S) if standing.given_up else within_s
@@ -53,14 +53,14 @@ def waited_for(
 
 
 def calm(service: Service, world: ServiceWorld) -> None:
-    """What a check did to a service that has served before is over when the next one begins."""
+    """Waits after a check until a service that worked before has recovered."""
     if not world.standing.given_up and _was_in_trouble(world):
         with suppress(RateLimited):
             waited_for(service, world)
 
 
 def _was_in_trouble(world: ServiceWorld) -> bool:
-    """Since the merchant last gave orders to the service, somebody has failed or refused it."""
+    """True if there was a failure or refusal since the service last got orders from the merchant."""
     calls = world.gateway.journal.since(0)
     last = max((at for at, call in enumerate(calls) if _served(call)), default=None)
     return last is not None and any(call.status >= 400 or not call.status for call in calls[last + 1 :])

@@ -1,4 +1,4 @@
-"""A caller who is asked to wait comes again: until then, it has had no answer."""
+"""Repeats a request as long as the answer asks to wait (Retry-After)."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from collections.abc import Callable
 from gateproof.conformance.wire.client import RATE_LIMIT_BUDGET_S, RateLimited, asked_to_wait
 from gateproof.conformance.wire.exchange import Exchange
 
-# Who is asked to wait each time has been understood after so many.
+# Limit of repetitions for a service that asks to wait each time.
 MOST_TIMES = 6
-# So long is waited first at least, and each time twice as long.
+# The minimum of the first wait; it doubles each time.
 _FIRST_S = 0.2
 
 
 def waited_out(
     ask: Callable[[], Exchange], answered: Callable[[Exchange], bool] = lambda _: False
 ) -> Exchange:
-    """The first answer that does not ask to wait, or that has `answered` all the same.
+    """The first answer that does not ask to wait, or for which `answered` is true.
 
-    Where all of them do, or there is no more time, nothing has been seen of the service.
+    Raises RateLimited if there is no such answer in time: then nothing is known about the service.
     """
     begun = time.monotonic()
     for asked in range(MOST_TIMES):

@@ -1,4 +1,4 @@
-"""An operator's service under test, as its agents meet it."""
+"""An operator's service under test, from the view of its agents."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ POINTER = "resource_metadata"
 
 @dataclass(frozen=True, kw_only=True)
 class Service:
-    """One operation and one document; every answer is kept. A `patient` wire waits longer than usual.
+    """One operation and one metadata document; every answer is kept.
 
-    The first metadata are what came from their address before anything else was asked there.
+    The `patient` wire has a longer timeout. `first_metadata` is the metadata answer from before any other
+    request.
     """
 
     service_url: str
@@ -46,49 +47,49 @@ class Service:
         return self.wire.send(step, Request(method="GET", url=url, headers=(("Accept", "application/json"),)))
 
     def operate(self, *authorizations: str, query: str = "", headers: Headers = ()) -> Exchange:
-        """The operation, with these Authorization headers as they are written."""
+        """Calls the operation with exactly these Authorization headers."""
         return self._carry_out(self.wire.send, authorizations, query, headers)
 
     def operate_once(self, *authorizations: str) -> Exchange:
-        """The operation, whose answer is taken as it comes: a service in trouble may ask to wait."""
+        """Calls the operation and returns the answer as it is: a service in trouble may ask to wait."""
         return self._carry_out(self.patient.send_once, authorizations, "", ())
 
     def operate_by(self, send: Send, *authorizations: str) -> Exchange:
-        """The operation, every request of which is sent in this way."""
+        """Calls the operation, and sends every request with this function."""
         return self._carry_out(send, authorizations, "", ())
 
     def serve(self, token: str, headers: Headers = ()) -> Exchange:
-        """The operation with this gateway access token."""
+        """Calls the operation with this gateway access token."""
         self.keyring.add(Secret("access_token", token))
         return self.operate(f"Bearer {token}", headers=headers)
 
     def serve_once(self, token: str) -> Exchange:
-        """The operation with this gateway access token; see `operate_once`."""
+        """Calls the operation with this gateway access token; see `operate_once`."""
         self.keyring.add(Secret("access_token", token))
         return self.operate_once(f"Bearer {token}")
 
     def serve_all(self, tokens: Sequence[str], *, at_once: int) -> list[Exchange]:
-        """The operation with each of these tokens, several at a time; answers in their order."""
+        """Calls the operation with each of these tokens, several at a time; answers in the same order."""
         with ThreadPoolExecutor(at_once) as callers:
             return list(callers.map(self.serve, tokens))
 
     def serve_all_once(self, tokens: Sequence[str], *, at_once: int) -> list[Exchange]:
-        """The same, where each answer is taken as it comes; see `operate_once`."""
+        """The same, and returns each answer as it is; see `operate_once`."""
         with ThreadPoolExecutor(at_once) as callers:
             return list(callers.map(self.serve_once, tokens))
 
     def connect(self, number: int) -> None:
-        """Opens so many connections: calls that come at once are then not spread out by handshakes."""
+        """Opens this many connections in advance, so that concurrent calls are not delayed by handshakes."""
         with ThreadPoolExecutor(number) as callers:
             for answer in [callers.submit(self.metadata) for _ in range(number)]:
                 answer.result()
 
     def with_body(self, body: Any) -> Service:
-        """The same service, whose operation sends this JSON."""
+        """The same service with this JSON body for the operation."""
         return replace(self, operation=replace(self.operation, json=body))
 
     def request(self, own: Headers, query: str = "") -> Request:
-        """The one request of an operation over HTTP; over MCP, a tool call that nothing came before."""
+        """The request of an HTTP operation; for MCP, a tool call without initialization."""
         asked = self.operation
         url = f"{self.service_url}{asked.path}{query}"
         if asked.kind == "mcp":
@@ -107,24 +108,24 @@ class Service:
         return send("operation", self.request(own, query))
 
     def brings(self, answer: Exchange, orders: Sequence[dict[str, str]]) -> bool:
-        """The operation succeeded, with these orders."""
+        """True if the operation succeeded and returned these orders."""
         return self.succeeded(answer) and holds_orders(answer, orders)
 
     def succeeded(self, answer: Exchange) -> bool:
-        """True for an answer that says that the operation was carried out."""
+        """True if the answer says that the operation was carried out."""
         if self.operation.kind == "mcp":
             return succeeded(answer)
         return answer.status is not None and 200 <= answer.status < 300
 
 
 def holds_orders(answer: Exchange, orders: Sequence[dict[str, str]]) -> bool:
-    """True when every one of these orders stands somewhere in the answer's text."""
+    """True if the text of the answer contains all of these orders."""
     text = answer.answer.text() if answer.answer is not None else ""
     return all(order["id"] in text for order in orders)
 
 
 def served(answer: Exchange, orders: Sequence[dict[str, str]]) -> Exchange:
-    """The operation succeeded and brought these orders: what a check builds on."""
+    """Requires that the operation succeeded and returned these orders."""
     require.that(
         answer.status is not None and 200 <= answer.status < 300 and holds_orders(answer, orders),
         "operation with a good token",
@@ -136,7 +137,7 @@ def served(answer: Exchange, orders: Sequence[dict[str, str]]) -> Exchange:
 
 
 def challenged(answer: Exchange) -> Challenge:
-    """The answer is the 401 that tells an agent where the metadata are."""
+    """Expects a 401 whose challenge contains the URL of the metadata."""
     expect(answer).status(401)
     found = challenges_of(answer)
     bearer = [each for each in found if each.scheme.lower() == "bearer" and POINTER in each.parameters]
@@ -151,10 +152,9 @@ def challenged(answer: Exchange) -> Challenge:
 
 
 def turned_away(ask: Callable[[], Exchange], again: Callable[[], Exchange]) -> None:
-    """The challenge comes, and what got it once opens nothing when it comes `again`.
+    """Expects a challenge first, and that the same request is refused `again`.
 
-    A service that has enough of a caller may say so in another way the second time: `again` takes what comes.
-    429 says so; 503 says no more than that somebody is busy.
+    A service may limit a caller, so 429 counts as the second refusal. After 503 the request is repeated.
     """
     challenged(ask())
 
@@ -162,7 +162,7 @@ def turned_away(ask: Callable[[], Exchange], again: Callable[[], Exchange]) -> N
 
 
 def challenges_of(answer: Exchange) -> list[Challenge]:
-    """All challenges of an answer that can be read."""
+    """All challenges of an answer that can be parsed."""
     values = answer.answer.headers_named("WWW-Authenticate") if answer.answer is not None else ()
     return [each for value in values for each in challenges(value)]
 

@@ -1,4 +1,4 @@
-"""The world around a service under test, and what the service is told of it."""
+"""The world around a service under test, and the settings for the service."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ from gateproof.fakes.gateway.script import Script
 from gateproof.fakes.listener import Door
 from gateproof.fakes.serving import Listener, listen, server_tls
 
-# Whoever takes it for a URL is tempted to tidy it up.
+# Code that treats it as a URL and normalizes it changes it.
 INDICATOR = "https://API.merchant.example:443/v1/./%7Eorders"
 SCOPES = ("orders:read",)
 USERS = ("alice", "bob")
-# What the first Proxy tokens are said to live: long enough for a service that renews a minute ahead, and
-# short enough to wait for a service that goes by the lifetime alone. It may get one before its first call.
+# Lifetime of the first Proxy tokens. A service that renews one minute early can use them, and a service that
+# relies on the lifetime alone can be waited for. It may request one before its first call.
 FIRST_PROXY_TOKENS_S = 90
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FirstDeath:
-    """How the service got over the early end of a Proxy token, if it did: `mended`.
+    """How the service handled a Proxy token that became invalid early; `mended` if it recovered.
 
-    It `waited` where it went by the lifetime, and was moved `by_a_refusal` where one came before it asked.
-    The tokens that it had in the end are `short` where none was said to live for an hour.
+    `waited`: it used the token until the end of its lifetime. `by_a_refusal`: it renewed only after a
+    refusal. `short`: none of its last tokens has a lifetime of an hour.
     """
 
     mended: bool = False
@@ -58,33 +58,34 @@ class FirstDeath:
 
 @dataclass(kw_only=True, slots=True)
 class ServiceState:
-    """Whether the service was once waited for in vain, after all was well around it.
+    """What the checks have learned about the service so far.
 
-    One that `renews_far_ahead` has asked for another Proxy token while that of before was still to live, and
-    one that `discovers_again` asked for the discovery document when it was last to look for a new key.
+    `given_up`: a wait for its recovery was in vain. `renews_far_ahead`: it requested a Proxy token while the
+    old one was still valid for long. `discovers_again`: it fetched the discovery document when it last looked
+    for a new key.
     """
 
-    # It kept a dead Proxy token for as long as that was to live: those to come live a short while as well.
+    # It used an invalid Proxy token until the end of its lifetime: later ones get a short lifetime, too.
     goes_by_lifetime: bool = False
     first_death: FirstDeath | None = None
     given_up: bool = False
     renews_far_ahead: bool = False
-    # So many Proxy tokens were asked for by calls at once, after a first request had failed.
+    # Proxy tokens requested by concurrent calls after a first request had failed.
     asked_by_first_calls: int | None = None
-    # Of two users who called at once, before there was a Proxy token, one was shown the other's orders.
+    # Two users called at once before there was a Proxy token, and one got the other's orders.
     mixed_first_calls: bool = False
-    # It was given the time of rule SERVE-02 to find a key that was added, and did not.
+    # It did not find an added key in the time of rule SERVE-02.
     finds_no_keys: bool = False
     discovers_again: bool = True
-    # What its open pages answered, once they were asked for.
+    # Answers of its public pages, once they were fetched.
     open_pages: list[Exchange] = field(default_factory=list)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ServiceWorld:
-    """Everybody whom a service meets but its agents; `thief` writes down what reached another host.
+    """All parties around a service except its agents; `thief` records requests to another host.
 
-    That host is localhost: it is in reach where the service finds the world on this machine as well.
+    That host is localhost: the service can reach it if the rest of the world is on this machine as well.
     """
 
     gateway: ScriptedGateway
@@ -100,20 +101,20 @@ class ServiceWorld:
     standing: ServiceState = field(default_factory=ServiceState)
 
     def unseen_token(self, user: str, **changes: Any) -> str:
-        """A good token of the user's under a subject that the service has never seen.
+        """A valid token of the user with a subject that is new to the service.
 
-        A merchant token that it keeps, by token or by subject, is none for this one.
+        So no merchant token in a cache, by token or by subject, belongs to it.
         """
         return self.gateway.access_token(user, **{"sub": unseen_subject(), **changes})
 
 
 def unseen_subject() -> str:
-    """A user whom the service has never seen, for whom several tokens may be issued."""
+    """A subject that is new to the service."""
     return f"sub_{secrets.token_hex(8)}"
 
 
 def set_up(target: ServiceTarget, authority: Authority, stack: ExitStack) -> ServiceWorld:
-    """Opens the world's ports; the stack closes them."""
+    """Opens the listeners of the world; the stack closes them."""
     secure = (target.world.public_url or target.service_url).startswith("https:")
     certificate, ca_file = _certificate(target.world, authority)
     tls = server_tls(certificate.cert_file, certificate.key_file) if secure else None
@@ -133,7 +134,7 @@ def set_up(target: ServiceTarget, authority: Authority, stack: ExitStack) -> Ser
     )
     doors = [loop.opened(partial(_door, app, where, tls)) for app, where in zip(apps, ports, strict=True)]
     thief, anywhere = Journal(), Address(host="127.0.0.1", port=0)
-    # A certificate that was given may be for the world alone. Then whoever follows is met by plain HTTP.
+    # A certificate from the target file may not name localhost. Then the other host uses plain HTTP.
     own_tls = tls if secure and is_for(certificate.cert_file, "localhost") else None
     listener = loop.opened(partial(_listen, application(Script(), thief), anywhere, own_tls))
     thief_scheme = "https" if own_tls is not None else "http"
@@ -160,19 +161,19 @@ def set_up(target: ServiceTarget, authority: Authority, stack: ExitStack) -> Ser
 
 
 def kept_folder(target: ServiceTarget) -> Path | None:
-    """Where the world of a service that is configured by hand keeps what the service was told to trust."""
+    """The folder for keys of the world of a manually configured service, which trusts them."""
     if target.file is None or target.world.listen is None:
         return None
     return target.file.absolute().with_name(f"{target.file.stem}-world")
 
 
 def environment(world: ServiceWorld, target: ServiceTarget, authority: Authority) -> Mapping[str, str]:
-    """What a launched service finds in its environment, the CA aside."""
+    """Environment variables of a launched service, except the CA."""
     own = authority.issue("target")
-    # What is still in a buffer when the log is searched might as well not be written.
-    at_once = {} if "PYTHONUNBUFFERED" in os.environ else {"PYTHONUNBUFFERED": "1"}
+    # Without this, log lines could still be in a buffer when the log is searched.
+    unbuffered = {} if "PYTHONUNBUFFERED" in os.environ else {"PYTHONUNBUFFERED": "1"}
     return {
-        **at_once,
+        **unbuffered,
         **settings(world, target),
         "GATEPROOF_PROXY_CLIENT_SECRET": world.gateway.setup.proxy_client_secret,
         "GATEPROOF_TLS_CERT_FILE": str(own.cert_file),
@@ -181,7 +182,7 @@ def environment(world: ServiceWorld, target: ServiceTarget, authority: Authority
 
 
 def settings(world: ServiceWorld, target: ServiceTarget) -> Mapping[str, str]:
-    """What anybody may know of the world."""
+    """The settings that are no secrets."""
     gateway, setup = world.gateway, world.gateway.setup
     return {
         "GATEPROOF_BASE_URL": gateway.addresses.base_url,
@@ -210,7 +211,7 @@ async def _door(app: ASGIApp, where: Address, tls: ssl.SSLContext | None) -> Doo
 
 
 def _addresses(world: World, scheme: str, stack: ExitStack) -> tuple[Addresses, list[Address]]:
-    """One address for everybody where it was configured by hand, and three hosts elsewhere."""
+    """One address for all parties if it is configured by hand, otherwise three."""
     if world.listen is not None:
         public = world.public_url or f"{scheme}://{world.listen.host}:{world.listen.port}"
         addresses = Addresses(base_url=public, core_url=public, merchant_api_url=f"{public}/merchant")
@@ -246,7 +247,7 @@ def _hosts(world: World) -> list[str]:
 
 
 def _is_loopback(host: str) -> bool:
-    """Whoever finds the world by this name is on this machine."""
+    """True if this host name resolves to this machine."""
     try:
         found = {address[4][0] for address in socket.getaddrinfo(host, None)}
     except OSError:

@@ -23,7 +23,7 @@ from gateproof.conformance.kit.agent.output import (
     printed,
     printed_in,
 )
-from gateproof.conformance.kit.agent.pkce_in_output import proofs_in
+from gateproof.conformance.kit.agent.pkce_in_output import verifiers_in
 from gateproof.conformance.kit.agent.world import AgentWorld, Heard
 from gateproof.conformance.kit.gateway.received import Leak, Survey
 from gateproof.conformance.kit.ports import kept_port
@@ -199,7 +199,7 @@ def _with_unproven(run: Run, secrets: Mapping[str, list[str]]) -> dict[str, list
     challenges = {challenge for visit in run.visits if (challenge := visit.value("code_challenge"))}
     shown = [text.decode("utf-8", "replace") for text in (run.output(), _pages(run), _addresses(run))]
     shown += [each.call.text() for each in _not_for_tokens(run)]
-    unproven = proofs_in("\n".join(shown), challenges) if challenges else []
+    unproven = verifiers_in("\n".join(shown), challenges) if challenges else []
     known = secrets.get("code_verifier", [])
     return {**secrets, "code_verifier": sorted({*known, *unproven})}
 

@@ -1,1 +1,1 @@
-"""A real Chromium, for pages that need scripts; loading it is left to whoever signs users in there."""
+"""A real Chromium, for pages that need scripts; imported only by users of it."""

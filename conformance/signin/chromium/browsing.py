@@ -1,4 +1,4 @@
-"""A real browser, as a walk from page to page uses it."""
+"""A real browser with the interface of the page loop."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from gateproof.conformance.signin.page import Button, Form, Page
     from gateproof.conformance.signin.picturing import Picturing
 
-# One act, with all that it has to wait for: more than the harness waits for any answer.
+# Time limit of one action with all its waits: longer than the harness waits for any answer.
 _ACT_S = 150.0
 _SOON_S = 30.0
 
 
 class RealBrowser:
-    """A context of Chromium with cookies of its own; it goes nowhere that `may_visit` does not allow.
+    """A Chromium context with its own cookies; it only opens URLs that `may_visit` allows.
 
-    It lasts as long as somebody holds it. Between two visits no tab is open in it, so nothing goes on there.
+    It exists as long as it is referenced. Between two visits no tab is open, so no script runs.
     """
 
     def __init__(
@@ -43,61 +43,61 @@ class RealBrowser:
         self._chromium = chromium
         self._picturing = picturing
         self._first_hop = 0
-        self._inside = _Inside.new(chromium, Traffic(send, may_visit))
-        weakref.finalize(self, self._inside.give_back).atexit = False
+        self._parts = _Parts.new(chromium, Traffic(send, may_visit))
+        weakref.finalize(self, self._parts.release).atexit = False
 
     @property
     def hops(self) -> list[str]:
-        """The addresses that it went to, without queries."""
-        return self._inside.traffic.hops[self._first_hop :]
+        """The URLs that it opened, without queries."""
+        return self._parts.traffic.hops[self._first_hop :]
 
     def open(self, url: str, /, *, approves: bool = True) -> View:
         """Goes to an address as if the user had typed it."""
-        inside = self._inside
-        inside.traffic.begin()
+        parts = self._parts
+        parts.traffic.begin()
 
         async def act(browser: Any) -> View:
-            window = await inside.shown_in(browser)
+            window = await parts.shown_in(browser)
             window.approves = approves
             return await window.open(url)
 
         return self._chromium.carry_out(act, timeout_s=_ACT_S)
 
     def submit(self, page: Page, form: Form, pressed: Button | None = None, /) -> View:
-        """Fills in a form of the page that it shows, and sends it by this button or by Enter."""
-        window, traffic = self._window(), self._inside.traffic
+        """Fills in a form of the current page, and submits it with this button or with Enter."""
+        window, traffic = self._window(), self._parts.traffic
         traffic.expect()
         view = self._chromium.carry_out(lambda _: window.send(page, form, pressed), timeout_s=_ACT_S)
-        if traffic.watched and traffic.inimitable is not None:
-            raise LeftOut("the page sends what the user did in a way that only a page of its own site can")
+        if traffic.watched and traffic.same_site_only is not None:
+            raise LeftOut("the page submits with a request that only a page of its own site can send")
         traffic.watched = False
         return view
 
     def copy_cookies(self, other: RealBrowser, hosts: frozenset[str], /) -> None:
         """Puts the cookies that another browser has now for these hosts into this one."""
-        source, inside = other._inside.window, self._inside
+        source, parts = other._parts.window, self._parts
 
         async def act(browser: Any) -> None:
             cookies = await source.context.cookies() if source is not None else []
-            window = await inside.shown_in(browser)
+            window = await parts.shown_in(browser)
             there = [each for each in cookies if each["domain"].removeprefix(".") in hosts]
             await window.context.add_cookies(there)
 
         self._chromium.carry_out(act, timeout_s=_SOON_S)
 
     def take_over(self, one: RealBrowser, /) -> None:
-        """Goes on with the page that another browser shows, and with nothing else of that one's."""
-        own = self._inside.window
-        self._inside.swap(one._inside)
+        """Takes over the current page of another browser, and nothing else of it."""
+        own = self._parts.window
+        self._parts.swap(one._parts)
         window = self._window()
-        self._chromium.carry_out(lambda _: window.become(own), timeout_s=_SOON_S)
-        self._first_hop = len(self._inside.traffic.hops)
-        self._inside.traffic.watched = True
+        self._chromium.carry_out(lambda _: window.take_identity_of(own), timeout_s=_SOON_S)
+        self._first_hop = len(self._parts.traffic.hops)
+        self._parts.traffic.watched = True
 
     def rest(self, *, stuck: bool) -> str:
-        """Closes what is open, cookies apart; where the user stuck, a picture of the page is kept first."""
-        self._inside.traffic.end()
-        window, picturing = self._inside.window, self._picturing
+        """Closes all tabs but keeps the cookies; if the user got stuck, a screenshot is taken before."""
+        self._parts.traffic.end()
+        window, picturing = self._parts.window, self._picturing
         if window is None:
             return ""
         drawn: bytes | None = None
@@ -107,14 +107,14 @@ class RealBrowser:
         return picturing.keep(drawn) if picturing is not None and drawn is not None else ""
 
     def _window(self) -> Window:
-        if self._inside.window is None:
-            raise ValueError("nothing is sent from a browser that shows no page")
-        return self._inside.window
+        if self._parts.window is None:
+            raise ValueError("a browser without a page cannot submit a form")
+        return self._parts.window
 
 
 @dataclass(kw_only=True, slots=True)
-class _Inside:
-    """What a browser is made of, and has to give back."""
+class _Parts:
+    """The parts of a browser, which have to be closed."""
 
     chromium: Chromium
     traffic: Traffic
@@ -122,7 +122,7 @@ class _Inside:
     window: Window | None = None
 
     @classmethod
-    def new(cls, chromium: Chromium, traffic: Traffic) -> _Inside:
+    def new(cls, chromium: Chromium, traffic: Traffic) -> _Parts:
         return cls(chromium=chromium, traffic=traffic, proxy=Proxy(traffic, chromium.seal))
 
     async def shown_in(self, browser: Any) -> Window:
@@ -131,16 +131,16 @@ class _Inside:
             self.window = Window(await new_context(browser, self.proxy.address), self.traffic)
         return self.window
 
-    def swap(self, other: _Inside) -> None:
-        """Each goes on with what the other was made of."""
+    def swap(self, other: _Parts) -> None:
+        """Exchanges the parts of two browsers."""
         mine = self.traffic, self.proxy, self.window
         self.traffic, self.proxy, self.window = other.traffic, other.proxy, other.window
         other.traffic, other.proxy, other.window = mine
 
-    def give_back(self) -> None:
-        """Lets nothing out any more, and ends the context and the door when there is time.
+    def release(self) -> None:
+        """Stops all requests at once, and closes context and proxy in the background.
 
-        This runs wherever the last reference is lost, perhaps in the very thread that serves the door.
+        This may run in any thread in which the last reference is dropped, even in one of the proxy.
         """
         self.traffic.end()
         window = self.window

@@ -1,4 +1,4 @@
-"""Whether there is a Chromium here, and what speaks to it; without either, how to get them."""
+"""Finds Chromium and Playwright, or tells how to install them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 VARIABLE = "CHROMIUM"
-# The shell without a face takes a fifth of the time of the whole browser.
+# The headless shell needs a fifth of the time of the full browser.
 _PROGRAMS = (
     "chromium-headless-shell",
     "chromium",
@@ -21,15 +21,15 @@ _NO_PLAYWRIGHT = (
     "Playwright is not installed here: pip install 'gateproof[chromium]', or in a checkout `make chromium`"
 )
 _NO_CHROMIUM = (
-    "there is no Chromium here: apt-get install chromium-headless-shell, which is the quicker, or chromium, "
+    "there is no Chromium here: apt-get install chromium-headless-shell (faster), or chromium, "
     f"or name one in {VARIABLE}"
 )
 
 
 def chromium(variables: Mapping[str, str] = os.environ) -> Path | None:
-    """The Chromium that the environment names, or the first on the path; nothing is ever downloaded.
+    """The Chromium named in the environment, or the first one on PATH; it is never downloaded.
 
-    A name that leads nowhere is not made up for by looking elsewhere: somebody meant it.
+    If the named program does not exist, no other one is used.
     """
     named = variables.get(VARIABLE)
     for name in (named,) if named else _PROGRAMS:
@@ -39,10 +39,10 @@ def chromium(variables: Mapping[str, str] = os.environ) -> Path | None:
 
 
 def missing(variables: Mapping[str, str] = os.environ) -> str:
-    """What is not here and how to get it; empty where everything is."""
+    """What is missing and how to install it; empty if nothing is."""
     if importlib.util.find_spec("playwright") is None:
         return _NO_PLAYWRIGHT
     if chromium(variables) is not None:
         return ""
     named = variables.get(VARIABLE)
-    return f"{VARIABLE} names {named}, where no program is" if named else _NO_CHROMIUM
+    return f"{VARIABLE} names {named}, which is not a program" if named else _NO_CHROMIUM

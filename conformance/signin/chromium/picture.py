@@ -1,4 +1,4 @@
-"""A picture of a page, without what anybody typed and without any secret."""
+"""A screenshot of a page without typed text and without secrets."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ if TYPE_CHECKING:
     from gateproof.conformance.signin.picturing import Picturing
 
 _LONGEST_MS = 5_000
-# A picture goes into the record of the run: a page that needs more than this is a photograph.
+# The screenshot becomes part of the record, so its size is limited.
 _LARGEST = 256 * 1024
 _PUT = "(page, said) => page.texts.forEach(([node, name], number) => { node[name] = said[number]; })"
 
 
 async def draw(tab: Any, picturing: Picturing) -> bytes | None:
-    """What the tab shows, as a PNG; None where there is nothing to show, or nothing that may be shown.
+    """A PNG of the tab; None if there is nothing to show or if it could show a secret.
 
-    Fields are emptied, images hidden, and every text is rewritten as a report would have it. A secret may
-    also be spread over several elements: then the text as a whole gives it away, and there is no picture.
+    Input fields are emptied, images hidden, and every text is redacted as in a report. A secret may be split
+    over several elements: if the joined text still contains one, there is no screenshot.
     """
     if tab is None:
         return None
@@ -31,6 +31,6 @@ async def draw(tab: Any, picturing: Picturing) -> bytes | None:
         if picturing.tells(shown) or picturing.tells("".join(shown.split())):
             return None
         drawn: bytes = await tab.screenshot(type="png", caret="hide", scale="css", timeout=_LONGEST_MS)
-    except Exception:  # noqa: BLE001 - a picture is worth less than the sign-in that it is about
+    except Exception:  # noqa: BLE001 - a failed screenshot must not fail the sign-in
         return None
     return drawn if len(drawn) <= _LARGEST else None

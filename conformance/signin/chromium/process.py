@@ -1,4 +1,4 @@
-"""One Chromium for a whole worker, and the thread that speaks to it."""
+"""One Chromium for a worker, and the thread that controls it."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ Result = TypeVar("Result")
 
 _START_S = 60.0
 _END_S = 5.0
-# Nothing goes out that no page asked for, and what a page asks for goes out by the proxy of its browser or
-# not at all: a browser that was given none has a proxy where nobody listens, and no name is ever looked up.
+# Chromium must send only what pages request, and only through the proxy of the context. The default proxy is
+# a closed port, and no host name is resolved.
 _ARGUMENTS = (
     "--disable-background-networking",
     "--disable-breakpad",
@@ -47,10 +47,10 @@ _ARGUMENTS = (
 
 
 class Chromium:
-    """Starts when the first browser is asked for, and ends with whoever started it.
+    """Starts on first use, and ends with its owner.
 
-    What speaks to it runs in a session of its own, so that a Ctrl-C at the terminal reaches the run alone; it
-    ends when this process does, however that comes about, and Chromium with it.
+    The driver process has its own session, so Ctrl-C at the terminal does not reach it. It ends with this
+    process in any case, and Chromium with it.
     """
 
     def __init__(self) -> None:
@@ -63,24 +63,24 @@ class Chromium:
         self._ended = False
 
     def carry_out(self, act: Callable[[Any], Awaitable[Result]], *, timeout_s: float) -> Result:
-        """What an act on the browser comes to; whoever waits for it may be interrupted."""
+        """Runs an action in the browser's event loop, and waits for its result."""
         loop = self._started()
         try:
             return _wait(act(self._browser), loop, timeout_s)
         except Exception as error:
             if type(error).__module__.partition(".")[0] != "playwright":
                 raise
-            # A library's text may hold addresses, and what was to be filled in.
-            raise SignInFailed(f"Chromium broke off: {type(error).__name__}") from None
+            # The library's error text may contain URLs and typed text.
+            raise SignInFailed(f"Chromium failed: {type(error).__name__}") from None
 
     def soon(self, act: Callable[[Any], Awaitable[None]]) -> None:
-        """Does it when there is time, and nobody waits for it."""
+        """Runs an action without waiting for it."""
         if self._loop is not None and self._browser is not None and not self._ended:
             with suppress(RuntimeError):
                 asyncio.run_coroutine_threadsafe(_quietly(act(self._browser)), self._loop)
 
     def close(self) -> None:
-        """Ends the browser and what speaks to it; whatever does not go by itself is killed."""
+        """Ends the browser and its driver; processes that remain are killed."""
         with self._lock:
             loop, thread, ended, self._ended = self._loop, self._thread, self._ended, True
         if loop is None or thread is None or ended:
@@ -111,17 +111,17 @@ class Chromium:
                     _wait(self._start(), self._loop, _START_S)
                 except SignInFailed:
                     raise
-                except Exception as error:  # noqa: BLE001 - its text may hold a path, a log, anything
+                except Exception as error:  # noqa: BLE001 - its text may contain anything
                     raise SignInFailed(f"Chromium did not start: {type(error).__name__}") from None
             return self._loop
 
     async def _start(self) -> None:
-        # Not every environment has it, nor what it says about types.
+        # Imported here: Playwright and its type hints are optional.
         if self._playwright is None:
             self._playwright = await import_module("playwright.async_api").async_playwright().start()
         self._browser = await self._playwright.chromium.launch(
             executable_path=str(chromium()),
-            # Without a sandbox only where there cannot be one.
+            # Chromium cannot use its sandbox as root.
             chromium_sandbox=os.geteuid() != 0,
             args=[*_ARGUMENTS, f"--ignore-certificate-errors-spki-list={self.seal.digest}"],
             handle_sigint=False,
@@ -138,14 +138,14 @@ class Chromium:
 
 
 class _Loop(asyncio.SelectorEventLoop):
-    """A loop whose children lead sessions of their own, and are known."""
+    """An event loop that starts child processes in their own sessions and remembers them."""
 
     def __init__(self) -> None:
         super().__init__()
         self.groups: list[int] = []
 
     async def subprocess_exec(self, *arguments: Any, **options: Any) -> Any:
-        """Starts a program out of the reach of the terminal."""
+        """Starts a program in its own session, away from the terminal."""
         made = await super().subprocess_exec(*arguments, start_new_session=True, **options)
         self.groups.append(made[0].get_pid())
         return made
@@ -156,7 +156,7 @@ def _wait(act: Awaitable[Result], loop: _Loop, timeout_s: float) -> Result:
     try:
         return future.result(timeout_s)
     except TimeoutError:
-        raise SignInFailed(f"Chromium did not get there within {timeout_s:g} s") from None
+        raise SignInFailed(f"Chromium did not finish within {timeout_s:g} s") from None
     finally:
         future.cancel()
 

@@ -1,4 +1,4 @@
-"""The proxy through which one browser reaches the outside: it ends TLS itself and has no line of its own."""
+"""The proxy of one browser: it terminates TLS, and opens no connections itself."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gateproof.conformance.signin.chromium.traffic import Traffic
     from gateproof.conformance.wire.exchange import Answer
 
-# Who speaks to its neighbour and not to the party behind it. The wire undoes what is compressed.
+# Hop-by-hop headers; and those of compression, because the wire decompresses.
 _HOP_BY_HOP = frozenset(
     {
         "accept-encoding",
@@ -39,7 +39,7 @@ _IDLE_S = 120.0
 
 
 class Proxy:
-    """A door on loopback that leads to one browser's traffic."""
+    """A listener on loopback that passes requests to the traffic of one browser."""
 
     def __init__(self, traffic: Traffic, seal: Seal) -> None:
         self._server = _Server(traffic, seal)
@@ -49,7 +49,7 @@ class Proxy:
         self._thread.start()
 
     def close(self) -> None:
-        """The door is shut; who still stands in it is cut off."""
+        """Stops listening, and closes open connections."""
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
@@ -61,13 +61,13 @@ class _Server(socketserver.ThreadingTCPServer):
     request_queue_size = 64
 
     def __init__(self, traffic: Traffic, seal: Seal) -> None:
-        super().__init__(("127.0.0.1", 0), _Door)
+        super().__init__(("127.0.0.1", 0), _Handler)
         self.traffic = traffic
         self.seal = seal
         self.lines: set[socket.socket] = set()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A connection that ended in the middle is the browser's way to lose interest."""
+        """Browsers often abort connections: no error."""
 
     def server_close(self) -> None:
         super().server_close()
@@ -76,7 +76,7 @@ class _Server(socketserver.ThreadingTCPServer):
                 line.shutdown(socket.SHUT_RDWR)
 
 
-class _Door(BaseHTTPRequestHandler):
+class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     timeout = _IDLE_S
@@ -95,7 +95,7 @@ class _Door(BaseHTTPRequestHandler):
             self.connection.close()
 
     def do_CONNECT(self) -> None:
-        """The browser wants to speak TLS with somebody: it does so with this proxy."""
+        """Starts a TLS tunnel: this proxy itself is the TLS server."""
         self._tunnel = self.path
         self.send_response_only(200)
         self.end_headers()
@@ -107,17 +107,17 @@ class _Door(BaseHTTPRequestHandler):
         self.close_connection = False
 
     def relay(self) -> None:
-        """One request of any method, over to the wire and back."""
+        """Passes one request to the wire, and its answer back."""
         request = self._request()
-        # What is no question with one answer is not offered: nobody could record it.
-        offered = request is not None and not self._wants_a_line()
+        # WebSockets and event streams are refused, because they cannot be recorded as one exchange.
+        offered = request is not None and not self._wants_stream()
         answer = self.server.traffic.answer(request) if request is not None and offered else None
         if answer is None:
             self.close_connection = True
             return
         self._reply(answer)
 
-    def _wants_a_line(self) -> bool:
+    def _wants_stream(self) -> bool:
         accepts = self.headers.get("Accept", "")
         return "Upgrade" in self.headers or accepts.startswith("text/event-stream")
 
@@ -152,8 +152,8 @@ class _Door(BaseHTTPRequestHandler):
         self.wfile.flush()
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name is the base's
-        """The recorder of the wire has it all."""
+        """No log: the wire records all exchanges."""
 
 
 for _method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"):
-    setattr(_Door, f"do_{_method}", _Door.relay)
+    setattr(_Handler, f"do_{_method}", _Handler.relay)

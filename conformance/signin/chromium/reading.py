@@ -1,4 +1,4 @@
-"""A living document as a page: what a user sees of it, and can act on."""
+"""Reads a live document as a page: what a user sees and can use."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 @cache
 def script(name: str) -> str:
-    """A script of this package, as the browser is given it."""
+    """A JavaScript file of this package, without its first line."""
     return (files(__package__) / name).read_text(encoding="utf-8").partition("\n")[2]
 
 
 def page_of(found: Mapping[str, Any], status: int) -> Page:
-    """The page that was read; the forms that nobody can send are none."""
+    """The page from the data that the script read."""
     url = str(found["url"])
     return Page(
         url=url,
@@ -32,7 +32,7 @@ def page_of(found: Mapping[str, Any], status: int) -> Page:
 
 
 def _form(found: Mapping[str, Any], url: str) -> Form:
-    """Buttons that submit stand before those that do what a script says: "show the password", for one."""
+    """Submit buttons come first, before buttons with script actions such as "show the password"."""
     fields = [_field(each) for each in found["controls"] if each["is"] == "field"]
     buttons = [_button(each) for each in found["controls"] if each["is"] == "button"]
     buttons.sort(key=lambda button: button.kind == "button")

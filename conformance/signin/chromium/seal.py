@@ -1,4 +1,4 @@
-"""The certificate that one Chromium takes from the harness's own proxy, and from nobody else."""
+"""A certificate that one Chromium accepts from the harness's proxy only."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Seal:
-    """A server's side of TLS, and the digest of its key by which the browser is told to believe it."""
+    """A TLS server context, and the key digest with which the browser is told to accept it."""
 
     context: ssl.SSLContext
     digest: str
 
 
 def new_seal() -> Seal:
-    """A new key, which exists as long as the browser does; the name on it is nobody's."""
+    """A new key for one browser; the host name in the certificate is a placeholder."""
     issued = trustme.CA().issue_cert("gateproof.invalid")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     issued.configure_cert(context)

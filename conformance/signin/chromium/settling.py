@@ -1,20 +1,19 @@
-"""When a page has come to rest after what a user did, told from looks at it one after the other."""
+"""Decides from repeated observations when a page is stable after a user action."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-# For how long a document that scripts may change has to stay as it is: where there is something to press, and
-# where there is not (yet).
+# How long a document with scripts must stay unchanged: with a form, and without one.
 READY_S, BARE_S = 0.15, 0.8
-# How long an act may take to show that it does anything.
-UNMOVED_S = 6.0
+# Time limit for an action to have a visible effect.
+NO_EFFECT_S = 6.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Look:
-    """What one look at a document found; `number` is that of the answer that brought it, if known."""
+    """One observation of a document; `number` is that of the answer that loaded it, if known."""
 
     found: dict[str, Any]
     frame: Any
@@ -22,7 +21,7 @@ class Look:
 
     @property
     def signature(self) -> tuple[object, ...]:
-        """Two looks with the same signature saw the same; what stands in the fields is the user's doing."""
+        """Equal signatures mean the same page; the values of input fields do not count."""
         controls = [
             (each["number"], each["is"], each["kind"], each["name"], each.get("text", ""))
             for form in self.found["forms"]
@@ -35,7 +34,7 @@ class Look:
         return bool(self.found["ready"] == "complete")
 
     def patience_s(self, *, scripted: bool) -> float:
-        """How long nothing may change before this is taken for the page; nothing changes without scripts."""
+        """How long the page must stay unchanged to count as stable; zero without scripts."""
         if not self.found["lives"] and not scripted:
             return 0.0
         return READY_S if self.found["forms"] else BARE_S
@@ -43,14 +42,14 @@ class Look:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Mark:
-    """How things stood before the act: what was seen, and how much had been asked for."""
+    """The state before an action: the signature, and the number of requests so far."""
 
     signature: tuple[object, ...]
     asked: int
 
 
 class Settling:
-    """Whether the page is at rest; without a mark, it is a new one."""
+    """Tracks whether the page is stable; without a mark, it is a new page."""
 
     def __init__(self, mark: Mark | None, now: float) -> None:
         self._mark = mark
@@ -59,7 +58,7 @@ class Settling:
         self._last: tuple[object, ...] | None = None
 
     def see(self, look: Look | None, *, asked: int, now: float) -> None:
-        """A look, or None where there was nothing to look at: while something loads, for one."""
+        """Adds an observation; None if there was nothing to observe, for example during loading."""
         signature = look.signature if look is not None and look.is_whole else None
         if signature is None or signature != self._last:
             self._last, self._since = signature, now
@@ -67,13 +66,13 @@ class Settling:
             self._moved = self._moved or Mark(signature=signature, asked=asked) != self._mark
 
     def at_rest(self, look: Look, *, due: int, scripted: bool, now: float) -> bool:
-        """True once the page that is due is there, and has stayed as it is for long enough."""
+        """True if the expected page is there and has been stable for long enough."""
         if not self._moved or self._last is None:
             return False
-        # A page that was answered for need not come: it may have been a download.
-        arrived = look.number is None or look.number >= due or now - self._since > UNMOVED_S
+        # The expected page may never appear: the answer may have been a download.
+        arrived = look.number is None or look.number >= due or now - self._since > NO_EFFECT_S
         return arrived and now - self._since >= look.patience_s(scripted=scripted)
 
-    def unmoved(self, now: float) -> bool:
-        """True once nothing has come of the act for so long that nothing will."""
-        return not self._moved and now - self._begun > UNMOVED_S
+    def had_no_effect(self, now: float) -> bool:
+        """True if the action has had no effect for so long that none is expected."""
+        return not self._moved and now - self._begun > NO_EFFECT_S

@@ -20,7 +20,7 @@ __all__ = ["ChromiumSignIn"]
 
 
 class ChromiumSignIn(PageSignIn):
-    """Signs users in as `forms` does, on pages as a real browser shows them."""
+    """Signs users in like `forms`, but in a real browser."""
 
     def __init__(
         self,
@@ -43,5 +43,5 @@ class ChromiumSignIn(PageSignIn):
         super().__init__(open_browser, steps=steps)
 
     def close(self) -> None:
-        """Ends Chromium, with everything that was started for it."""
+        """Ends Chromium and its helper processes."""
         self._chromium.close()

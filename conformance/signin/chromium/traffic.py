@@ -1,4 +1,4 @@
-"""What one real browser asks for goes over the harness's own wire, or nowhere."""
+"""Sends all requests of one browser over the harness's wire."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _NO_PAGE = frozenset({204, 205})
-# What a page of another site can have a browser send without asking: anything else is the page's own doing.
-_UNREMARKABLE = frozenset(
+# Headers that a cross-site page can cause a browser to send; others come from the page's own scripts.
+_CROSS_SITE_HEADERS = frozenset(
     {
         "accept",
         "accept-language",
@@ -39,7 +39,7 @@ _UNREMARKABLE = frozenset(
         "user-agent",
     }
 )
-# A question that is left open on purpose, so as to be told of news, is no loading.
+# A long poll counts as loading for this time only.
 _LOADING_S = 5.0
 
 
@@ -50,10 +50,10 @@ class _UnderWay:
 
 
 class Traffic:
-    """Sends what the browser asks for, keeps count, and remembers where the browser was sent away to.
+    """Sends the browser's requests, counts them, and remembers the URL to which it was sent away.
 
-    The browser's questions come from many threads at once. What the wire raises is kept for whoever waits for
-    the page: the browser would only see a broken connection.
+    Requests come from several threads. Exceptions of the wire are kept and raised for the caller that waits
+    for the page: the browser would only see a broken connection.
     """
 
     def __init__(self, send: Send, may_visit: Callable[[str], bool]) -> None:
@@ -69,31 +69,31 @@ class Traffic:
         self.scripted = False
         self.away: str | None = None
         self._sent_to = ""
-        # Since when the browser has a redirect that it has not followed yet.
+        # Time of a redirect that the browser has not followed yet.
         self._sent_on: float | None = None
         self.lost: str | None = None
         self.trouble: BaseException | None = None
-        # Where questions are watched: the first that no other site's page could have had sent.
+        # If requests are watched: the first one that a cross-site page could not have sent.
         self.watched = False
-        self.inimitable: str | None = None
+        self.same_site_only: str | None = None
 
     def begin(self) -> None:
-        """From here on the browser may ask; nothing is left of what came before."""
+        """Allows requests, and resets the state."""
         self._open = True
         self.status = None
         self.expect()
 
     def expect(self) -> None:
-        """The user is about to act: what comes of it is told from what came before."""
+        """Call this before a user action: resets the results of earlier ones."""
         self.away = self.lost = self.trouble = self._sent_on = None
         self._sent_to = ""
 
     def end(self) -> None:
-        """From here on nothing goes out, whatever a page still has in mind."""
+        """Blocks all further requests."""
         self._open = False
 
     def is_loading(self) -> bool:
-        """True while an answer is due that the page waits for."""
+        """True while the page waits for an answer."""
         now = time.monotonic()
         with self._lock:
             if self._sent_on is not None and now - self._sent_on < _LOADING_S:
@@ -101,7 +101,7 @@ class Traffic:
             return any(each.is_page or now - each.since < _LOADING_S for each in self._under_way.values())
 
     def answer(self, request: Request) -> Answer | None:
-        """What the browser is answered; None where it is to see a connection that was closed."""
+        """The answer for the browser; None to close the connection."""
         is_page = _is_page(request)
         if not self.may_visit(request.url):
             return self._beyond(request.url) if is_page else _BEYOND
@@ -116,11 +116,11 @@ class Traffic:
             if is_page:
                 self._sent_on = None
                 self.hops.append(without_query(request.url))
-            if self.watched and self.inimitable is None and not _imitable(request):
-                self.inimitable = without_query(request.url)
+            if self.watched and self.same_site_only is None and not _possible_cross_site(request):
+                self.same_site_only = without_query(request.url)
         try:
             return self._answered(request, is_page=is_page)
-        except Exception as error:  # noqa: BLE001 - whoever waits for the page raises it again
+        except Exception as error:  # noqa: BLE001 - raised again for the caller that waits
             self.trouble = error
             return None
         finally:
@@ -137,9 +137,10 @@ class Traffic:
         return self._see(request.url, answer) if is_page else answer
 
     def _beyond(self, url: str) -> Answer:
-        """Where a server has sent the browser here, that is its end, and no page need be shown for it.
+        """The answer for a page request outside the run.
 
-        Where a page has, only its window knows the whole address: what stands behind the # is not asked for.
+        After a redirect, the navigation ends without a page. If a script or link caused it, only the window
+        knows the whole URL with its fragment.
         """
         if self._sent_to.partition("#")[0] != url:
             return _BEYOND
@@ -148,12 +149,12 @@ class Traffic:
         return _STAY
 
     def _see(self, url: str, answer: Answer) -> Answer:
-        """The answer with a number on it: by that a document says which answer it came with."""
+        """Adds a number to the answer, so that a document can be matched with its answer."""
         location = answer.header("Location")
         if answer.status in _REDIRECTS and location is not None:
             self._sent_to = _inherited(resolve(url, location), self._sent_to)
             if not is_web(self._sent_to):
-                # The browser would hand this address to another program, if it were not alone.
+                # The browser would pass this URL to another program.
                 self.away = self._sent_to
             self._sent_on = time.monotonic()
             return answer
@@ -165,7 +166,7 @@ class Traffic:
         return replace(answer, headers=(*answer.headers, ("Server-Timing", f"gateproof;desc={self.due}")))
 
 
-# Nothing listens there, as far as this browser is concerned; the address is all that is wanted.
+# The answer for URLs outside the run; only the URL is of interest.
 _BEYOND = Answer(
     status=403,
     headers=(("Content-Type", "text/html"), ("X-Content-Type-Options", "nosniff")),
@@ -173,36 +174,36 @@ _BEYOND = Answer(
 )
 
 _STAY = Answer(status=204)
-# What browsers ask for on their own account, and no user waits for.
+# Requested by browsers themselves, not by pages.
 _ICON = "/favicon.ico"
 _NO_ICON = Answer(status=404)
 
 
 def _inherited(target: str, before: str) -> str:
-    """An address without a part behind the # takes over the one of the address that led to it."""
+    """A redirect target without a fragment inherits the fragment of the URL before."""
     return target if "#" in target or "#" not in before else f"{target}#{before.partition('#')[2]}"
 
 
 def _is_page(request: Request) -> bool:
-    """True for what the address bar asks for; on plain http, browsers do not say so themselves."""
+    """True for a top-level page request; on plain http, browsers do not mark it themselves."""
     names = {name.lower(): value for name, value in request.headers}
     if "sec-fetch-dest" in names:
         return names["sec-fetch-dest"] == "document"
     return names.get("accept", "").startswith("text/html")
 
 
-def _imitable(request: Request) -> bool:
-    """True for what a page of any site could have this browser send."""
+def _possible_cross_site(request: Request) -> bool:
+    """True if a page of any site could make the browser send this request."""
     names = {name.lower(): value for name, value in request.headers}
     if request.method in {"GET", "HEAD"} or names.get("sec-fetch-mode") == "navigate":
         return True
     kind = names.get("content-type", "").partition(";")[0].strip().lower()
-    own = {name for name in names if name not in _UNREMARKABLE and not name.startswith("sec-")}
+    own = {name for name in names if name not in _CROSS_SITE_HEADERS and not name.startswith("sec-")}
     return request.method == "POST" and not own and (not kind or kind in ENCTYPES)
 
 
 def address_of(scheme: str, place: str, target: str) -> str:
-    """The absolute address of a request, written as the browser's address bar has it."""
+    """The absolute URL of a request, without the default port."""
     default = {"https": ":443", "http": ":80"}[scheme]
     return f"{scheme}://{place.removesuffix(default)}{target}" if target.startswith("/") else target
 

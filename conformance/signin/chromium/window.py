@@ -1,4 +1,4 @@
-"""The windows of one browser: what they show once they have come to rest, and what a user does in them."""
+"""The tabs of one browser: reads stable pages, and acts as the user."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 _SETTLED_S = 90.0
 _ACT_MS = 5_000
 _POLL_S = 0.02
-_GONE = "it is not to be seen any more"
-_MOST_SURPRISES = 2
+_GONE = "it is not visible any more"
+_MOST_RETRIES = 2
 _NET_ERROR = re.compile(r"net::(ERR_[A-Z_]+)")
 _PAGE = f"() => ({script('reading.js')})().page"
-# What the browser shows in place of an error that came without a word of its own.
+# The URL of the browser's own error pages.
 _OWN_PAGES = "chrome-error:"
 _VIEWPORT = {"width": 1024, "height": 768}
 
 
 class Window:
-    """The newest tab of a browser context is the one that the user sees."""
+    """Controls a browser context; the newest tab is the one that the user sees."""
 
     def __init__(self, context: Any, traffic: Traffic) -> None:
         self.context = context
@@ -40,33 +40,33 @@ class Window:
         self._traffic = traffic
         self._seen: Look | None = None
         self._held: Any = None
-        self._surprises = 0
+        self._retries = 0
         context.on("page", self._opened)
 
     @property
     def front(self) -> Any:
-        """The tab in front; None where all have been closed."""
+        """The newest open tab; None if all are closed."""
         return next((tab for tab in reversed(self.context.pages) if not tab.is_closed()), None)
 
     async def open(self, url: str) -> View:
-        """A new tab goes to this address; the ones before it are closed."""
+        """Opens the URL in a new tab, and closes the others."""
         old = list(self.context.pages)
         tab = await self.context.new_page()
         for each in old:
             await each.close()
-        self._seen, self._surprises = None, 0
+        self._seen, self._retries = None, 0
         try:
             await tab.goto(url, wait_until="commit", timeout=_SETTLED_S * 1000)
-        except Exception as error:  # noqa: BLE001 - its text holds the address, and with it the request
-            if (gone := self._gone()) is not None:
+        except Exception as error:  # noqa: BLE001 - its text contains the URL
+            if (gone := self._end()) is not None:
                 return gone
             if self._traffic.status is not None:
                 return Page(url=self._traffic.hops[-1], status=self._traffic.status)
-            return Lost(reason=f"the browser did not get there: {_net_error(error)}")
+            return Lost(reason=f"the browser could not open the page: {_net_error(error)}")
         return await self._settled()
 
     async def send(self, page: Page, form: Form, pressed: Button | None) -> View:
-        """The user fills this form in as it differs from the page, and presses the button, or Enter."""
+        """Fills in what differs from the page, and presses the button or Enter."""
         seen = self._seen
         if seen is None:
             return Lost(reason="there is no page any more")
@@ -76,27 +76,27 @@ class Window:
         mark = Mark(signature=seen.signature, asked=self._traffic.asked)
         try:
             last = await self._filled_in(page, form)
-            # What filling in has changed is nothing that came of pressing.
+            # Changes caused by filling in are no effect of the button.
             look = await self._look() or seen
             mark = Mark(signature=look.signature, asked=self._traffic.asked)
             if pressed is not None:
                 await (await self._element(pressed)).click(timeout=_ACT_MS, no_wait_after=True)
             elif last is not None:
                 await last.press("Enter", timeout=_ACT_MS, no_wait_after=True)
-        except Exception as error:  # noqa: BLE001 - its text may hold what was filled in
-            if (gone := self._gone()) is not None:
+        except Exception as error:  # noqa: BLE001 - its text may contain typed text
+            if (gone := self._end()) is not None:
                 return gone
-            if not _is_navigation(error) and not self._surprised(error):
+            if not _is_navigation(error) and not self._may_retry(error):
                 return Lost(reason=f"the form could not be filled in and sent by {what!r}: {_why(error)}")
         return await self._settled(mark, what)
 
-    def _surprised(self, error: Exception) -> bool:
-        """True where the page has changed under the user's hands, who then looks again, a few times."""
-        self._surprises += _why(error) == _GONE
-        return _why(error) == _GONE and self._surprises <= _MOST_SURPRISES
+    def _may_retry(self, error: Exception) -> bool:
+        """True if the page changed during the action and may be read again, a few times."""
+        self._retries += _why(error) == _GONE
+        return _why(error) == _GONE and self._retries <= _MOST_RETRIES
 
     async def _filled_in(self, page: Page, form: Form) -> Any:
-        """The last field of the form, once each holds what it is to hold."""
+        """Fills in the fields; returns the last one."""
         last = None
         shown = {field.number: field for each in page.forms for field in each.fields}
         for field in form.fields:
@@ -105,8 +105,8 @@ class Window:
                 await _fill(last, field)
         return last
 
-    async def become(self, other: Window | None) -> None:
-        """All by which this browser could be known is exchanged for the other's cookies; the page stays."""
+    async def take_identity_of(self, other: Window | None) -> None:
+        """Replaces cookies and storage by the cookies of another window; the page stays."""
         await self.context.clear_cookies()
         if other is not None:
             await self.context.add_cookies(await other.context.cookies())
@@ -116,7 +116,7 @@ class Window:
                 await frame.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
 
     async def close_tabs(self) -> None:
-        """Nothing goes on any more; cookies stay."""
+        """Closes all tabs; cookies stay."""
         self._seen = None
         for tab in list(self.context.pages):
             with suppress(Exception):
@@ -127,7 +127,7 @@ class Window:
         return (await self._held.evaluate_handle(picked, control.number)).as_element()
 
     async def _hold(self, seen: Look) -> bool:
-        """Gets hold of the elements that were seen; False where the page is another one by now."""
+        """Gets handles of the elements; False if the page has changed meanwhile."""
         try:
             self._held = await seen.frame.evaluate_handle(script("reading.js"))
             again = await self._held.evaluate("(read) => read.page")
@@ -138,29 +138,29 @@ class Window:
         return replace(seen, found=again).signature == seen.signature
 
     async def _settled(self, mark: Mark | None = None, what: str = "") -> View:
-        """The view once nothing loads and nothing changes any more, or what kept it from that."""
+        """Waits until nothing loads or changes; returns the page, or why there is none."""
         begun = time.monotonic()
         settling = Settling(mark, begun)
         while (now := time.monotonic()) - begun < _SETTLED_S:
             asked = self._traffic.asked
             look = None if self._traffic.is_loading() else await self._look()
             if asked != self._traffic.asked:
-                # What came of the act began while the page was looked at: this may still be the one before.
+                # A request started during the observation, which may show the old page.
                 look = None
-            if (gone := self._gone(look)) is not None:
+            if (gone := self._end(look)) is not None:
                 return gone
             settling.see(look, asked=asked, now=now)
             if look is not None:
                 self._seen = look
-                if settling.unmoved(now):
-                    return Lost(reason=f"nothing came of pressing {what!r}")
+                if settling.had_no_effect(now):
+                    return Lost(reason=f"pressing {what!r} had no effect")
                 if settling.at_rest(look, due=self._traffic.due, scripted=self._traffic.scripted, now=now):
                     return page_of(look.found, self._traffic.status or 200)
             await asyncio.sleep(_POLL_S)
-        return Lost(reason=f"the page did not come to rest within {_SETTLED_S:g} s")
+        return Lost(reason=f"the page kept changing for {_SETTLED_S:g} s")
 
-    def _gone(self, look: Look | None = None) -> View | None:
-        """Where the browser was sent away to, or why it has no page to act on; raises what broke."""
+    def _end(self, look: Look | None = None) -> View | None:
+        """The URL to which the browser was sent away, or why there is no page; raises errors of the wire."""
         if self._traffic.trouble is not None:
             raise self._traffic.trouble
         if self._traffic.away is not None:
@@ -168,7 +168,7 @@ class Window:
         tab = self.front
         if tab is None:
             return Lost(reason="the page closed its window")
-        # A document knows where it is before whoever speaks to the browser does.
+        # The document's own URL is newer than the one that the driver reports.
         urls = [tab.url, *([str(look.found["url"])] if look is not None else [])]
         if beyond := next(filter(self._is_beyond, urls), None):
             return Away(url=beyond)
@@ -182,7 +182,7 @@ class Window:
         return is_web(url) and not self._traffic.may_visit(url)
 
     async def _look(self) -> Look | None:
-        """The document in front, or its first frame with something to act on; None while neither is there."""
+        """The current document, or its first frame with a form; None while there is neither."""
         tab = self.front
         if tab is None:
             return None
@@ -204,7 +204,7 @@ class Window:
         tab.on("dialog", self._asked)
 
     async def _asked(self, dialog: Any) -> None:
-        """A question in a box of its own gets the answer that the user came with."""
+        """Answers a dialog with the user's decision."""
         with suppress(Exception):
             if self.approves or dialog.type in {"alert", "beforeunload"}:
                 await dialog.accept()
@@ -219,7 +219,7 @@ async def _look_at(frame: Any, number: int | None = None) -> Look:
 
 
 async def new_context(browser: Any, proxy: str) -> Any:
-    """A browser without a past, whose only way out is the proxy."""
+    """A new browser context whose only connection is the proxy."""
     context = await browser.new_context(
         proxy={"server": proxy},
         service_workers="block",
@@ -227,7 +227,7 @@ async def new_context(browser: Any, proxy: str) -> Any:
         locale="en-GB",
         viewport=_VIEWPORT,
     )
-    # What does not go by the proxy is not there.
+    # These would bypass the proxy.
     await context.add_init_script(
         "for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'WebTransport'])"
         " delete globalThis[name];"
@@ -236,10 +236,10 @@ async def new_context(browser: Any, proxy: str) -> Any:
 
 
 async def _fill(element: Any, field: Field) -> None:
-    """The element holds afterwards what the field does."""
+    """Sets the element to the value of the field."""
     if field.kind in {"checkbox", "radio"}:
         if await element.is_checked() != field.on:
-            # A box that is drawn by its label cannot be hit itself.
+            # Some boxes are drawn by their label and cannot be clicked themselves.
             await element.evaluate("(element) => element.click()")
     elif field.kind == "select":
         await element.select_option(list(field.chosen), timeout=_ACT_MS)
@@ -261,10 +261,10 @@ def _net_error(error: Exception) -> str:
 
 
 def _why(error: Exception) -> str:
-    """In words of our own: a library's text may hold what was to be filled in."""
+    """A reason without the library's text, which may contain typed text."""
     said = str(error)
     if "intercepts pointer events" in said:
-        return "something else lies over it"
+        return "another element covers it"
     if "not enabled" in said:
         return "it is disabled"
     if "not visible" in said or "not attached" in said:

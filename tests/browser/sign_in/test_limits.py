@@ -193,7 +193,7 @@ def test_secret_in_pieces_leaves_no_picture(site: Any, harness: Any) -> None:
             "<button disabled>Sign in</button>",
             "the form could not be filled in and sent by 'Sign in': it is disabled",
         ),
-        ("<button type=button>Sign in</button>", "nothing came of pressing 'Sign in'"),
+        ("<button type=button>Sign in</button>", "pressing 'Sign in' had no effect"),
     ],
     ids=["disabled", "without effect"],
 )

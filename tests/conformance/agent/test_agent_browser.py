@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gateproof.conformance.kit.agent.browser import NO_PAGE, BrowserCommand, Courier, is_here
+from gateproof.conformance.kit.agent.browser import NO_PAGE, BrowserCommand, Courier, is_this_machine
 
 URL = "https://127.0.0.1:9/ask?state=a%20b&x='$(id)"
 
@@ -28,7 +28,7 @@ def ran(browser: BrowserCommand, *arguments: str) -> int:
 
 def test_address_arrives_as_it_was_given(browser: BrowserCommand) -> None:
     came: list[str] = []
-    browser.serves(lambda url: came.append(url) is None)
+    browser.set_handler(lambda url: came.append(url) is None)
 
     assert ran(browser, URL) == 0
     assert came == [URL]
@@ -36,9 +36,9 @@ def test_address_arrives_as_it_was_given(browser: BrowserCommand) -> None:
 
 def test_whoever_comes_too_late_or_says_too_much_is_not_served(browser: BrowserCommand) -> None:
     came: list[str] = []
-    browser.serves(lambda url: came.append(url) is None)
+    browser.set_handler(lambda url: came.append(url) is None)
     assert ran(browser, URL, "--new-window") == 1
-    browser.serves(None)
+    browser.set_handler(None)
     assert ran(browser, URL) == 1
     assert came == []
 
@@ -52,7 +52,7 @@ def test_command_shows_no_secret(browser: BrowserCommand) -> None:
 
 def test_webbrowser_of_python_opens_it(browser: BrowserCommand) -> None:
     came: list[str] = []
-    browser.serves(lambda url: came.append(url) is None)
+    browser.set_handler(lambda url: came.append(url) is None)
     program = "import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))"
     done = subprocess.run(
         [sys.executable, "-c", program, URL], check=False, timeout=30, env={"BROWSER": str(browser.path)}
@@ -111,7 +111,7 @@ def test_redirect_that_no_handshake_was_made_for_is_taken_by_nobody() -> None:
     "host", ["agent.example", "localhost.example", "notlocalhost", "10.0.0.1", "::2", None]
 )
 def test_other_machines_are_not_here(host: str | None) -> None:
-    assert not is_here(host)
+    assert not is_this_machine(host)
 
 
 @pytest.mark.parametrize("url", ["https://127.0.0.1:undefined/cb?code=c", "http://[oops/cb?code=c"])

@@ -83,7 +83,7 @@ def test_defect_is_named_for_what_it_is(
 def test_legal_choice_is_left_alone(
     name: str, asked: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(visits, "_OPENS_ITSELF_WITHIN_S", 0.3)
+    monkeypatch.setattr(visits, "_AGENT_OPENS_WITHIN_S", 0.3)
     result = judged(subject("variant", name), tmp_path, *asked)
 
     assert {verdict for verdict, _ in verdicts(result).values()} == {"passed"}, verdicts(result)

@@ -237,7 +237,7 @@ def test_agent_below_a_shell_is_waited_for_when_it_is_asked_to_end(world: AgentW
 def test_agent_whose_helper_does_not_end_is_killed_in_the_end(
     world: AgentWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(launch, "_LAST_WORDS_S", 1.0)
+    monkeypatch.setattr(launch, "_SHUTDOWN_S", 1.0)
     made = launched(world, tmp_path, sys.executable, "-c", WITH_A_HELPER).runs[0]
 
     assert made.ended is Ended.ASKED_TO
@@ -268,10 +268,10 @@ def test_party_shows_another_certificate_where_it_was(world: AgentWorld) -> None
         return True
 
     assert trusted()
-    world.shows(GATEWAY, "strange")
+    world.set_certificate(GATEWAY, "strange")
     assert world.url(GATEWAY) == where
     assert not trusted()
-    world.shows(GATEWAY, GOOD)
+    world.set_certificate(GATEWAY, GOOD)
     assert trusted()
 
 

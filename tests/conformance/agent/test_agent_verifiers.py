@@ -7,7 +7,7 @@ import secrets
 import pytest
 
 from gateproof.conformance.kit.agent.agent import s256
-from gateproof.conformance.kit.agent.pkce_in_output import proofs_in
+from gateproof.conformance.kit.agent.pkce_in_output import verifiers_in
 
 VERIFIER = secrets.token_urlsafe(32)
 LONG = "~." + secrets.token_urlsafe(90) + "~"
@@ -19,10 +19,10 @@ CHALLENGES = {s256(VERIFIER), s256(LONG)}
 )
 @pytest.mark.parametrize("verifier", [VERIFIER, LONG], ids=["usual", "long"])
 def test_verifier_is_found_by_its_challenge(text: str, verifier: str) -> None:
-    assert proofs_in(text.format(verifier), CHALLENGES) == [verifier]
+    assert verifiers_in(text.format(verifier), CHALLENGES) == [verifier]
 
 
 def test_nothing_else_is_a_verifier() -> None:
     others = (s256(VERIFIER), VERIFIER[:-1], secrets.token_urlsafe(32), VERIFIER.swapcase())
-    assert proofs_in("\n".join(others), CHALLENGES) == []
-    assert proofs_in(VERIFIER, set()) == []
+    assert verifiers_in("\n".join(others), CHALLENGES) == []
+    assert verifiers_in(VERIFIER, set()) == []

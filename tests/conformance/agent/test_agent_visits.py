@@ -36,7 +36,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AgentWorld]:
 
 @pytest.fixture
 def visits(world: AgentWorld, monkeypatch: pytest.MonkeyPatch) -> Iterator[Visits]:
-    monkeypatch.setattr(agent_visits, "_OPENS_ITSELF_WITHIN_S", 0.0)
+    monkeypatch.setattr(agent_visits, "_AGENT_OPENS_WITHIN_S", 0.0)
     made = Visits(world, honest)
     yield made
     made.close()
@@ -148,7 +148,7 @@ def test_browser_returns_when_it_is_let_go_though_more_is_to_come(world: AgentWo
     returned, brought = threading.Event(), threading.Event()
 
     def deliver(_visit: Visit, _redirect: str, courier: Courier) -> None:
-        courier.lets_go = True
+        courier.returns_early = True
         if returned.wait(10.0):
             brought.set()
 

@@ -185,7 +185,7 @@ def test_address_that_is_printed_and_not_flushed_is_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
-    monkeypatch.setattr(visits, "_OPENS_ITSELF_WITHIN_S", 0.3)
+    monkeypatch.setattr(visits, "_AGENT_OPENS_WITHIN_S", 0.3)
     result = judged(target(tmp_path, PRINTS_AND_WAITS, timeout_s=30), tmp_path, "AGENT-03")
 
     assert {rule.verdict.value for rule in result.rules} == {"passed"}

@@ -11,7 +11,7 @@ from gateproof.conformance.histories import machine
 from gateproof.conformance.histories.capabilities import Offer, narrowed, seeded
 from gateproof.conformance.histories.planning import Memory
 from gateproof.conformance.histories.shrinking import shortest
-from gateproof.conformance.histories.step_loop import Play, Surprise, repeat, wander
+from gateproof.conformance.histories.step_loop import Play, Surprise, play_random, repeat
 from gateproof.conformance.histories.steps import from_json, to_json
 from gateproof.conformance.histories.story import told
 from gateproof.conformance.histories.table import TABLE
@@ -35,7 +35,7 @@ def search(wrong: str, offer: Offer, seed: int) -> tuple[Surprise | None, list[P
         rng = seeded(seed, "test", number)
         play = toy.play(wrong)
         plays.append(play)
-        surprise, _ = wander(
+        surprise, _ = play_random(
             play,
             narrowed(offer, number, rng),
             memory,
@@ -105,7 +105,7 @@ def test_story_numbers_its_steps_and_says_what_may_come() -> None:
         "Agent 1 registers: 201.",
         "alice signs in for agent 1 at Project 1 and approves: no code.",
         "alice signs in for agent 1 at Project 1 and approves: no code.",
-        "alice signs in for agent 1 at Project 1 and approves: code came, and what may come is no code.",
+        "alice signs in for agent 1 at Project 1 and approves: got code, expected no code.",
     ]
 
 

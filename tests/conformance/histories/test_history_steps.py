@@ -59,10 +59,10 @@ def test_history_survives_json(history: History) -> None:
         ([{"do": "new Project", "policy": "maybe"}], "policy: found 'maybe', expected approve or hold"),
         ([{"do": "exchange", "code": True}], "code: found True, expected int"),
         ([{"do": "exchange", "code": -1}], "code: found -1, expected int"),
-        ([{"do": "revoke Proxy client", "client": 0}], "step 1: the client that it names comes from no step"),
+        ([{"do": "revoke Proxy client", "client": 0}], "step 1: no earlier step creates the client"),
         (
             [{"do": "new Project"}, {"do": "redeem", "code": 0, "token": 0}],
-            "step 2: the code that it names comes from no step",
+            "step 2: no earlier step creates the code",
         ),
     ],
 )

@@ -43,7 +43,7 @@ def test_found_history_is_told_and_repeated(launched_target: Callable[..., Path]
     document = json.loads((out / FILE).read_text(encoding="utf-8"))
     story = document["repeat"]["story"]
     assert len(story) == 5
-    assert story[-1].endswith("asks for a Proxy token: status 200 came, and what may come is status 401.")
+    assert story[-1].endswith("asks for a Proxy token: got status 200, expected status 401.")
     assert f"gateproof replay {out / FILE}" in " ".join(ran.stdout.split())
     assert f"5. {story[-1]}" in " ".join(ran.stdout.split())
     assert "<ol class=story>" in (out / "report.html").read_text(encoding="utf-8")

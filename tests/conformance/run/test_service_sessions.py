@@ -31,7 +31,7 @@ class Server:
     def begins(self, name: str, token: str) -> None:
         headers = (("Content-Type", "application/json"), ("Mcp-Session-Id", name))
         body = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": mcp.PROTOCOL}}).encode()
-        asked = mcp.hello(URL, (("Authorization", f"Bearer {token}"),))
+        asked = mcp.initialize(URL, (("Authorization", f"Bearer {token}"),))
         answer = Answer(status=200, headers=headers, body=body)
         self.sessions.note(Exchange(step="operation: initialize", request=asked, answer=answer))
 

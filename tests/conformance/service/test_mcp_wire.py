@@ -41,7 +41,7 @@ def calling(send: Callable[..., Exchange]) -> Service:
         during()
         return Exchange(step=step, request=request)
 
-    wire: Any = SimpleNamespace(send=send, overhear=overhear)
+    wire: Any = SimpleNamespace(send=send, read_while=overhear)
     return Service(
         service_url="https://orders.example",
         metadata_url="https://orders.example/metadata",

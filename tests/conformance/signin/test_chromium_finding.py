@@ -46,7 +46,7 @@ def test_a_name_that_leads_nowhere_is_not_made_up_for(tmp_path: Path) -> None:
     variables = {"PATH": str(tmp_path), "CHROMIUM": str(tmp_path / "gone")}
 
     assert chromium(variables) is None
-    assert missing(variables) == f"CHROMIUM names {tmp_path / 'gone'}, where no program is"
+    assert missing(variables) == f"CHROMIUM names {tmp_path / 'gone'}, which is not a program"
     assert "apt-get install chromium" in missing({"PATH": str(tmp_path / "empty")})
     assert missing({"PATH": str(tmp_path)}) == ""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gateproof.conformance.signin.chromium.settling import BARE_S, READY_S, UNMOVED_S, Look, Mark, Settling
+from gateproof.conformance.signin.chromium.settling import BARE_S, NO_EFFECT_S, READY_S, Look, Mark, Settling
 
 BUTTON = {"number": 1, "is": "button", "kind": "submit", "name": "", "text": "Go"}
 
@@ -59,16 +59,16 @@ def test_page_that_never_comes_is_not_waited_for_for_ever() -> None:
     settling = Settling(Mark(signature=old.signature, asked=1), 0.0)
 
     assert not at_rest(settling, old, 0.1, due=2, asked=2)
-    assert at_rest(settling, old, UNMOVED_S + 0.2, due=2, asked=2)
+    assert at_rest(settling, old, NO_EFFECT_S + 0.2, due=2, asked=2)
 
 
 def test_act_that_changes_nothing_and_asks_for_nothing_is_told() -> None:
     old = look(lives=True)
     settling = Settling(Mark(signature=old.signature, asked=1), 0.0)
 
-    assert not at_rest(settling, old, UNMOVED_S, asked=1)
-    assert not settling.unmoved(UNMOVED_S)
-    assert settling.unmoved(UNMOVED_S + 0.1)
+    assert not at_rest(settling, old, NO_EFFECT_S, asked=1)
+    assert not settling.had_no_effect(NO_EFFECT_S)
+    assert settling.had_no_effect(NO_EFFECT_S + 0.1)
 
 
 def test_what_the_user_typed_is_no_change_of_the_page() -> None:

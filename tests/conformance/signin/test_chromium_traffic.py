@@ -133,7 +133,7 @@ FORM = ("Content-Type", "application/x-www-form-urlencoded;charset=UTF-8")
 
 
 @pytest.mark.parametrize(
-    ("request_", "inimitable"),
+    ("request_", "same_site_only"),
     [
         (get("/a", (*PAGE, FORM), "POST"), False),
         (get("/a", (*SCRIPT, FORM, ("Accept", "application/json")), "POST"), False),
@@ -145,16 +145,16 @@ FORM = ("Content-Type", "application/x-www-form-urlencoded;charset=UTF-8")
     ids=["a form", "a form by script", "reading", "JSON", "a header of its own", "PUT"],
 )
 def test_what_only_a_page_of_the_site_itself_can_send_is_told_apart(
-    traffic: Traffic, request_: Request, inimitable: bool
+    traffic: Traffic, request_: Request, same_site_only: bool
 ) -> None:
     request = Request(method=request_.method, url=f"{GATEWAY}/a", headers=request_.headers)
     traffic.answer(request)
-    assert traffic.inimitable is None
+    assert traffic.same_site_only is None
 
     traffic.watched = True
     traffic.answer(request)
 
-    assert (traffic.inimitable is not None) is inimitable
+    assert (traffic.same_site_only is not None) is same_site_only
 
 
 @pytest.mark.parametrize(

@@ -222,7 +222,7 @@ def test_what_the_page_hides_is_no_button_and_no_field_to_fill_in():
         "<input name=login><button hidden>Continue</button><button>Sign in</button></form>"
     ).forms
 
-    assert [field.name for field in form.fields if field.unseen] == ["email", "q"]
+    assert [field.name for field in form.fields if field.hidden] == ["email", "q"]
     assert [button.text for button in form.buttons] == ["Sign in"]
 
 

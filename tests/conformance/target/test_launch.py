@@ -146,7 +146,7 @@ def test_a_target_that_is_never_ready_is_stopped(spec, start):
     [
         (("./not-there",), ".", r"no program \./not-there"),
         (("./plain",), ".", "not executable"),
-        (("true",), "gone", r"folder .*gone is not there"),
+        (("true",), "gone", r"folder .*gone does not exist"),
     ],
 )
 def test_a_command_that_cannot_start_gets_one_line(start, tmp_path, command, cwd, what):

@@ -44,7 +44,7 @@ def test_the_line_of_the_contract(complaint, texts):
         ),
         pytest.param(
             lambda t: t.gateway + '[[users]]\nname="a"\nlogin="b"\npassword_env="my-s3cret!"\n',
-            ["password_env", "no variable's name"],
+            ["password_env", "not a variable name"],
             id="the secret where its variable belongs",
         ),
         pytest.param(

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 import pytest
 import trustme
 
-from gateproof.conformance.wire.duplex_tls import TwoWay
+from gateproof.conformance.wire.duplex_tls import DuplexConnection
 
 PIECES, PIECE = 2000, 48 * b"x"
 
@@ -48,7 +48,7 @@ def ends(contexts: tuple[ssl.SSLContext, ssl.SSLContext]) -> Iterator[tuple[ssl.
 def test_what_comes_while_much_is_written_is_no_end(ends: tuple[ssl.SSLSocket, ssl.SSLSocket]) -> None:
     """Where two threads share a bare SSLSocket, a reader now and then sees an end that is none."""
     here, there = ends
-    both = TwoWay(here, timeout_s=10)
+    both = DuplexConnection(here, timeout_s=10)
 
     def answer() -> None:
         came = 0
@@ -73,21 +73,21 @@ def test_what_comes_while_much_is_written_is_no_end(ends: tuple[ssl.SSLSocket, s
 
 
 def test_silence_is_a_time_out(ends: tuple[ssl.SSLSocket, ssl.SSLSocket]) -> None:
-    both = TwoWay(ends[0], timeout_s=0.05)
+    both = DuplexConnection(ends[0], timeout_s=0.05)
 
     with pytest.raises(TimeoutError):
         both.readinto(memoryview(bytearray(1)))
 
 
 def test_a_reader_that_reads_nothing_is_a_time_out(ends: tuple[ssl.SSLSocket, ssl.SSLSocket]) -> None:
-    both = TwoWay(ends[0], timeout_s=0.05)
+    both = DuplexConnection(ends[0], timeout_s=0.05)
 
     with pytest.raises(TimeoutError):
         both.sendall(b"x" * 50_000_000)
 
 
 def test_an_end_is_an_end(ends: tuple[ssl.SSLSocket, ssl.SSLSocket]) -> None:
-    both = TwoWay(ends[0], timeout_s=10)
+    both = DuplexConnection(ends[0], timeout_s=10)
     ends[1].shutdown(socket.SHUT_WR)
 
     assert both.readinto(memoryview(bytearray(1))) == 0
