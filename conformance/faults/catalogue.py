@@ -1,4 +1,4 @@
-"""Every fault that a gateway may meet; what services and agents meet are answers of their checks."""
+"""Every fault that a gateway may meet, for docs/faults.md. Checks of services and agents name their own."""
 
 from __future__ import annotations
 
@@ -31,12 +31,3 @@ EVERY: Sequence[Fault] = (
     agent_side.IN_PIECES,
     agent_side.GONE_CALLER,
 )
-
-
-def table() -> str:
-    """The list for people, in Markdown."""
-    head = "| fault | layer | hop | what goes wrong | what holds all the same |\n|---|---|---|---|---|\n"
-    rows = (
-        f"| {fault.name} | {fault.layer} | {fault.hop} | {fault.does} | {fault.holds} |\n" for fault in EVERY
-    )
-    return head + "".join(rows)
