@@ -138,12 +138,6 @@ class Intercept:
                 flow.response = make(rule["status"], content, dict(rule["headers"]))
             case "delay":
                 await asyncio.sleep(rule["seconds"])
-            case "set-header":
-                for name, value in rule["headers"].items():
-                    message.headers[name] = value
-            case "drop-header":
-                for name in rule["headers"]:
-                    message.headers.pop(name, None)
             case "set-body":
                 # By `content`: what is set as `raw_content` leaves the old Content-Length in place.
                 message.content = base64.b64decode(rule["content"], validate=True)
