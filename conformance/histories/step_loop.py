@@ -15,9 +15,9 @@ from gateproof.conformance.histories.model import in_words
 from gateproof.conformance.histories.observation import CRASHED, TROUBLE, Seen
 from gateproof.conformance.histories.state import State
 from gateproof.conformance.histories.steps import Approve, Authorize, Exchange, History, Redeem, Step
-from gateproof.conformance.kit.gateway.merchant_backoff import SPARING_S
 from gateproof.conformance.kit.gateway.worker_state import WorkerState
 from gateproof.conformance.suite.claims import Unavailable, require
+from gateproof.conformance.suite.time_limits import BREAKER_S
 from gateproof.conformance.targets.control import Unsupported
 
 # What a later try may mend: provisioning in the background, and a gateway that spares a merchant in trouble.
@@ -109,7 +109,7 @@ class Play:
         self.standing.note_trouble()
         self._mended_by = now + min(_CAUTION_S, patience_s)
         # Whoever cuts a history down has no patience for that.
-        self._spared_by = now + (SPARING_S if patience_s >= _CAUTION_S else patience_s)
+        self._spared_by = now + (BREAKER_S if patience_s >= _CAUTION_S else patience_s)
 
     def _may_wait(self, step: Step, last: Seen) -> bool:
         mended_by = max(self._mended_by, self.player.signed_in_at + self.player.patience_s)

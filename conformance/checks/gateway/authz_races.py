@@ -12,11 +12,10 @@ from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, require
 from gateproof.conformance.suite.parties import Agent, Resource
 from gateproof.conformance.suite.races import Races, amid, together
+from gateproof.conformance.suite.time_limits import RACE_HOLD_S
 
 # Browsers that are under way at the same time.
 BROWSERS = 4
-# How long the merchant holds an answer, for another browser to come as far.
-HOLD_S = 0.3
 # Authorizations that an approval comes amid.
 AMID = 3
 
@@ -56,7 +55,7 @@ def first_sign_ins_of_a_user_meet(world: World, races: Races) -> None:
         raise LeftOut("the sessions of a user were not seen to leave each other alone")
     for _ in races.each():
         alone = isolated_user(world)
-        hold = {"outcome": "hold", "gate": world.unique(), "parties": 2, "seconds": HOLD_S}
+        hold = {"outcome": "hold", "gate": world.unique(), "parties": 2, "seconds": RACE_HOLD_S}
         alone.script(provisioning=hold)
         attempts = [world.attempt(world.agent(), resource=alone.resource, user=alone.user) for _ in range(2)]
 

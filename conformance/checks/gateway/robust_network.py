@@ -40,6 +40,8 @@ LATER_S, TIMES_LATER, TIMES_HELD_UP = 1.0, 1.25, 3
 SLOW_S, A_LITTLE_S, MOST_TRIES = 1.5, 0.5, 6
 # How long a gateway is given to notice that nobody waits for it any more.
 NOTICED_S = 0.5
+# How long a redemption may take to reach the merchant.
+REACHED_S = 5.0
 # Once is not enough to see what each broken connection takes along.
 ROUNDS = {"abandoned-in-the-body": 3}
 
@@ -233,7 +235,7 @@ def _noticed(alone: IsolatedUser) -> None:
 
 def _arrived(world: World, gate: str) -> int:
     """How many calls the merchant holds back; a gateway that does not refresh here cannot be held up so."""
-    deadline = time.monotonic() + 5.0
+    deadline = time.monotonic() + REACHED_S
     while world.merchant is not None and time.monotonic() < deadline:
         if arrived := world.merchant.arrived(gate):
             return arrived

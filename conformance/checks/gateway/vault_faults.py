@@ -22,12 +22,11 @@ from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect, require
 from gateproof.conformance.suite.parties import Attempt
+from gateproof.conformance.suite.time_limits import PAGE_S, SIGN_IN_S
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.stopwatch import Stopwatch
 
 FAULTS = ["faults"]
-# How long provisioning may hold up a sign-in, and what its pages may take beside.
-LONGEST_S, PAGES_S = 30.0, 5.0
 # Trouble that goes on is still none: some count to three, and some to five. These two speak for all of it.
 LASTING, TIMES_MORE = ("server-error", "reset"), 5
 
@@ -95,7 +94,7 @@ def sign_in_does_not_wait_for_ever(world: World) -> None:
     visits = _side_by_side(cases) if world.gateway.new_browser is not None else map(_visited, cases)
 
     for signing_in, (visit, took_s) in zip(cases, visits, strict=True):
-        if visit.parameter("code") is None or took_s > LONGEST_S + PAGES_S:
+        if visit.parameter("code") is None or took_s > SIGN_IN_S + PAGE_S:
             again = _signing_in(world, signing_in.what)
             _signed_in(again, *_visited(again))
         else:
@@ -167,9 +166,9 @@ def _signed_in(signing_in: _SigningIn, visit: Visit, took_s: float) -> None:
         got=visit.outcome(),
     )
     expect.that(
-        took_s <= LONGEST_S + PAGES_S,
+        took_s <= SIGN_IN_S + PAGE_S,
         f"sign-in while the merchant {does}",
-        expected=f"{LONGEST_S:.0f} s at most",
+        expected=f"{SIGN_IN_S:.0f} s at most",
         got=f"{took_s:.0f} s",
     )
     if tokens is not None:

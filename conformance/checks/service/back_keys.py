@@ -4,20 +4,13 @@ from __future__ import annotations
 
 import time
 
-from gateproof.conformance.checks.service._trouble import (
-    FOUND_WITHIN_S,
-    USER,
-    bounded,
-    fault,
-    recovers,
-    shows_orders,
-    works,
-)
+from gateproof.conformance.checks.service._trouble import USER, bounded, fault, recovers, shows_orders, works
 from gateproof.conformance.checks.service.back_failures import FAILURES
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, fired
+from gateproof.conformance.suite.time_limits import KEY_REFETCH_S
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.journal import Call
 from gateproof.fakes.gateway.script import Endpoint
@@ -53,7 +46,7 @@ def keys_out_of_reach_cost_no_more_than_a_bounded_try(
             got="orders",
             exchange=answer,
         )
-        recovers(service, world, FOUND_WITHIN_S)
+        recovers(service, world, KEY_REFETCH_S)
     finally:
         gateway.script.clear()
         # The checks that come next have another question: their tokens are signed as before.

@@ -13,12 +13,13 @@ from gateproof.conformance.checks.service._certificates import (
     issued,
     shown,
 )
-from gateproof.conformance.checks.service._trouble import FOUND_WITHIN_S, USER, settles, works
+from gateproof.conformance.checks.service._trouble import USER, settles, works
 from gateproof.conformance.checks.service.back_keys import ASKS_WITHIN_S
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, fired
+from gateproof.conformance.suite.time_limits import KEY_REFETCH_S
 from gateproof.fakes.gateway.script import Endpoint
 
 
@@ -73,7 +74,7 @@ def _is_not_believed(service: Service, world: ServiceWorld, endpoint: Endpoint, 
             raise LeftOut(
                 "the service found the key set, and may have come to that door for a redemption alone"
             )
-        settles(service, world, FOUND_WITHIN_S)
+        settles(service, world, KEY_REFETCH_S)
     finally:
         # The checks that come next have another question: their tokens are signed as before.
         gateway.withdraw_core_key(added)

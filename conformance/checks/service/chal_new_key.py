@@ -6,13 +6,13 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from gateproof.conformance.checks.service._expiring import LEEWAY_S
 from gateproof.conformance.checks.service._spoilt import USER, good_token
-from gateproof.conformance.checks.service._trouble import FOUND_WITHIN_S, shows_orders
+from gateproof.conformance.checks.service._trouble import shows_orders
 from gateproof.conformance.kit.service.service import Service, holds_orders
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect
+from gateproof.conformance.suite.time_limits import KEY_REFETCH_S, SERVICE_LEEWAY_S
 from gateproof.fakes.gateway.keys import SigningKey
 
 
@@ -31,7 +31,7 @@ def token_for_another_audience_under_a_new_key_shows_nothing(service: Service, w
 @check("CHAL-07")
 def expired_token_under_a_new_key_shows_nothing(service: Service, world: ServiceWorld) -> None:
     """While the key of a token is looked for, and once it is found, its expiry is looked at as ever."""
-    _shows_nothing(service, world, lambda: {"exp": int(time.time()) - 2 * LEEWAY_S})
+    _shows_nothing(service, world, lambda: {"exp": int(time.time()) - 2 * SERVICE_LEEWAY_S})
 
 
 def _shows_nothing(service: Service, world: ServiceWorld, wrong: Callable[[], dict[str, Any]]) -> None:
@@ -45,7 +45,7 @@ def _shows_nothing(service: Service, world: ServiceWorld, wrong: Callable[[], di
     gateway = world.gateway
     added = gateway.add_core_key()
     try:
-        until, pause = time.monotonic() + FOUND_WITHIN_S, 0.25
+        until, pause = time.monotonic() + KEY_REFETCH_S, 0.25
         while not _found(service, world, added, wrong()):
             if time.monotonic() > until:
                 world.standing.finds_no_keys = True

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 
-# Whoever says "try again in a minute" means it.
-WAITS_S = 65.0
+from gateproof.conformance.suite.time_limits import BREAKER_S
 
 
 class Patience:
@@ -15,4 +14,4 @@ class Patience:
         self.left = True
 
     def wait(self) -> None:
-        time.sleep(WAITS_S)
+        time.sleep(BREAKER_S)

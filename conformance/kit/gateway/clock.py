@@ -8,14 +8,10 @@ from datetime import datetime
 from email.utils import parsedate_to_datetime
 from math import inf
 
+from gateproof.conformance.suite.time_limits import CLOCK_SKEW_S
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.jose import read
 from gateproof.conformance.wire.secret import Secret
-
-# Clocks on one machine agree; a larger difference means another machine, whose clock then counts.
-SKEW_S = 2.0
-# So long past its end a token may still be taken: RFC 7519 speaks of a few minutes, many libraries give five.
-LEEWAY_S = 330
 
 
 @dataclass(kw_only=True, slots=True)
@@ -30,7 +26,7 @@ class Clock:
         wall = time.time()
         ahead = _date_of(answer, wall) - wall
         skew = min(ahead, ahead - self.offset_s, key=abs)
-        return wall + self.offset_s + (skew if abs(skew) > SKEW_S else 0)
+        return wall + self.offset_s + (skew if abs(skew) > CLOCK_SKEW_S else 0)
 
     def life_s(self, token: Secret, answer: Exchange) -> float:
         """How long a token that came with this answer lives by its `exp`; without one, for ever."""

@@ -10,11 +10,10 @@ import time
 from dataclasses import dataclass
 
 from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser
-from gateproof.conformance.kit.gateway.merchant_backoff import SPARING_S, spares
+from gateproof.conformance.kit.gateway.merchant_backoff import spares
+from gateproof.conformance.suite.time_limits import BREAKER_S, RECOVERY_S
 from gateproof.conformance.wire.exchange import Exchange
 
-# For whoever asks the merchant; whoever spares it has longer.
-RECOVERY_S = 10.0
 SIGNS_IN = "authorization_code"
 
 
@@ -35,7 +34,7 @@ class Recovery:
         if not sparing or standing.spared_in_vain or self._asked():
             return True
         # Once it was in vain it would be for every other fault.
-        standing.spared_in_vain = passed_s > SPARING_S
+        standing.spared_in_vain = passed_s > BREAKER_S
         return standing.spared_in_vain
 
     def _asked(self) -> bool:
