@@ -46,6 +46,7 @@ lint:
 	@$(install) .venv dev
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
+	$(PY) -m vulture
 
 types:
 	@$(install) .venv dev
@@ -108,10 +109,10 @@ extras: readers chromium intercept ## what skipped tests need, as far as it can 
 	@sh requirements/npm.sh $(AGENTS) $(AGENTS)
 	@sh requirements/chromium.sh
 
-docs: ## what README.md and benchmarks/README.md draw from data: a run, the proofs that ship, the races
+docs: ## the generated parts of README.md, benchmarks/README.md and docs; ARGS=--no-run leaves the output of a run out
 	@$(install) .venv run
 	@$(install) .venv-intercept intercept
-	@$(PY) docs/draw.py
+	@$(PY) docs/draw.py $(ARGS)
 
 # uv names the host that it asked in nothing that it writes here; the custom command keeps paths out too.
 compile = .venv-lock/bin/python -m uv --quiet pip compile --upgrade --universal --python-version 3.11 \

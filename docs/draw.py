@@ -1,7 +1,7 @@
-"""Generates the parts of pages that come from data: the output of a run, proof results, race rates.
+"""Generates the parts of pages that come from data or mirror the code, each between two markers.
 
 `make docs` makes a run and writes the pages. `--check` compares instead, and exits with 1 on a difference.
-`--run FILE` takes the output of a run from a file.
+`--run FILE` takes the output of a run from a file; `--no-run` leaves that part as it is.
 """
 
 from __future__ import annotations
@@ -10,13 +10,17 @@ import argparse
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+import tables
 
 from gateproof.conformance.suite.proven import proven
 
 ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
 README, BENCHMARKS = ROOT / "README.md", ROOT / "benchmarks" / "README.md"
 PROGRESS = re.compile(r"  \d+/\d+ checks, ")
 NOUNS = {"gateway": "gateways", "service": "services", "agent": "agents"}
@@ -49,12 +53,36 @@ def races_block() -> str:
     return output_of(sys.executable, "benchmarks/races.py", "--table").rstrip()
 
 
+# The parts that need no run: the name in the marker, the page, and what makes the part.
+PARTS: dict[str, tuple[Path, Callable[[], str]]] = {
+    "proofs": (README, proofs_block),
+    "races": (BENCHMARKS, races_block),
+    "faults": (DOCS / "faults.md", tables.faults),
+    "outputs": (DOCS / "outputs.md", tables.outputs),
+    "options": (DOCS / "command-line.md", tables.options),
+    "rules": (DOCS / "rules.md", tables.the_rules),
+    **{
+        f"variants of {each}": (DOCS / "variants.md", partial(tables.variants, role))
+        for role, each in NOUNS.items()
+    },
+}
+
+
 def with_block(text: str, name: str, block: str) -> str:
     """The page with the text between two markers replaced."""
     pattern = re.compile(rf"(<!-- drawn: {name} -->\n).*?(\n<!-- end -->)", re.DOTALL)
     if not pattern.search(text):
         raise ValueError(f"the page has no markers for {name!r}")
     return pattern.sub(lambda found: found[1] + block + found[2], text)
+
+
+def update(page: Path, name: str, block: str, *, write: bool) -> bool:
+    """True if the page has another text between its markers; it is written on request."""
+    before = page.read_text(encoding="utf-8")
+    after = with_block(before, name, block)
+    if write and after != before:
+        page.write_text(after, encoding="utf-8")
+    return after != before
 
 
 def printed_by_a_run() -> str:
@@ -74,23 +102,20 @@ def output_of(*command: str, cwd: Path = ROOT, limit_s: float = 120) -> str:
 
 def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a page differs")
-    parser.add_argument("--run", type=Path, metavar="FILE", help="the output of `gateproof run`")
+    parser.add_argument("--check", action="store_true", help="exit 1 where the page is another one")
+    parser.add_argument("--run", type=Path, metavar="FILE", help="what `gateproof run` printed")
+    parser.add_argument("--no-run", action="store_true", help="make no run")
     arguments = parser.parse_args(argv)
-    before = {page: page.read_text(encoding="utf-8") for page in (README, BENCHMARKS)}
-    pages = {
-        README: with_block(before[README], "proofs", proofs_block()),
-        BENCHMARKS: with_block(before[BENCHMARKS], "races", races_block()),
-    }
-    if arguments.run is not None or not arguments.check:
+    parts = {name: (page, make()) for name, (page, make) in PARTS.items()}
+    if arguments.run is not None or not (arguments.check or arguments.no_run):
         printed = printed_by_a_run() if arguments.run is None else arguments.run.read_text(encoding="utf-8")
-        pages[README] = with_block(pages[README], "run", run_block(printed))
-    changed = [page for page, text in pages.items() if text != before[page]]
-    for page in changed:
-        if arguments.check:
-            print(f"{page.relative_to(ROOT)} is out of date: run make docs", file=sys.stderr)
-        else:
-            page.write_text(pages[page], encoding="utf-8")
+        parts["run"] = README, run_block(printed)
+    changed = [
+        name for name, (page, block) in parts.items() if update(page, name, block, write=not arguments.check)
+    ]
+    if arguments.check:
+        for name in changed:
+            print(f"{parts[name][0].relative_to(ROOT)}, {name}: out of date, run make docs", file=sys.stderr)
     return int(arguments.check and bool(changed))
 
 

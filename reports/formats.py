@@ -125,8 +125,3 @@ DEFAULT: Final = tuple(row.name for row in _ROWS if row.default)
 def render(name: str, result: RunResult) -> dict[str, bytes]:
     """The files of a format, by their paths below the folder of the report."""
     return FORMATS[name].render(result)
-
-
-def present(folder: Path) -> tuple[str, ...]:
-    """The formats of which a run has left files in a folder."""
-    return tuple(name for name, row in FORMATS.items() if row.files_in(folder))

@@ -31,12 +31,3 @@ EVERY: Sequence[Fault] = (
     agent_side.IN_PIECES,
     agent_side.GONE_CALLER,
 )
-
-
-def table() -> str:
-    """The list of faults as a Markdown table."""
-    head = "| fault | layer | hop | what goes wrong | what holds all the same |\n|---|---|---|---|---|\n"
-    rows = (
-        f"| {fault.name} | {fault.layer} | {fault.hop} | {fault.does} | {fault.holds} |\n" for fault in EVERY
-    )
-    return head + "".join(rows)

@@ -81,11 +81,6 @@ def sliced(octets: int, *, pause_s: float = 0.0, way: Way = Way.BACK) -> Toxic:
     return Toxic(kind=Kind.SLICE, way=way, octets=octets, seconds=pause_s)
 
 
-def drip(seconds: float, *, way: Way = Way.BACK) -> Toxic:
-    """One octet at a time."""
-    return sliced(1, pause_s=seconds, way=way)
-
-
 def timeout(seconds: float, *, way: Way = Way.BACK, after: int = 0, asked: bool = False) -> Toxic:
     """Forwards nothing; resets the connection after this time."""
     return Toxic(kind=Kind.TIMEOUT, way=way, after=after, asked=asked, seconds=seconds)

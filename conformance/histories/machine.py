@@ -33,12 +33,12 @@ from gateproof.conformance.histories.steps import (
 from gateproof.conformance.histories.story import told
 from gateproof.conformance.histories.table import TABLE
 from gateproof.conformance.kit.gateway.isolated_user import new_user
-from gateproof.conformance.kit.gateway.merchant_backoff import BACKOFF_S
 from gateproof.conformance.kit.gateway.project_pool import ControlledProjects
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import Unavailable, Unmet, expect, observe, repeat_with, require
 from gateproof.conformance.suite.generated_input import Draw
 from gateproof.conformance.suite.parties import User
+from gateproof.conformance.suite.time_limits import BREAKER_S, PROVISIONING_S
 
 KIND = "history"
 # The normal flow, which every history varies; if it fails, other rules report that.
@@ -57,7 +57,7 @@ MOST_UNJUDGED = 3
 LONGEST_S = 120.0
 # Time limit for shrinking a failing history.
 LONGEST_SEARCH_S = 600.0
-PROVISIONED_S, WHILE_SHRINKING_S = 5.0, 1.0
+WHILE_SHRINKING_S = 1.0
 LONG_LIFE_S, SHORT_LIFE_S, BEYOND_S = 36_000.0, 60.0, 10.0
 # A gateway access token has to live this many times as long as a merchant token.
 _LIVES = 6
@@ -84,7 +84,7 @@ def explore(anew: Callable[[], World], draw: Draw, *, timed: bool) -> None:
     """
     setting = _settled(anew(), timed=timed)
     if draw.replay is not None:
-        surprise = _played(anew, setting, PROVISIONED_S, _stored(draw.replay))
+        surprise = _played(anew, setting, PROVISIONING_S, _stored(draw.replay))
         observe(histories=1)
         _judge(setting, surprise)
         return
@@ -95,7 +95,7 @@ def explore(anew: Callable[[], World], draw: Draw, *, timed: bool) -> None:
         if surprise is not None:
             break
         played = turn + 1
-        play = _begin(anew(), setting, PROVISIONED_S)
+        play = _begin(anew(), setting, PROVISIONING_S)
         rng = seeded(draw.seed, "timed" if timed else "untimed", turn)
         offer = narrowed(setting.offer, turn, rng)
         try:
@@ -133,7 +133,7 @@ def _known(anew: Callable[[], World], setting: Setting, draw: Draw) -> Surprise 
     """The first stored history of a campaign that still fails."""
     for story in draw.campaign.stored(draw.check) if draw.campaign is not None else []:
         with suppress(NotAHistory, Unmet):
-            if (surprise := _played(anew, setting, PROVISIONED_S, _stored(story))) is not None:
+            if (surprise := _played(anew, setting, PROVISIONING_S, _stored(story))) is not None:
                 return surprise
     return None
 
@@ -176,8 +176,8 @@ def _shrunk(anew: Callable[[], World], setting: Setting, found: Surprise) -> Sur
             return None
 
     smallest = shortest(found, lambda history: played(WHILE_SHRINKING_S, history))
-    again = played(PROVISIONED_S, smallest.history)
-    return again or played(PROVISIONED_S, found.history) or found
+    again = played(PROVISIONING_S, smallest.history)
+    return again or played(PROVISIONING_S, found.history) or found
 
 
 def _played(
@@ -236,7 +236,7 @@ def _begin(world: World, setting: Setting, patience_s: float) -> Play:
     ground = Ground(hears=ear is not None, life_s=setting.life_s)
     # Merchant errors of an earlier or parallel history may still affect this one: all use the same host.
     standing = world.standing
-    troubled = standing.in_company or time.monotonic() < standing.troubled_at + BACKOFF_S
+    troubled = standing.in_company or time.monotonic() < standing.troubled_at + BREAKER_S
     return Play(player=player, state=State(ground=ground, troubled=troubled), standing=world.standing)
 
 
@@ -252,7 +252,7 @@ def _settled(world: World, *, timed: bool) -> Setting:
     if timed and not world.moves_clock():
         raise Unavailable("control:advance_clock", "needs the control action advance_clock")
     setting = _offered(world, timed=timed)
-    play = _begin(world, setting, PROVISIONED_S)
+    play = _begin(world, setting, PROVISIONING_S)
     provisioned, lasts_s = False, 0.0
     for step in USUAL:
         try:

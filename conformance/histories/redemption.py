@@ -14,10 +14,8 @@ from gateproof.conformance.histories.observation import Seen
 from gateproof.conformance.histories.state import Code, Judged, State, key_of
 from gateproof.conformance.histories.steps import Redeem
 from gateproof.conformance.histories.vault import Entry, Key, Vault, answers
-from gateproof.conformance.kit.gateway.clock import LEEWAY_S
+from gateproof.conformance.suite.time_limits import LEEWAY_S, NEAR_EXPIRY_S
 
-# Shortly before a token's end, and after it within usual leeways, both results are allowed.
-EARLY_S = 60.0
 MAYBE = "maybe"
 # Tolerance for two clocks and for times in whole seconds.
 _MOMENT_S = 1.0
@@ -90,7 +88,7 @@ def faults(state: State, step: Redeem, now: float) -> Iterable[str]:
     for until in (token.until, code.until):
         if now > until + LEEWAY_S:
             yield "4xx"
-        elif now > until - EARLY_S:
+        elif now > until - NEAR_EXPIRY_S:
             yield MAYBE
 
 

@@ -15,9 +15,9 @@ from gateproof.conformance.histories.model import in_words
 from gateproof.conformance.histories.observation import CRASHED, TROUBLE, Seen
 from gateproof.conformance.histories.state import State
 from gateproof.conformance.histories.steps import Approve, Authorize, Exchange, History, Redeem, Step
-from gateproof.conformance.kit.gateway.merchant_backoff import BACKOFF_S
 from gateproof.conformance.kit.gateway.worker_state import WorkerState
 from gateproof.conformance.suite.claims import Unavailable, require
+from gateproof.conformance.suite.time_limits import BREAKER_S
 from gateproof.conformance.targets.control import Unsupported
 
 # Results that may change later, after background provisioning or a back-off.
@@ -111,7 +111,7 @@ class Play:
         self.standing.note_trouble()
         self._retry_until = now + min(_RETRY_S, patience_s)
         # During shrinking, waits are short.
-        self._backoff_until = now + (BACKOFF_S if patience_s >= _RETRY_S else patience_s)
+        self._backoff_until = now + (BREAKER_S if patience_s >= _RETRY_S else patience_s)
 
     def _may_wait(self, step: Step, last: Seen) -> bool:
         retry_until = max(self._retry_until, self.player.signed_in_at + self.player.patience_s)

@@ -28,7 +28,6 @@ class Check:
     name: str
     needs: tuple[str, ...]
     cases: tuple[str, ...]
-    doc: str
     alone: bool = False
     whole_run: bool = False
     rounds: int = 0
@@ -66,7 +65,6 @@ def check(
                 name=function.__name__,
                 needs=tuple(needs),
                 cases=tuple(cases),
-                doc=function.__doc__ or "",
                 alone=alone,
                 whole_run=whole_run,
                 rounds=rounds,

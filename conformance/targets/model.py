@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 
     from gateproof.conformance.wire.secret import Secret
 
-Role = Literal["gateway", "service", "agent"]
 AgentPolicy = Literal["approve", "hold"]
 SignInKind = Literal["forms", "chromium", "control", "command", "manual"]
 

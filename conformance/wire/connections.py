@@ -24,7 +24,7 @@ MAX_BODY = 4 * 1024 * 1024
 # Servers may close idle connections at any time; this is unlikely within this time.
 KEEPALIVE_S = 1.0
 _AT_ONCE = 100
-_CONNECT_S = 10.0
+CONNECT_S = 10.0
 _OWN_HEADERS = (
     (b"Accept", b"*/*"),
     # Not deflate, which servers implement in two different ways.
@@ -67,7 +67,7 @@ class Connections:
         self.paced_s = 0.0
         self._deadline_s = timeout_s
         self._timeouts = {
-            "connect": min(timeout_s, _CONNECT_S),
+            "connect": min(timeout_s, CONNECT_S),
             "read": timeout_s,
             "write": timeout_s,
             "pool": timeout_s,

@@ -13,13 +13,12 @@ from dataclasses import replace
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-from gateproof.conformance.wire.connections import MAX_BODY
+from gateproof.conformance.wire.connections import CONNECT_S, MAX_BODY
 from gateproof.conformance.wire.duplex_tls import DuplexConnection
 from gateproof.conformance.wire.exchange import Answer, Request
 from gateproof.conformance.wire.route import Place, trust
 from gateproof.conformance.wire.tls import address
 
-_CONNECT_S = 10.0
 # Long enough for a process on this machine to read one piece before the next arrives.
 _BETWEEN_S = 0.002
 # Headers of usual clients: firewalls may reject requests without them.
@@ -29,7 +28,7 @@ _OWN_HEADERS = (("Accept", "*/*"), ("User-Agent", "gateproof"))
 def opened(place: Place, url: str, stack: ExitStack, *, handshake: bool = True) -> socket.socket:
     """A connection to the host of this URL, with TLS for https; raises OSError."""
     place.go_ahead()
-    plain = stack.enter_context(socket.create_connection(address(place, url), timeout=_CONNECT_S))
+    plain = stack.enter_context(socket.create_connection(address(place, url), timeout=CONNECT_S))
     plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     if not url.startswith("https:") or not handshake:
         return plain

@@ -36,7 +36,7 @@ def _bearer(merchant: Merchant, request: Request, entry: JournalEntry) -> Minted
         entry.error = "no access token of this merchant"
         return None
     merchant.ledger.belongs_to(entry, token.client_id)
-    entry.login, entry.token_ordinal = token.login, token.ordinal
+    entry.login = token.login
     entry.actor = list(token.actor) or None
     if not merchant.ledger.is_active(token):
         entry.error = "the access token is expired or revoked"

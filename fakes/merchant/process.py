@@ -53,9 +53,6 @@ class MerchantProcess:
     def pid(self) -> int:
         return self._process.pid
 
-    def is_running(self) -> bool:
-        return self._process.poll() is None
-
     def stop(self) -> None:
         """Let go of it, and make sure that it is gone."""
         self.admin.close()

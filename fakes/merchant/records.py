@@ -58,7 +58,6 @@ class JournalEntry:
     client_assertion: str | None = field(default=None, repr=False)
     verified_by: dict[str, str] = field(default_factory=dict)
     outcome: str | None = None
-    token_ordinal: int | None = None
     status: int | None = None
     error: str | None = None
 

@@ -153,7 +153,7 @@ async def _refresh_token(asked: Asked) -> Response:
     if token is None or (asked.client is not None and asked.client.client_id != token.client_id):
         raise Refused("invalid_grant", "no such refresh token for this client")
     merchant.ledger.belongs_to(entry, token.client_id)
-    entry.login, entry.token_ordinal = token.login, token.ordinal
+    entry.login = token.login
     entry.actor = list(token.actor) or None
 
     def carry_out(script: Script, rotate: bool) -> Issued:

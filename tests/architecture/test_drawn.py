@@ -1,4 +1,4 @@
-"""What the pages draw from data is what the data say; `make docs` draws it again."""
+"""The generated parts of pages are up to date; `make docs` writes them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from gateproof.conformance.suite import rules
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_pages_say_what_the_data_say() -> None:
+def test_generated_parts_are_up_to_date() -> None:
+    """The error names the page and the table."""
     command = [sys.executable, "docs/draw.py", "--check"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from gateproof.conformance.kit.gateway.merchant_recovery import RECOVERY_S, Recovery
+from gateproof.conformance.kit.gateway.merchant_recovery import Recovery
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import Unmet, Violated, expect, owed
 from gateproof.conformance.suite.parties import User
+from gateproof.conformance.suite.time_limits import RECOVERY_S
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
 

@@ -6,10 +6,11 @@ import time
 
 from gateproof.conformance.kit.gateway import failure_oracle
 from gateproof.conformance.kit.gateway.gateway import Visit
-from gateproof.conformance.kit.gateway.isolated_user import PROVISIONED_S, IsolatedUser
+from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import LeftOut, require
 from gateproof.conformance.suite.parties import Attempt
+from gateproof.conformance.suite.time_limits import PROVISIONING_S
 from gateproof.conformance.wire.route import origin
 
 _VOUCHING = ("jwt-bearer", "token-exchange")
@@ -52,7 +53,7 @@ def another_agent(at_home: World, alone: IsolatedUser) -> tuple[Attempt, Visit]:
 
 def _asked(alone: IsolatedUser, after: int) -> list[str]:
     """The grant types that the gateway has used for this user since then; some requests may arrive late."""
-    deadline = time.monotonic() + PROVISIONED_S
+    deadline = time.monotonic() + PROVISIONING_S
     while True:
         grants = [entry.grant for entry in alone.journal() if entry.ordinal > after and entry.grant]
         if grants or time.monotonic() > deadline:

@@ -9,11 +9,12 @@ from string import ascii_letters
 
 from gateproof.conformance.checks.gateway._visits import code_came, no_code
 from gateproof.conformance.kit.gateway.gateway import Gateway, Visit
-from gateproof.conformance.kit.gateway.isolated_user import PROVISIONED_S, isolated_user
+from gateproof.conformance.kit.gateway.isolated_user import isolated_user
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, owed, require
 from gateproof.conformance.suite.parties import Agent, Resource
+from gateproof.conformance.suite.time_limits import PROVISIONING_S
 from gateproof.conformance.targets.model import AgentPolicy
 
 STATES = {
@@ -237,7 +238,7 @@ def sign_in_outlives_a_merchant_that_rejects_the_gateway(gateway: Gateway, world
 
 def _comes_true(happened: Callable[[], bool]) -> bool:
     """True if it happens within the time that provisioning may take in the background."""
-    deadline = time.monotonic() + PROVISIONED_S
+    deadline = time.monotonic() + PROVISIONING_S
     while not happened():
         if time.monotonic() > deadline:
             return False

@@ -12,11 +12,10 @@ from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, require
 from gateproof.conformance.suite.parties import Agent, Resource
 from gateproof.conformance.suite.races import Races, amid, together
+from gateproof.conformance.suite.time_limits import RACE_HOLD_S
 
 # Number of concurrent browsers.
 BROWSERS = 4
-# How long the merchant delays an answer, so that another browser reaches the same point.
-HOLD_S = 0.3
 # Number of authorizations under way when the approval is made.
 AMID = 3
 
@@ -58,7 +57,7 @@ def first_sign_ins_of_a_user_meet(world: World, races: Races) -> None:
         raise LeftOut("it was not seen that several sessions of a user can exist together")
     for _ in races.each():
         alone = isolated_user(world)
-        hold = {"outcome": "hold", "gate": world.unique(), "parties": 2, "seconds": HOLD_S}
+        hold = {"outcome": "hold", "gate": world.unique(), "parties": 2, "seconds": RACE_HOLD_S}
         alone.script(provisioning=hold)
         attempts = [world.attempt(world.agent(), resource=alone.resource, user=alone.user) for _ in range(2)]
 

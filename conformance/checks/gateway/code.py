@@ -20,6 +20,7 @@ from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, Unavailable, expect, observe, require
 from gateproof.conformance.suite.parties import Authorization
+from gateproof.conformance.suite.time_limits import PROVISIONING_S
 from gateproof.conformance.wire.agent import JSON_BODY, token_endpoint
 from gateproof.conformance.wire.exchange import Exchange, Request
 from gateproof.conformance.wire.jose import is_compact, read
@@ -187,7 +188,7 @@ def second_use_ends_redemption_by_the_first(gateway: Gateway, world: World) -> N
     authorization = world.authorization(resource=resource)
     access_token = _first_use(gateway, authorization, "access_token")
     bearer = gateway.keyring.secret("access_token", access_token)
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + PROVISIONING_S
     before = gateway.redeem(bearer, proxy_token, resource.indicator)
     while before.status == 404 and time.monotonic() < deadline:
         time.sleep(0.25)

@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 from gateproof.conformance.kit.gateway import console
-from gateproof.conformance.kit.gateway.clock import LEEWAY_S
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, Unavailable, expect, require
 from gateproof.conformance.suite.parties import Project, ProxyClient
+from gateproof.conformance.suite.time_limits import LEEWAY_S
 from gateproof.conformance.targets.control import ControlFailed
 from gateproof.conformance.wire.exchange import Exchange
 

@@ -23,11 +23,10 @@ from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import Unavailable, expect, require
 from gateproof.conformance.suite.parties import Grant
 from gateproof.conformance.suite.races import ASKERS, Races, amid, require_answers, together
+from gateproof.conformance.suite.time_limits import RACE_HOLD_S
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
 
-# How long the merchant delays an answer, so that several refreshes are due at the same moment.
-HOLD_S = 0.3
 Owned = tuple[Grant, Secret]
 
 
@@ -106,7 +105,7 @@ def everybody_gets_their_own_refreshed_at_once(world: World, races: Races) -> No
         for each in owned:
             owners.judge(each, world.redeemed(*each))
         let_expire(world)
-        hold = {"outcome": "hold", "gate": world.unique(), "parties": len(places), "seconds": HOLD_S}
+        hold = {"outcome": "hold", "gate": world.unique(), "parties": len(places), "seconds": RACE_HOLD_S}
         for place in places:
             place.short_lived(refresh=hold)
 

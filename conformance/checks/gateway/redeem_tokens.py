@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from gateproof.conformance.kit.gateway.clock import LEEWAY_S
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.valid_tokens import redeemable
 from gateproof.conformance.kit.gateway.worker_state import ValidTokens
@@ -24,6 +23,7 @@ from gateproof.conformance.kit.inputs.near_tokens import (
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, beside, expect, require
 from gateproof.conformance.suite.parties import ProxyClient
+from gateproof.conformance.suite.time_limits import LEEWAY_S
 from gateproof.conformance.wire.decoy_server import decoy_server
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.forgery import (

@@ -40,6 +40,8 @@ LATER_S, TIMES_LATER, TIMES_HELD_UP = 1.0, 1.25, 3
 SLOW_S, A_LITTLE_S, MOST_TRIES = 1.5, 0.5, 6
 # How long a gateway has to notice that its client has disconnected.
 NOTICED_S = 0.5
+# How long a redemption may take to reach the merchant.
+REACHED_S = 5.0
 # Repeated, because one broken connection may not be enough to see a leak.
 ROUNDS = {"abandoned-in-the-body": 3}
 

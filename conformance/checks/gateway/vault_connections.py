@@ -11,11 +11,12 @@ from gateproof.conformance.checks.gateway._second_sign_in import another_agent, 
 from gateproof.conformance.faults.merchant_answers import DOORS, DoorFault
 from gateproof.conformance.kit.gateway import failure_oracle
 from gateproof.conformance.kit.gateway.failure_oracle import Due
-from gateproof.conformance.kit.gateway.isolated_user import PROVISIONED_S, IsolatedUser, let_expire
+from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser, let_expire
 from gateproof.conformance.kit.gateway.proxy_placement import elsewhere, placeable
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, fired
+from gateproof.conformance.suite.time_limits import PROVISIONING_S
 from gateproof.conformance.wire.exchange import Exchange
 
 NEEDS = ["faults", "control:create_resource"]
@@ -93,7 +94,7 @@ def _visits(alone: IsolatedUser, door: str, after: int) -> int:
     def answered() -> bool:
         return any(entry.outcome and entry.ordinal > after for entry in alone.journal())
 
-    deadline = time.monotonic() + PROVISIONED_S
+    deadline = time.monotonic() + PROVISIONING_S
     while not alone.merchant.visits(door) and not answered():
         if time.monotonic() > deadline:
             raise LeftOut("the gateway sent its merchant no request when another agent was approved")

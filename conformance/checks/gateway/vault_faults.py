@@ -22,12 +22,11 @@ from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect, require
 from gateproof.conformance.suite.parties import Attempt
+from gateproof.conformance.suite.time_limits import PAGE_S, SIGN_IN_S
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.stopwatch import Stopwatch
 
 FAULTS = ["faults"]
-# The longest time that provisioning may delay a sign-in, and what the gateway's pages may take in addition.
-LONGEST_S, PAGES_S = 30.0, 5.0
 # A repeated failure is still no rejection, although some gateways count to three or five. These two faults
 # stand for all.
 LASTING, TIMES_MORE = ("server-error", "reset"), 5
@@ -96,7 +95,7 @@ def sign_in_does_not_wait_for_ever(world: World) -> None:
     visits = _side_by_side(cases) if world.gateway.new_browser is not None else map(_visited, cases)
 
     for signing_in, (visit, took_s) in zip(cases, visits, strict=True):
-        if visit.parameter("code") is None or took_s > LONGEST_S + PAGES_S:
+        if visit.parameter("code") is None or took_s > SIGN_IN_S + PAGE_S:
             again = _signing_in(world, signing_in.what)
             _signed_in(again, *_visited(again))
         else:
@@ -169,9 +168,9 @@ def _signed_in(signing_in: _SigningIn, visit: Visit, took_s: float) -> None:
         got=visit.outcome(),
     )
     expect.that(
-        took_s <= LONGEST_S + PAGES_S,
+        took_s <= SIGN_IN_S + PAGE_S,
         f"sign-in while the merchant {does}",
-        expected=f"{LONGEST_S:.0f} s at most",
+        expected=f"{SIGN_IN_S:.0f} s at most",
         got=f"{took_s:.0f} s",
     )
     if tokens is not None:

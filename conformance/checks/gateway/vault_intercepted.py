@@ -9,11 +9,12 @@ from gateproof.conformance.faults import http_between
 from gateproof.conformance.faults.http_between import HttpFault
 from gateproof.conformance.faults.intercept.kept import Kept
 from gateproof.conformance.kit.gateway import failure_oracle
-from gateproof.conformance.kit.gateway.isolated_user import PROVISIONED_S, let_expire
+from gateproof.conformance.kit.gateway.isolated_user import let_expire
 from gateproof.conformance.kit.gateway.proxy_placement import Intercepted, behind_an_interceptor
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, fired
+from gateproof.conformance.suite.time_limits import PROVISIONING_S
 
 NEEDS = ["faults", "control:create_resource", "intercepting-proxy"]
 
@@ -56,7 +57,7 @@ def intercepted_provisioning_stops_no_sign_in(world: World, intercept: Kept, cas
 
 def _fault_count(between: Intercepted, case: HttpFault, meant: str) -> None:
     """Counts the exchanges that the fault affected; background requests may arrive later."""
-    deadline = time.monotonic() + PROVISIONED_S
+    deadline = time.monotonic() + PROVISIONING_S
     while not (struck := between.proxy.fired(case.rule)) and time.monotonic() < deadline:
         time.sleep(0.05)
     if not struck and not between.saw(meant):

@@ -8,11 +8,12 @@ from gateproof.conformance.checks.gateway._second_sign_in import another_agent, 
 from gateproof.conformance.faults import network
 from gateproof.conformance.faults.network import NetworkFault
 from gateproof.conformance.kit.gateway import failure_oracle
-from gateproof.conformance.kit.gateway.isolated_user import PROVISIONED_S, let_expire
+from gateproof.conformance.kit.gateway.isolated_user import let_expire
 from gateproof.conformance.kit.gateway.proxy_placement import Behind, behind_a_proxy
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, fired
+from gateproof.conformance.suite.time_limits import PROVISIONING_S
 
 NEEDS = ["faults", "control:create_resource"]
 
@@ -58,7 +59,7 @@ def network_between_stops_no_sign_in(world: World, case: NetworkFault) -> None:
 
 def _fault_count(behind: Behind, case: NetworkFault, before: int) -> None:
     """Counts the connections that the fault affected; background requests may arrive later."""
-    deadline = time.monotonic() + PROVISIONED_S
+    deadline = time.monotonic() + PROVISIONING_S
     while not (struck := case.struck(behind.proxy)) and time.monotonic() < deadline:
         time.sleep(0.05)
     if behind.proxy.connections == before:

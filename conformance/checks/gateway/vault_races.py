@@ -18,11 +18,10 @@ from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect
 from gateproof.conformance.suite.parties import Grant
 from gateproof.conformance.suite.races import FEW, Races
+from gateproof.conformance.suite.time_limits import RACE_HOLD_S
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
 
-# How long the merchant delays an answer, so that others arrive with the same refresh token.
-HOLD_S = 0.3
 # If the window is short, one burst misses it half of the time; each burst is at its own expiry.
 STAMPEDES = 2
 # Longer than a short lock lasts, and shorter than gateways usually wait for a merchant.
@@ -146,7 +145,7 @@ def _stampede(
 ) -> tuple[Exchange, ...]:
     """All racers redeem, and the merchant delays the refresh."""
     world = alone.world
-    hold = {"outcome": "hold", "gate": world.unique(), "parties": racers, "seconds": HOLD_S}
+    hold = {"outcome": "hold", "gate": world.unique(), "parties": racers, "seconds": RACE_HOLD_S}
     alone.short_lived(rotate_refresh_tokens=True, refresh=hold)
     asked = len(alone.asked("refresh_token"))
     turns = [(grants[number % len(grants)], proxy_token) for number in range(racers)]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
-from gateproof.conformance.checks.service._expiring import LEEWAY_S
 from gateproof.conformance.kit.service.service import Service, served, turned_away
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
+from gateproof.conformance.suite.time_limits import SERVICE_LEEWAY_S
 
 USER = USERS[0]
 
@@ -21,7 +21,7 @@ def good_token(service: Service, world: ServiceWorld) -> str:
 
 def expired(world: ServiceWorld) -> str:
     """A token that has expired beyond any leeway."""
-    return world.gateway.access_token(USER, exp=int(time.time()) - 2 * LEEWAY_S)
+    return world.gateway.access_token(USER, exp=int(time.time()) - 2 * SERVICE_LEEWAY_S)
 
 
 def refused(service: Service, world: ServiceWorld, token: str) -> None:

@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta, timezone
 
 from gateproof.conformance.kit.service.service import challenged
+from gateproof.conformance.suite.time_limits import SERVICE_LEEWAY_S
 from gateproof.conformance.wire.exchange import Exchange
 
-# How much the service's clock may differ, plus a margin (rule CHAL-07).
-LEEWAY_S = 60
 # The extra delay of a service that compares whole seconds and still accepts at the end of the leeway.
 _WHOLE_SECONDS_S = 2
 _EAST = timezone(timedelta(hours=2))
@@ -36,7 +35,7 @@ def refused_once_expired(
         begun, answer = time.time(), ask()
     if answer.status != 401 and (late := stale()).status is not None and late.status < 300:
         challenged(late)
-    while answer.status != 401 and begun < expires_at + LEEWAY_S + _WHOLE_SECONDS_S:
+    while answer.status != 401 and begun < expires_at + SERVICE_LEEWAY_S + _WHOLE_SECONDS_S:
         time.sleep(0.5)
         begun, answer = time.time(), ask()
 

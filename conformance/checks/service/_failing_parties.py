@@ -5,21 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 
-from gateproof.conformance.kit.service.recovery import RECOVERS_WITHIN_S, waited_for
+from gateproof.conformance.kit.service.recovery import waited_for
 from gateproof.conformance.kit.service.service import Service, served
 from gateproof.conformance.kit.service.world import FIRST_PROXY_TOKENS_S, USERS, ServiceWorld
 from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
 from gateproof.conformance.suite.fault import Fault, Hop, Layer
+from gateproof.conformance.suite.time_limits import (
+    SERVICE_ANSWER_S,
+    SERVICE_BREAKER_S,
+)
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.journal import Call
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
 USER, OTHER = USERS
-# The upper limit (rule BACK-06), and a moment more for a timeout of exactly that time.
 MOST_TRIES = 10
-LONGEST_S, MOMENT_S = 60.0, 1.5
-# The time in which a new key must be found (rule SERVE-02); the failed fetch was just before.
-FOUND_WITHIN_S = 70.0
+# A timeout of exactly the limit ends a moment later.
+MOMENT_S = 1.5
 # A service that has just replaced its Proxy token may wait before it does so again.
 ASKS_WITHIN_S = 6.0
 HOP = {
@@ -125,13 +127,13 @@ def bounded(answer: Exchange, calls: Iterable[Call], *endpoints: Endpoint) -> No
         endpoint: sum(call.endpoint is endpoint for call in calls)
         for endpoint in (*endpoints, Endpoint.TOKEN)
     }
-    elapsed = answer.answer.elapsed_s if answer.answer is not None else LONGEST_S
+    elapsed = answer.answer.elapsed_s if answer.answer is not None else SERVICE_ANSWER_S
     observe(tries=tries[endpoints[0]], answered_after_s=round(elapsed, 1))
     merchant_fails = tries.pop(Endpoint.MERCHANT_API, None) is not None
     expect.that(
-        merchant_fails or (answer.answer is not None and elapsed <= LONGEST_S + MOMENT_S),
+        merchant_fails or (answer.answer is not None and elapsed <= SERVICE_ANSWER_S + MOMENT_S),
         answer.step,
-        expected=f"an answer within {LONGEST_S:.0f} s",
+        expected=f"an answer within {SERVICE_ANSWER_S:.0f} s",
         got=answer.outcome(),
         exchange=answer,
     )
@@ -167,7 +169,7 @@ def shows_orders(answer: Exchange, world: ServiceWorld, *users: str) -> bool:
 def recovers(
     service: Service,
     world: ServiceWorld,
-    within_s: float = RECOVERS_WITHIN_S,
+    within_s: float = SERVICE_BREAKER_S,
     failed: Callable[[], str] | None = None,
 ) -> None:
     """After the fault the operation soon works again, also with tokens of the user whose call failed."""
@@ -195,7 +197,7 @@ def authorized_again(world: ServiceWorld, subject: str) -> Callable[[], str]:
     return lambda: world.gateway.access_token(USER, sub=subject)
 
 
-def settles(service: Service, world: ServiceWorld, within_s: float = RECOVERS_WITHIN_S) -> None:
+def settles(service: Service, world: ServiceWorld, within_s: float = SERVICE_BREAKER_S) -> None:
     """The positive twin afterwards: another rule tests the recovery."""
     answer = waited_for(service, world, within_s)
     require.that(

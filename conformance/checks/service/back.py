@@ -10,18 +10,17 @@ import time
 from itertools import chain, repeat
 
 from gateproof.conformance.checks.service._failing_parties import (
-    FOUND_WITHIN_S,
     OTHER,
     bounded,
     fault,
     shows_orders,
 )
 from gateproof.conformance.checks.service._proxy_calls import MOST_REQUESTS, USER, asks
-from gateproof.conformance.kit.service.recovery import RECOVERS_WITHIN_S
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, fired, observe, require
+from gateproof.conformance.suite.time_limits import KEY_REFETCH_S, SERVICE_BREAKER_S
 from gateproof.fakes.gateway.proxy_tokens import PROXY_TOKEN_S
 from gateproof.fakes.gateway.script import OK, Answer, Endpoint
 
@@ -64,7 +63,7 @@ def first_fetch_of_the_keys_is_not_the_last(service: Service, world: ServiceWorl
         again = service.brings(good, gateway.orders_of(USER))
     expect.that(
         again,
-        f"{FOUND_WITHIN_S:.0f} s after a first fetch of the discovery document or of the key set has failed",
+        f"{KEY_REFETCH_S:.0f} s after a first fetch of the discovery document or of the key set has failed",
         expected="another fetch",
         got="none, and an operation that fails as all will that come next",
     )
@@ -72,7 +71,7 @@ def first_fetch_of_the_keys_is_not_the_last(service: Service, world: ServiceWorl
 
 def _asks_again(service: Service, world: ServiceWorld, endpoint: Endpoint) -> bool:
     """True if the service fetches this in the given time, and the fetch succeeds."""
-    gateway, until, pause = world.gateway, time.monotonic() + FOUND_WITHIN_S, 0.1
+    gateway, until, pause = world.gateway, time.monotonic() + KEY_REFETCH_S, 0.1
     while True:
         service.serve_once(world.unseen_token(USER, aud=FOREIGN))
         if any(call.status == 200 for call in gateway.journal.since(0, endpoint)):
@@ -103,7 +102,7 @@ def first_request_for_a_proxy_token_is_not_the_last(service: Service, world: Ser
         raise LeftOut("the service asks for no Proxy token when it is first called")
     fired(fault(Endpoint.TOKEN, "500"), asked)
     bounded(answer, calls, Endpoint.TOKEN)
-    until, pause, delays = time.monotonic() + RECOVERS_WITHIN_S, 0.1, chain(DELAYS_S, repeat(0.0))
+    until, pause, delays = time.monotonic() + SERVICE_BREAKER_S, 0.1, chain(DELAYS_S, repeat(0.0))
     good, asked = _called_at_once(service, world, next(delays))
     again = asked
     while not good and time.monotonic() < until:
@@ -117,7 +116,7 @@ def first_request_for_a_proxy_token_is_not_the_last(service: Service, world: Ser
     )
     expect.that(
         good > 0,
-        f"calls in the {RECOVERS_WITHIN_S:.0f} s after the first request for a Proxy token has failed",
+        f"calls in the {SERVICE_BREAKER_S:.0f} s after the first request for a Proxy token has failed",
         expected="calls that work, with another request",
         got="none that works",
     )

@@ -9,11 +9,11 @@ from __future__ import annotations
 import time
 
 from gateproof.conformance.checks.service._proxy_calls import USER, serves
-from gateproof.conformance.kit.service.recovery import RECOVERS_WITHIN_S
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import FIRST_PROXY_TOKENS_S, FirstDeath, ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, observe
+from gateproof.conformance.suite.time_limits import SERVICE_BREAKER_S
 from gateproof.fakes.gateway.gateway import ScriptedGateway
 from gateproof.fakes.gateway.proxy_tokens import PROXY_TOKEN_S
 from gateproof.fakes.gateway.script import Endpoint
@@ -128,7 +128,7 @@ def _lost_over_a_death(service: Service, world: ServiceWorld, *, short: bool) ->
     """
     gateway = world.gateway
     gateway.revoke_proxy_tokens()
-    within_s = FIRST_PROXY_TOKENS_S + RECOVERS_WITHIN_S if short else MENDS_WITHIN_S
+    within_s = FIRST_PROXY_TOKENS_S + SERVICE_BREAKER_S if short else MENDS_WITHIN_S
     lost = _until_it_works(service, world, within_s)
     if lost is None:
         gateway.revive_proxy_tokens()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from gateproof.conformance.checks.service._failing_parties import (
-    LONGEST_S,
     MOST_TRIES,
     USER,
     authorized_again,
@@ -19,10 +18,11 @@ from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld, unseen_subject
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect, fired, require
+from gateproof.conformance.suite.time_limits import SERVICE_ANSWER_S
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
 # Longer than a caller may wait. A service with a circuit breaker recovers in the time given to a service.
-TOLD_TO_WAIT_S = int(LONGEST_S) + 1
+TOLD_TO_WAIT_S = int(SERVICE_ANSWER_S) + 1
 FAILURES = {
     "500": Answer(status=500),
     "503": Answer(status=503),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 
 from gateproof.conformance.checks.service._failing_parties import (
-    FOUND_WITHIN_S,
     USER,
     bounded,
     fault,
@@ -18,6 +17,7 @@ from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, fired
+from gateproof.conformance.suite.time_limits import KEY_REFETCH_S
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.journal import Call
 from gateproof.fakes.gateway.script import Endpoint
@@ -53,7 +53,7 @@ def keys_out_of_reach_cost_no_more_than_a_bounded_try(
             got="orders",
             exchange=answer,
         )
-        recovers(service, world, FOUND_WITHIN_S)
+        recovers(service, world, KEY_REFETCH_S)
     finally:
         gateway.script.clear()
         # The next checks use tokens signed with the earlier key again.

@@ -13,12 +13,13 @@ from gateproof.conformance.checks.service._certificates import (
     issued,
     shown,
 )
-from gateproof.conformance.checks.service._failing_parties import FOUND_WITHIN_S, USER, settles, works
+from gateproof.conformance.checks.service._failing_parties import USER, settles, works
 from gateproof.conformance.checks.service.back_keys import ASKS_WITHIN_S
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, fired
+from gateproof.conformance.suite.time_limits import KEY_REFETCH_S
 from gateproof.fakes.gateway.script import Endpoint
 
 
@@ -71,7 +72,7 @@ def _is_not_believed(service: Service, world: ServiceWorld, endpoint: Endpoint, 
         asked_nothing(world, endpoint, wrong, calls, token)
         if endpoint is Endpoint.DISCOVERY and passed_by:
             raise LeftOut("the service found the key set, and may have connected there only for a redemption")
-        settles(service, world, FOUND_WITHIN_S)
+        settles(service, world, KEY_REFETCH_S)
     finally:
         # The next checks use tokens signed with the earlier key again.
         gateway.withdraw_core_key(added)

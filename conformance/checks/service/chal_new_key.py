@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from gateproof.conformance.checks.service._altered_tokens import USER, good_token
-from gateproof.conformance.checks.service._expiring import LEEWAY_S
-from gateproof.conformance.checks.service._failing_parties import FOUND_WITHIN_S, shows_orders
+from gateproof.conformance.checks.service._failing_parties import shows_orders
 from gateproof.conformance.kit.service.service import Service, holds_orders
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect
+from gateproof.conformance.suite.time_limits import KEY_REFETCH_S, SERVICE_LEEWAY_S
 from gateproof.fakes.gateway.keys import SigningKey
 
 
@@ -31,7 +31,7 @@ def token_for_another_audience_under_a_new_key_shows_nothing(service: Service, w
 @check("CHAL-07")
 def expired_token_under_a_new_key_shows_nothing(service: Service, world: ServiceWorld) -> None:
     """An expired token under a new core key shows no orders, before and after the key is found."""
-    _shows_nothing(service, world, lambda: {"exp": int(time.time()) - 2 * LEEWAY_S})
+    _shows_nothing(service, world, lambda: {"exp": int(time.time()) - 2 * SERVICE_LEEWAY_S})
 
 
 def _shows_nothing(service: Service, world: ServiceWorld, wrong: Callable[[], dict[str, Any]]) -> None:
@@ -45,7 +45,7 @@ def _shows_nothing(service: Service, world: ServiceWorld, wrong: Callable[[], di
     gateway = world.gateway
     added = gateway.add_core_key()
     try:
-        until, pause = time.monotonic() + FOUND_WITHIN_S, 0.25
+        until, pause = time.monotonic() + KEY_REFETCH_S, 0.25
         while not _found(service, world, added, wrong()):
             if time.monotonic() > until:
                 world.standing.finds_no_keys = True

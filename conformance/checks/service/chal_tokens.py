@@ -9,13 +9,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from gateproof.conformance.checks.service._altered_tokens import USER, expired, good_token, refused
-from gateproof.conformance.checks.service._expiring import LEEWAY_S, refused_once_expired
+from gateproof.conformance.checks.service._expiring import refused_once_expired
 from gateproof.conformance.kit.inputs.near_indicators import NEAR_MISSES
 from gateproof.conformance.kit.service.mcp_session import session_of
 from gateproof.conformance.kit.service.service import Service, served
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut
+from gateproof.conformance.suite.time_limits import SERVICE_LEEWAY_S
 from gateproof.conformance.wire.decoy_server import decoy_server
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.forgery import FORGERIES, LURES, Forgery, Original, original
@@ -57,7 +58,7 @@ ISSUERS: dict[str, _CHANGE] = {
 }
 EXPIRIES: dict[str, Callable[[float], Any]] = {
     "missing": lambda _: None,
-    "two-minutes-ago": lambda now: int(now) - 2 * LEEWAY_S,
+    "two-minutes-ago": lambda now: int(now) - 2 * SERVICE_LEEWAY_S,
     "an-hour-ago": lambda now: int(now) - 3600,
     "in-1970": lambda _: 0,
     "below-zero": lambda _: -1,

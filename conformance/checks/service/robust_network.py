@@ -14,6 +14,7 @@ from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, fired, require
 from gateproof.conformance.suite.fault import Fault, Hop
+from gateproof.conformance.suite.time_limits import RECOVERY_S
 from gateproof.conformance.wire.exchange import Request
 from gateproof.conformance.wire.route import origin
 from gateproof.conformance.wire.secret import Secret
@@ -21,8 +22,6 @@ from gateproof.conformance.wire.secret import Secret
 # Number of connections at a time: more than a few workers can wait for, and less than a flood.
 AT_ONCE = 6
 PIECE = 64 * 1024
-# No party around the service has failed, so a circuit breaker has no reason to open.
-RECOVERS_S = 10.0
 # Repeated, because one broken connection may not be enough to see a leak.
 ROUNDS = {"abandoned-in-the-body": 3}
 JSON = "application/json"
@@ -38,7 +37,7 @@ def operation_works_after_misbehaving_clients(service: Service, world: ServiceWo
         with _at_the_operation(service, world, case) as reached:
             fired(_met_by_the_service(case.fault), reached)
 
-    recovers(service, world, RECOVERS_S)
+    recovers(service, world, RECOVERY_S)
 
 
 @check("ROBUST-02", needs=["faults"])

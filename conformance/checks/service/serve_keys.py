@@ -8,13 +8,10 @@ from gateproof.conformance.kit.service.service import Service, holds_orders, ser
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
+from gateproof.conformance.suite.time_limits import KEY_FOUND_S, KEY_REFETCH_S
 from gateproof.fakes.gateway.keys import SigningKey, new_key
 from gateproof.fakes.gateway.script import Endpoint
 
-# The time in which a new key must be found (rule SERVE-02).
-FOUND_WITHIN_S = 60.0
-# The service may have looked just before the key was there, and some look once a minute.
-FOUND_AFTER_A_SEARCH_S = 70.0
 # A service that has just fetched the keys may fetch again a second later; the check waits no longer.
 ASKS_WITHIN_S = 1.5
 # How often a token may be refused whose key was added with one that was found, before it is final.
@@ -50,7 +47,7 @@ def key_that_signed_before_it_was_added_is_picked_up(service: Service, world: Se
     early = new_key(gateway.algorithm)
     observe(looked_for_an_unknown_key=_is_looked_for(service, world, early))
 
-    _is_found(service, world, gateway.add_core_key(key=early), within_s=FOUND_AFTER_A_SEARCH_S)
+    _is_found(service, world, gateway.add_core_key(key=early), within_s=KEY_REFETCH_S)
 
 
 @check("SERVE-02")
@@ -127,7 +124,7 @@ def _is_found(
 ) -> None:
     """Tokens under the first of these new keys are served in time; otherwise all keys are removed."""
     gateway, user = world.gateway, USERS[0]
-    until, tries = time.monotonic() + (within_s or FOUND_WITHIN_S), 1
+    until, tries = time.monotonic() + (within_s or KEY_FOUND_S), 1
     answer = service.serve(gateway.token_under(added[0], user))
     while not holds_orders(answer, gateway.orders_of(user)) and time.monotonic() < until:
         time.sleep(min(2.0, 0.25 * 2**tries))

@@ -137,12 +137,6 @@ class Intercept:
                 flow.response = make(rule["status"], content, dict(rule["headers"]))
             case "delay":
                 await asyncio.sleep(rule["seconds"])
-            case "set-header":
-                for name, value in rule["headers"].items():
-                    message.headers[name] = value
-            case "drop-header":
-                for name in rule["headers"]:
-                    message.headers.pop(name, None)
             case "set-body":
                 # Set through `content`: `raw_content` would keep the old Content-Length.
                 message.content = base64.b64decode(rule["content"], validate=True)

@@ -22,8 +22,6 @@ class Act(StrEnum):
     KILL = "kill"
     ANSWER = "answer"
     DELAY = "delay"
-    SET_HEADER = "set-header"
-    DROP_HEADER = "drop-header"
     SET_BODY = "set-body"
 
 

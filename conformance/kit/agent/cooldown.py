@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 
-# A little more than a cool-down of one minute.
-WAITS_S = 65.0
+from gateproof.conformance.suite.time_limits import BREAKER_S
 
 
 class Patience:
@@ -15,4 +14,4 @@ class Patience:
         self.left = True
 
     def wait(self) -> None:
-        time.sleep(WAITS_S)
+        time.sleep(BREAKER_S)

@@ -8,6 +8,7 @@ from datetime import datetime
 from email.utils import parsedate_to_datetime
 from math import inf
 
+from gateproof.conformance.suite.time_limits import CLOCK_SKEW_S
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.jose import read
 from gateproof.conformance.wire.secret import Secret
@@ -15,9 +16,6 @@ from gateproof.conformance.wire.secret import Secret
 # Clocks on one machine agree. A larger difference means that the target runs on another machine; then its
 # clock counts.
 SKEW_S = 2.0
-# A target may accept a token for this long after its expiry: RFC 7519 allows a few minutes, many libraries
-# use five.
-LEEWAY_S = 330
 
 
 @dataclass(kw_only=True, slots=True)
@@ -32,7 +30,7 @@ class Clock:
         wall = time.time()
         ahead = _date_of(answer, wall) - wall
         skew = min(ahead, ahead - self.offset_s, key=abs)
-        return wall + self.offset_s + (skew if abs(skew) > SKEW_S else 0)
+        return wall + self.offset_s + (skew if abs(skew) > CLOCK_SKEW_S else 0)
 
     def life_s(self, token: Secret, answer: Exchange) -> float:
         """Remaining lifetime of a token from this answer, by its `exp`; infinite without one."""

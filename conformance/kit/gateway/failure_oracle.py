@@ -7,16 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gateproof.conformance.faults.merchant_answers import MerchantFault
-from gateproof.conformance.kit.gateway.isolated_user import (
-    PROVISIONED_S,
-    IsolatedUser,
-    let_expire,
-    still_good,
-    works,
-)
+from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser, let_expire, still_good, works
 from gateproof.conformance.kit.gateway.merchant_recovery import mended_now
 from gateproof.conformance.suite.claims import LeftOut, expect, fired, require
 from gateproof.conformance.suite.parties import Agent, Grant
+from gateproof.conformance.suite.time_limits import PROVISIONING_S
 from gateproof.conformance.wire import backend as backend_wire
 from gateproof.conformance.wire.exchange import Exchange, Request
 from gateproof.conformance.wire.secret import Secret
@@ -114,7 +109,7 @@ def last_of(alone: IsolatedUser) -> int:
 def provisioning_met(alone: IsolatedUser, what: MerchantFault, after: int = 0) -> None:
     """Waits until the gateway's request for this user's token has met the fault."""
     standing = alone.world.standing
-    deadline = time.monotonic() + (PROVISIONED_S if standing.provisions_apart is not False else 0)
+    deadline = time.monotonic() + (PROVISIONING_S if standing.provisions_apart is not False else 0)
     while not (came := [entry for entry in alone.journal() if entry.outcome and entry.ordinal > after]):
         if time.monotonic() > deadline:
             if standing.provisions_apart:

@@ -12,6 +12,7 @@ from gateproof.conformance.kit.gateway.project_pool import ControlledProjects
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import LeftOut, Unavailable, expect, require
 from gateproof.conformance.suite.parties import Agent, Grant, Project, Resource, User
+from gateproof.conformance.suite.time_limits import PROVISIONING_S
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
 from gateproof.fakes.merchant.admin import MerchantAdmin
@@ -27,8 +28,6 @@ BY_WAITING_S, ROUNDED_S = 1, 0.5
 LATE_S = 3.0
 # Outcomes of a working merchant, positive or negative.
 _NO_TROUBLE = ("accept", "ok", "reject", "turn_away")
-# Background provisioning may take this long.
-PROVISIONED_S = 5.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +85,7 @@ class IsolatedUser:
 
         Requests for another agent may still be running. After a few seconds this returns what came so far.
         """
-        deadline = time.monotonic() + PROVISIONED_S
+        deadline = time.monotonic() + PROVISIONING_S
         while True:
             more = [entry for entry in self.asked(*grants)[before:] if entry.status == 200]
             named = any(agent in actor for entry in more for actor in named_actors(entry.actor))
@@ -99,7 +98,7 @@ class IsolatedUser:
 
         A gateway that gets merchant tokens with the sign-in grant does not meet the script.
         """
-        deadline = time.monotonic() + PROVISIONED_S
+        deadline = time.monotonic() + PROVISIONING_S
         while not any(entry.outcome == outcome and entry.status is not None for entry in self.journal()):
             require.that(
                 time.monotonic() < deadline,

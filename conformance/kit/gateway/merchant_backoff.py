@@ -6,9 +6,8 @@ import time
 from dataclasses import dataclass, field
 
 from gateproof.conformance.kit.gateway.worker_state import WorkerState
+from gateproof.conformance.suite.time_limits import BREAKER_S
 from gateproof.conformance.wire.exchange import Exchange
-
-BACKOFF_S = 65.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +24,9 @@ class Backoff:
             return True
         beside = self.begun if standing.in_company else float("-inf")
         troubled_at = max(standing.troubled_at, standing.troubled_before, beside)
-        if self.begun > troubled_at + BACKOFF_S:
+        if self.begun > troubled_at + BREAKER_S:
             return True
-        standing.spared_in_vain = time.monotonic() > troubled_at + BACKOFF_S
+        standing.spared_in_vain = time.monotonic() > troubled_at + BREAKER_S
         return standing.spared_in_vain
 
 

@@ -10,11 +10,10 @@ import time
 from dataclasses import dataclass
 
 from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser
-from gateproof.conformance.kit.gateway.merchant_backoff import BACKOFF_S, may_be_backoff
+from gateproof.conformance.kit.gateway.merchant_backoff import may_be_backoff
+from gateproof.conformance.suite.time_limits import BREAKER_S, RECOVERY_S
 from gateproof.conformance.wire.exchange import Exchange
 
-# For gateways that call the merchant; those in a back-off get BACKOFF_S.
-RECOVERY_S = 10.0
 SIGN_IN_GRANT = "authorization_code"
 
 
@@ -35,7 +34,7 @@ class Recovery:
         if not in_backoff or standing.spared_in_vain or self._was_called():
             return True
         # If waiting was in vain once, it will be for every other fault.
-        standing.spared_in_vain = passed_s > BACKOFF_S
+        standing.spared_in_vain = passed_s > BREAKER_S
         return standing.spared_in_vain
 
     def _was_called(self) -> bool:

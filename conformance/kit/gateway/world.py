@@ -18,6 +18,7 @@ from gateproof.conformance.kit.gateway.project_pool import SCOPES, ProjectPool
 from gateproof.conformance.kit.gateway.worker_state import WorkerState
 from gateproof.conformance.suite.claims import LeftOut, Unavailable, Unmet, require
 from gateproof.conformance.suite.parties import Agent, Attempt, Authorization, Grant, Project, Resource, User
+from gateproof.conformance.suite.time_limits import PROVISIONING_S
 from gateproof.conformance.targets import actions
 from gateproof.conformance.targets.control import ControlPlane, Unsupported
 from gateproof.conformance.targets.model import AgentPolicy
@@ -30,8 +31,6 @@ from gateproof.fakes.merchant.admin import MerchantAdmin
 
 AGENT_DOMAIN = "agent.example"
 AGENT_NAME = "Gateproof test agent"
-# Provisioning may go on in the background for this long after a sign-in.
-PROVISIONING_S = 5.0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,13 +8,12 @@ from contextlib import suppress
 
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
+from gateproof.conformance.suite.time_limits import SERVICE_BREAKER_S
 from gateproof.conformance.wire.client import RATE_LIMIT_BUDGET_S, RateLimited, asked_to_wait
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.journal import Call
 from gateproof.fakes.gateway.script import Endpoint
 
-# Circuit breakers usually stay open for at most one minute.
-RECOVERS_WITHIN_S = 70.0
 # After one failed recovery, the wait for each later fault.
 ONCE_GIVEN_UP_S = 3.0
 USER = USERS[0]
@@ -23,7 +22,7 @@ USER = USERS[0]
 def waited_for(
     service: Service,
     world: ServiceWorld,
-    within_s: float = RECOVERS_WITHIN_S,
+    within_s: float = SERVICE_BREAKER_S,
     token: Callable[[], str] | None = None,
 ) -> Exchange:
     """Calls the operation until it works or the time is over; the default is a new token each time.
@@ -45,7 +44,7 @@ def waited_for(
         pause = min(2.0, 2 * pause)
     if service.brings(answer, orders):
         standing.given_up = False
-    elif given_s >= RECOVERS_WITHIN_S:
+    elif given_s >= SERVICE_BREAKER_S:
         standing.given_up = True
     if wait_s is not None:
         raise RateLimited(f"{answer.step}: still status {answer.status} when there was no more time to wait")

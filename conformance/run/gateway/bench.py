@@ -28,6 +28,7 @@ from gateproof.conformance.signin.page_loop import PageSignIn
 from gateproof.conformance.signin.sign_in_result import ClosableSignIn, SignInRequest, SignInResult
 from gateproof.conformance.suite.claims import Unavailable
 from gateproof.conformance.suite.parties import User
+from gateproof.conformance.suite.time_limits import PAGE_S
 from gateproof.conformance.targets.connect import connect_control
 from gateproof.conformance.targets.control import Unsupported
 from gateproof.conformance.wire.backend import Spelling
@@ -40,8 +41,6 @@ from gateproof.conformance.wire.secret import Secret
 from gateproof.reports.exchanges import Shown
 from gateproof.reports.redaction import Redactor
 
-# A sign-in may wait for provisioning as long as any answer may take, and its page then takes a moment more.
-PROVISIONING_S = 5.0
 # Set in a process that is one of several workers.
 _WORKER = "PYTEST_XDIST_WORKER"
 
@@ -156,7 +155,7 @@ class Bench:
         self.received.note(exchange)
 
     def _send_page(self, request: Request) -> Exchange:
-        return self._wire.send("browser", replace(request, longer_s=PROVISIONING_S))
+        return self._wire.send("browser", replace(request, longer_s=PAGE_S))
 
     def _visit(self, url: str, redirect_uri: str, user: User, *, approve: bool) -> Visit:
         request = SignInRequest(authorization_url=url, redirect_uri=redirect_uri, user=user, approve=approve)

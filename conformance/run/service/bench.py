@@ -11,6 +11,7 @@ from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.run.context.service import ServiceContext
 from gateproof.conformance.run.prepare.service import metadata_url, service_place
 from gateproof.conformance.run.service.sessions import OpenSessions
+from gateproof.conformance.suite.time_limits import SERVICE_ANSWER_S
 from gateproof.conformance.wire.client import Wire
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.keyring import Keyring
@@ -21,7 +22,7 @@ from gateproof.reports.exchanges import Shown
 from gateproof.reports.redaction import Redactor
 
 # A service in trouble is given longer than a request: how long it takes is what a rule is about.
-_PATIENCE_S = 63.0
+_PATIENCE_S = SERVICE_ANSWER_S + 3.0
 
 
 class ServiceBench:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -143,11 +142,6 @@ def last_merchant_token() -> dict[str, Any]:
         return token
 
     return {"merchant_token_in": found, "stand_in": lambda _facts, _answer: seen[0] if seen else None}
-
-
-def empty_token_tried(_facts: CallFacts, answer: Answer) -> str | None:
-    """`document["access_token"]`, whatever the status and whatever stands there."""
-    return json.dumps(answer.document.get("access_token"))
 
 
 def kept_for_ever(before: Known | None) -> Known | None:

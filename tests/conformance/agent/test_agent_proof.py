@@ -65,7 +65,7 @@ def test_defect_is_named_for_what_it_is(
     name: str, rule: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Whoever gave up for good is waited for in vain, however long.
-    monkeypatch.setattr(cooldown, "WAITS_S", 0.0)
+    monkeypatch.setattr(cooldown, "BREAKER_S", 0.0)
     known = frozenset(proven("agent").defects[name].checks)
     result = judged(subject("defect", name), tmp_path, rule, chosen=known)
 

@@ -191,7 +191,7 @@ def test_run_after_trouble_counts_once_the_agent_has_stood_back(
     counts: int,
     patient: bool,
 ) -> None:
-    monkeypatch.setattr(cooldown, "WAITS_S", 0.0)
+    monkeypatch.setattr(cooldown, "BREAKER_S", 0.0)
     made = iter([CAME_BACK, *ends])
     monkeypatch.setattr(agent, "run_once", lambda *_, **__: next(made))
     with BrowserCommand(tmp_path) as browser:

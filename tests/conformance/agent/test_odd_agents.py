@@ -206,7 +206,7 @@ def test_failure_that_is_waited_out_leaves_a_case_out_and_not_the_rule(tmp_path:
 def test_agent_that_stands_back_is_waited_for(
     waits_s: float, verdict: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cooldown, "WAITS_S", waits_s)
+    monkeypatch.setattr(cooldown, "BREAKER_S", waits_s)
     result = judged(target(tmp_path, STANDS_BACK, timeout_s=30), tmp_path, "AGENT-08")
 
     assert [rule.verdict.value for rule in result.rules] == [verdict]

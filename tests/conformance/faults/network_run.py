@@ -42,7 +42,7 @@ def main() -> None:
         ByteProxy._set = lambda proxy, *_: armed(proxy, (), ())  # type: ignore[method-assign]
         Interceptor.arm = lambda *_: None  # type: ignore[method-assign]
         # What never comes need not be waited for.
-        vault_network.PROVISIONED_S = vault_intercepted.PROVISIONED_S = 0.5  # type: ignore[attr-defined]
+        vault_network.PROVISIONING_S = vault_intercepted.PROVISIONING_S = 0.5  # type: ignore[attr-defined]
     checks = [check for module in MODULES for check in checks_in(module)]
     ids = frozenset(check_id for check in checks for check_id in check.ids())
     options = RunOptions(seed=7, chosen=ids, exchanges=False)

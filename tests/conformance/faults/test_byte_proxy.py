@@ -133,7 +133,7 @@ def test_what_ends_a_connection_ends_it_there_and_is_counted(
         toxics.latency(0.05, jitter_s=0.05),
         toxics.bandwidth(100_000),
         toxics.sliced(100),
-        toxics.drip(0),
+        toxics.sliced(1),
         toxics.latency(0.01, way=Way.THERE),
     ],
     ids=lambda toxic: f"{toxic.kind}-{toxic.octets}",

@@ -159,8 +159,6 @@ def test_a_party_that_nobody_vouches_for_gets_nothing(proxy: Interceptor, tmp_pa
         (Rule(name="r", act=Act.ANSWER, status=503, content=b"later"), 503, b"later"),
         (Rule(name="r", act=Act.ANSWER, at=At.REQUEST, status=401, content=b""), 401, b""),
         (Rule(name="r", act=Act.SET_BODY, content=b"something longer"), 200, b"something longer"),
-        (Rule(name="r", act=Act.SET_HEADER, headers={"X-New": "1"}), 200, b"fine"),
-        (Rule(name="r", act=Act.DROP_HEADER, headers={"Content-Type": ""}), 200, b"fine"),
         (Rule(name="r", act=Act.DELAY, seconds=0.05), 200, b"fine"),
     ],
     ids=lambda given: given.act.value if isinstance(given, Rule) else None,
@@ -174,8 +172,7 @@ def test_a_rule_is_applied_and_counted(proxy: Interceptor, rule: Rule, status: i
 
     assert (answer[0], answer[2]) == (status, body)
     assert answer[1].get("content-length") == str(len(body))
-    assert ("x-new" in answer[1]) == (rule.act is Act.SET_HEADER)
-    assert ("content-type" in answer[1]) == (rule.act not in {Act.ANSWER, Act.DROP_HEADER})
+    assert ("content-type" in answer[1]) == (rule.act is not Act.ANSWER)
     assert proxy.fired(rule) == 1
 
 

@@ -16,7 +16,7 @@ from gateproof.conformance.histories.steps import Authorize, Exchange, Forward, 
 sys.path.insert(0, str(Path(__file__).parent))
 import toy
 
-CAUTION_S, BACKOFF_S = 0.1, 1.0
+CAUTION_S, BREAKER_S = 0.1, 1.0
 # The merchant fails one user, and the gateway keeps away from it for all of them.
 TROUBLE: History = (
     *USUAL,
@@ -33,7 +33,7 @@ TROUBLE: History = (
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(step_loop, "_RETRY_S", CAUTION_S)
     monkeypatch.setattr(step_loop, "_PAUSE_S", 0.02)
-    monkeypatch.setattr(step_loop, "BACKOFF_S", BACKOFF_S)
+    monkeypatch.setattr(step_loop, "BREAKER_S", BREAKER_S)
 
 
 def play(spares_s: float, patience_s: float) -> Play:

@@ -66,7 +66,7 @@ def bench(*capabilities: str) -> Bench:
 
 
 def judged(run: Callable[[], None], *, rule: str = "DISC-01", needs: tuple[str, ...] = ()) -> CheckResult:
-    check = Check(rule=rule, name="c", needs=needs, cases=(), doc="")
+    check = Check(rule=rule, name="c", needs=needs, cases=())
     return judge(f"{rule}/c", check, run, bench())
 
 

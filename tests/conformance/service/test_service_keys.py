@@ -52,8 +52,8 @@ def test_service_that_takes_none_of_its_tokens_is_told_of_the_setting(tmp_path: 
 
 
 def test_key_that_is_never_found_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serve_keys, "FOUND_WITHIN_S", 1.0)
-    monkeypatch.setattr(serve_keys, "FOUND_AFTER_A_SEARCH_S", 1.0)
+    monkeypatch.setattr(serve_keys, "KEY_FOUND_S", 1.0)
+    monkeypatch.setattr(serve_keys, "KEY_REFETCH_S", 1.0)
     program = (sys.executable, "-m", "gateproof.reference.defects", "service", "keys-for-ever")
 
     found = verdicts(result_of(Embedded(name="keys-for-ever", program=program), tmp_path, "SERVE-02"))
