@@ -200,7 +200,7 @@ def interrupted(agents: Agents) -> Install:
 
 
 def not_killed(run: Run) -> None:
-    """Leaves out agents that did not end and were killed: like after a power failure, anything may be left."""
+    """Leaves out agents that did not end and were killed: as after a crash, anything may be left."""
     if run.killed:
         raise LeftOut("the agent does not end when it is asked to, and had to be killed")
 
