@@ -102,7 +102,7 @@ def asks_for_everything(found: Iterable[Asked], clients: Iterable[AgentClient]) 
             expect.that(times == 1, what, expected="once", got=f"{times} times", exchange=asked)
         for name, (holds, expected) in _VALUES.items():
             value = visit.value(name) or ""
-            expect.that(holds(value), name, expected=expected, got=_in_short(value), exchange=asked)
+            expect.that(holds(value), name, expected=expected, got=_length_of_secret(value), exchange=asked)
         expect.that(
             visit.value("redirect_uri") in registered,
             "redirect_uri",
@@ -216,7 +216,7 @@ def _by_code(found: Iterable[Asked], parameter: str) -> Mapping[str, str | None]
     return {code: visit.value(parameter) for visit, _ in found for code in visit.codes()}
 
 
-def _in_short(value: str) -> str:
+def _length_of_secret(value: str) -> str:
     """A value that may be a secret, described by its length."""
     return value if len(value) <= _SHORT else f"{len(value)} characters that are not that"
 

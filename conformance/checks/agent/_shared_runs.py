@@ -155,7 +155,7 @@ def recovered(agents: Agents, case: str) -> Install:
     """A run with a fault for its whole duration, and one without it afterwards."""
 
     def play(install: Install) -> None:
-        _strike(install, case, f"a run in which {case}")
+        _run_with_fault(install, case, f"a run in which {case}")
         install.launch_after_trouble(f"the run after one in which {case}")
 
     return agents.scene(case, play)
@@ -171,7 +171,7 @@ def troubled(agents: Agents) -> Install:
         install.launch("a run that gets a token")
         for each in LATER:
             install.world.desk.end_access_tokens()
-            _strike(install, each, f"a run whose token has expired, and in which {each}")
+            _run_with_fault(install, each, f"a run whose token has expired, and in which {each}")
             install.launch_after_trouble(f"the run after one whose token had expired, and in which {each}")
 
     return agents.scene("one fault after another", play)
@@ -229,19 +229,21 @@ def without_help(agents: Agents, case: str) -> tuple[Install, list[Run]]:
     runs = in_time(install.runs)
     # Faults last for the first run, except for tokens that get the challenge.
     tried = runs if case in {EXPIRED, REFUSED} else runs[:1]
-    struck = [each for run in tried for each in run.calls(Endpoint.OPERATION) if _fell_through(each, case)]
+    struck = [
+        each for run in tried for each in run.calls(Endpoint.OPERATION) if _failed_with_token(each, case)
+    ]
     if not struck:
         raise LeftOut("the agent made no call with a token that failed")
     return install, runs
 
 
-def _fell_through(each: Heard, case: str) -> bool:
+def _failed_with_token(each: Heard, case: str) -> bool:
     """True for a call with a token that failed; an invalid token is answered with the challenge."""
     is_challenged = each.call.status == 401
     return each.call.header("authorization") is not None and (is_challenged or case not in {EXPIRED, REFUSED})
 
 
-def _strike(install: Install, case: str, what: str) -> None:
+def _run_with_fault(install: Install, case: str, what: str) -> None:
     """A run with a fault for its whole duration, and then a run without it."""
     endpoint, answer = FAULTS[case]
     script = _script(install.world, endpoint)

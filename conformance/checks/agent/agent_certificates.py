@@ -38,7 +38,7 @@ def bad_certificate_gets_no_request(agents: Agents, case: tuple[str, str]) -> No
         expected=f"a connection to the {party}",
         got="none",
     )
-    _nothing_asked(run, party)
+    _no_request_to(run, party)
 
 
 @check("AGENT-16")
@@ -60,11 +60,11 @@ def bad_certificate_gets_no_request_of_a_later_run(agents: Agents) -> None:
         # An agent that has cached the documents need not connect to the host that serves them.
         require.that(came or party == GATEWAY, run.what, expected=f"a connection to the {party}", got="none")
         observe(**{f"came_to_the_{party}": came})
-        _nothing_asked(run, party)
+        _no_request_to(run, party)
         end_tokens(world)
 
 
-def _nothing_asked(run: Run, party: str) -> None:
+def _no_request_to(run: Run, party: str) -> None:
     asked = run.calls(party=party)
     expect.that(
         not asked,

@@ -27,7 +27,7 @@ from gateproof.fakes.gateway.script import Endpoint
 @check("AGENT-02")
 def registration_by_a_short_document_is_like_any(agents: Agents) -> None:
     """If no method is listed, the agent registers client_secret_post, not RFC 8414's default."""
-    _, run = _played(agents)
+    _, run = _documented_run(agents)
     calls = run.calls(Endpoint.REGISTRATION)
     _sent(bool(calls), "registration")
     names_https_addresses(calls)
@@ -38,7 +38,7 @@ def registration_by_a_short_document_is_like_any(agents: Agents) -> None:
 @check("AGENT-03")
 def authorization_by_a_short_document_is_like_any(agents: Agents) -> None:
     """The agent requests `openid`, a scope of the Resource and S256, even if they are not listed."""
-    install, run = _played(agents)
+    install, run = _documented_run(agents)
     found = authorizations([run])
     _sent(bool(found), "authorization")
     asks_for_everything(found, clients_of(install))
@@ -49,7 +49,7 @@ def authorization_by_a_short_document_is_like_any(agents: Agents) -> None:
 @check("AGENT-06")
 def exchange_by_a_short_document_is_like_any(agents: Agents) -> None:
     """The agent authenticates in the body, even if no method is listed."""
-    install, run = _played(agents)
+    install, run = _documented_run(agents)
     made, found = exchanges(run), authorizations([run])
     _sent(bool(made), "exchange")
     is_a_form(made)
@@ -58,7 +58,7 @@ def exchange_by_a_short_document_is_like_any(agents: Agents) -> None:
     proves_its_code(made, found)
 
 
-def _played(agents: Agents) -> tuple[Install, Run]:
+def _documented_run(agents: Agents) -> tuple[Install, Run]:
     works(agents.normal())
     install = documented(agents)
     (run,) = install.runs

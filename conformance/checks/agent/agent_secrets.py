@@ -54,7 +54,7 @@ def access_token_goes_as_bearer(agents: Agents) -> None:
 def other_tokens_do_not_go_to_the_service(agents: Agents, case: str) -> None:
     """The ID token and the refresh token are in no request to the service, in any form."""
     found = _sent(agents, (case,), lambda each: each.party in {SERVICE, METADATA})
-    _nowhere(found, "requests to the service", case)
+    _not_found_in(found, "requests to the service", case)
 
 
 @check("AGENT-07", whole_run=True)
@@ -73,7 +73,7 @@ def tokens_keep_their_places_where_one_does_not_help(agents: Agents, case: str) 
     _in_the_header_alone(calls, known["access_token"])
     others = {kind: known[kind] for kind in OTHER_TOKENS}
     found = [each for each in calls if printed(each.call.text().encode(errors="surrogatepass"), others)]
-    _nowhere(found, f"requests to the service where {case}", "ID token and no refresh token")
+    _not_found_in(found, f"requests to the service where {case}", "ID token and no refresh token")
     all_in_time(install.runs)
 
 
@@ -81,7 +81,7 @@ def tokens_keep_their_places_where_one_does_not_help(agents: Agents, case: str) 
 def credential_goes_to_the_token_endpoint_alone(agents: Agents, case: str) -> None:
     """Code, verifier, secret and refresh token are sent to the token endpoint only."""
     found = _sent(agents, (case,), lambda each: each.call.endpoint is not Endpoint.TOKEN)
-    _nowhere(found, "requests to others than the token endpoint", case)
+    _not_found_in(found, "requests to others than the token endpoint", case)
 
 
 @check("AGENT-14")
@@ -212,7 +212,7 @@ def _sent(agents: Agents, kinds: tuple[str, ...], where: Callable[[Heard], bool]
     return [each for each in calls if _found(agents, each.call.text(), kinds)]
 
 
-def _nowhere(found: list[Heard], what: str, kind: str) -> None:
+def _not_found_in(found: list[Heard], what: str, kind: str) -> None:
     expect.that(
         not found,
         what,

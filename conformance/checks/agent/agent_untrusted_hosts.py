@@ -232,7 +232,7 @@ def credentials_do_not_go_where_nobody_sent_them(agents: Agents, case: str) -> N
         raise LeftOut("the agent has cached the documents, and does not see where they changed")
     require.that(lure.passes(run), run.what, expected="an agent that connects", got="no connection")
 
-    _nothing_of(install.world.desk, run, lure.waits, lure.whose)
+    _no_credential_sent_to(install.world.desk, run, lure.waits, lure.whose)
 
 
 @check("AGENT-13")
@@ -247,11 +247,11 @@ def two_gateways_are_kept_apart(agents: Agents) -> None:
     require.that(bool(run.calls(Endpoint.TOKEN)), "the run", expected="an exchange of a code", got="none")
 
     other = "a gateway that is not the one which issued it"
-    _nothing_of(world.desk, run, (SECOND, SECOND_CORE), other)
-    _nothing_of(second, run, (GATEWAY, CORE), other)
+    _no_credential_sent_to(world.desk, run, (SECOND, SECOND_CORE), other)
+    _no_credential_sent_to(second, run, (GATEWAY, CORE), other)
 
 
-def _nothing_of(desk: Desk, run: Run, parties: Iterable[str], whose: str) -> None:
+def _no_credential_sent_to(desk: Desk, run: Run, parties: Iterable[str], whose: str) -> None:
     """No secret of this gateway, and no verifier for its codes, was sent to one of these parties."""
     secrets = desk.secrets()
     codes = {code for visit in run.visits for code in visit.codes()} & set(desk.codes)

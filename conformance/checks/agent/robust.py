@@ -51,7 +51,7 @@ def run_after_a_fault_works(agents: Agents, case: str) -> None:
     works(agents.normal())
     run, after = recovered(agents, case).runs
     all_in_time([run])
-    struck = _struck(run, case)
+    struck = _fault_count(run, case)
     require.that(struck > 0, run.what, expected="an agent that connects", got="no connection")
     fired(_fault(case), struck)
     observe(exit_code=run.exit_code)
@@ -71,7 +71,7 @@ def later_run_after_a_fault_works(agents: Agents, case: str) -> None:
     all_in_time([run])
     if not before.done:
         raise LeftOut("the run before did not work either")
-    struck = _struck(run, case)
+    struck = _fault_count(run, case)
     if not struck:
         raise LeftOut("the agent did not make the request that fails")
     fired(_fault(case), struck)
@@ -126,7 +126,7 @@ def run_after_one_that_was_asked_to_end_works(agents: Agents) -> None:
     carried_out(ended(after))
 
 
-def _struck(run: Run, case: str) -> int:
+def _fault_count(run: Run, case: str) -> int:
     """How often the agent met the fault."""
     endpoint, answer = FAULTS[case]
     return sum(answer.whose in each.call.text() for each in run.calls(endpoint))

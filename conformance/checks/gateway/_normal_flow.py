@@ -28,7 +28,7 @@ def works_before(world: World, user: User | None = None, *, within_s: float = 0.
             return
 
 
-def works_beside(world: World, user: User | None = None) -> None:
+def works_during(world: World, user: User | None = None) -> None:
     """Each step of the flow succeeds at the first try while the fault lasts."""
     expect(_flow(world, user)).status(200)
 

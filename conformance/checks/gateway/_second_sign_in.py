@@ -16,7 +16,7 @@ from gateproof.conformance.wire.route import origin
 _VOUCHING = ("jwt-bearer", "token-exchange")
 
 
-def at_home(world: World, alone: IsolatedUser) -> World:
+def user_with_two_approvals(world: World, alone: IsolatedUser) -> World:
     """An isolated user's browser that has signed in and approved two agents.
 
     What the gateway requests from its merchant at the second sign-in is what it will request at the third.
@@ -26,7 +26,7 @@ def at_home(world: World, alone: IsolatedUser) -> World:
     after = failure_oracle.last_of(alone)
     _, visit = another_agent(browser, alone)
     require.text(visit.parameter("code"), f"code of another agent's authorization; {visit.outcome()}")
-    asked = _asked(alone, after)
+    asked = _grants_used(alone, after)
     if not asked:
         raise LeftOut("the gateway sent its merchant no request when another agent was approved")
     if not all(grant.endswith(_VOUCHING) for grant in asked):
@@ -36,22 +36,22 @@ def at_home(world: World, alone: IsolatedUser) -> World:
     return browser
 
 
-def another_agent(at_home: World, alone: IsolatedUser) -> tuple[Attempt, Visit]:
+def another_agent(signed_in: World, alone: IsolatedUser) -> tuple[Attempt, Visit]:
     """The result of the next agent's authorization.
 
     If the gateway asks its users to sign in again each time, it needs the merchant for that, and this proves
     nothing.
     """
-    seen = len(at_home.seen())
-    attempt = at_home.attempt(at_home.agent(), resource=alone.resource, user=alone.user)
-    visit = at_home.gateway.visit(attempt, wherever=True)
-    merchant = origin(at_home.merchant_api or "")
-    if any(origin(exchange.request.url) == merchant for exchange in at_home.seen()[seen:]):
+    seen = len(signed_in.seen())
+    attempt = signed_in.attempt(signed_in.agent(), resource=alone.resource, user=alone.user)
+    visit = signed_in.gateway.visit(attempt, wherever=True)
+    merchant = origin(signed_in.merchant_api or "")
+    if any(origin(exchange.request.url) == merchant for exchange in signed_in.seen()[seen:]):
         raise LeftOut("the gateway asks its users to sign in again for every agent")
     return attempt, visit
 
 
-def _asked(alone: IsolatedUser, after: int) -> list[str]:
+def _grants_used(alone: IsolatedUser, after: int) -> list[str]:
     """The grant types that the gateway has used for this user since then; some requests may arrive late."""
     deadline = time.monotonic() + PROVISIONING_S
     while True:

@@ -10,7 +10,9 @@ from gateproof.conformance.suite.claims import expect, require
 from gateproof.conformance.wire.exchange import Exchange
 
 
-def hidden(world: World, received: Received, *kinds: str, among: Sequence[Exchange] | None = None) -> None:
+def no_secrets_in_answers(
+    world: World, received: Received, *kinds: str, among: Sequence[Exchange] | None = None
+) -> None:
     """No answer of the target in this check contains a secret of these kinds in a forbidden place."""
     what = kinds[0].replace("_", " ")
     known = received.minted(kinds[0])

@@ -14,7 +14,7 @@ def belongs(world: World, answer: Exchange, user: User, resource: Resource) -> N
         return
     token = require.text(answer.member("access_token"), "access_token of the redemption")
     known = world.merchant.lookup(token)
-    if known is None and _may_be_of_before(world, resource):
+    if known is None and _may_be_unknown(world, resource):
         return
     expect.equal(
         known.kind if known is not None else "a token that this merchant did not issue",
@@ -29,7 +29,7 @@ def belongs(world: World, answer: Exchange, user: User, resource: Resource) -> N
         )
 
 
-def _may_be_of_before(world: World, resource: Resource) -> bool:
+def _may_be_unknown(world: World, resource: Resource) -> bool:
     """True if the merchant may not know a token that is good.
 
     The token can be from another merchant, or from an earlier run, because a vault may still hold tokens from

@@ -65,7 +65,7 @@ def names_the_agent(found: Mapping[str, Any], agent: Agent) -> None:
     )
 
 
-def tells_nothing(token: str, user: User, what: str) -> None:
+def does_not_reveal_the_user(token: str, user: User, what: str) -> None:
     """The token contains neither login nor e-mail of the user: not as plain text, base64 or hex."""
     local_part = user.login.partition("@")[0]
     names = {user.login, user.login.lower()} | ({local_part} if len(local_part) > 4 else set())

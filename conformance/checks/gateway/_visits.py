@@ -45,7 +45,7 @@ def approves(gateway: Gateway, world: World, browser: Browsing, agent: Agent, us
     return visit
 
 
-def side_by_side(world: World) -> bool:
+def keeps_several_sessions(world: World) -> bool:
     """True if a user who signs in in a second browser stays signed in in the first.
 
     A gateway may allow one session a user. If users never stay signed in, the number of sessions cannot be
@@ -53,12 +53,12 @@ def side_by_side(world: World) -> bool:
     """
     if world.standing.side_by_side is None:
         agent, here, there = world.agent(), world.in_one_browser(), world.in_one_browser()
-        first, again, _, after = (_acts(browser, agent) for browser in (here, here, there, here))
+        first, again, _, after = (_user_actions(browser, agent) for browser in (here, here, there, here))
         world.standing.side_by_side = again == after < first
     return world.standing.side_by_side
 
 
-def _acts(browser: World, agent: Agent) -> int:
+def _user_actions(browser: World, agent: Agent) -> int:
     """What the user had to do to get a code."""
     visit = browser.gateway.visit(browser.attempt(agent))
     require.that(bool(visit.codes()), "authorization", expected="a code", got=visit.outcome())

@@ -219,7 +219,7 @@ def sign_in_outlives_a_merchant_that_rejects_the_gateway(gateway: Gateway, world
     place.script(provisioning="reject")
     visit = gateway.visit(world.attempt(resource=place.resource, user=place.user))
     require.that(
-        _comes_true(lambda: any(entry.outcome == "reject" for entry in place.journal())),
+        _becomes_true(lambda: any(entry.outcome == "reject" for entry in place.journal())),
         "the merchant's journal",
         expected="a provisioning request that was rejected",
         got="none: this gateway gets its merchant tokens in a way that the script cannot reject",
@@ -236,7 +236,7 @@ def sign_in_outlives_a_merchant_that_rejects_the_gateway(gateway: Gateway, world
     code_came(again, "sign-in while the merchant rejects the gateway again, after it accepted it once")
 
 
-def _comes_true(happened: Callable[[], bool]) -> bool:
+def _becomes_true(happened: Callable[[], bool]) -> bool:
     """True if it happens within the time that provisioning may take in the background."""
     deadline = time.monotonic() + PROVISIONING_S
     while not happened():

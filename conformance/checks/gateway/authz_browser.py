@@ -72,7 +72,7 @@ def code_is_carried_by_the_redirect_alone(world: World) -> None:
     """The code is in the redirect to the agent only, in no cookie and no other answer's body."""
     code = world.authorization().code.reveal()
     received = [(exchange, exchange.answer) for exchange in world.seen() if exchange.answer is not None]
-    if not any(_leads_away(answer, code) for _, answer in received):
+    if not any(_is_redirect_with_code(answer, code) for _, answer in received):
         raise LeftOut("this method to sign in does not show the redirect that carries the code")
 
     for exchange, answer in received:
@@ -80,14 +80,14 @@ def code_is_carried_by_the_redirect_alone(world: World) -> None:
         where = f"answer at {exchange.request.url.partition('?')[0]}"
         expect.that(not cookies, where, expected="no code in a cookie", got="the code in Set-Cookie")
         # A gateway may relay the code between its own hosts before the redirect to the agent.
-        if not _leads_away(answer, code):
+        if not _is_redirect_with_code(answer, code):
             expect.that(code not in answer.text(), where, expected="no code in the body", got="the code")
 
 
 @check("AUTHZ-15", needs=["sign-in:browser"])
 def sign_in_and_approve_pages_cannot_be_framed(gateway: Gateway, world: World) -> None:
     """Every gateway page with a form forbids other sites to frame it."""
-    for page in _own_pages(gateway, world):
+    for page in _gateway_pages(gateway, world):
         expect.that(
             _cannot_be_framed(page.answer),
             f"page at {page.address}",
@@ -99,7 +99,7 @@ def sign_in_and_approve_pages_cannot_be_framed(gateway: Gateway, world: World) -
 @check("AUTHZ-15", needs=["sign-in:browser"])
 def sign_in_and_approve_pages_leak_no_referer(gateway: Gateway, world: World) -> None:
     """Every gateway page with a form has a Referrer-Policy that hides its address from other sites."""
-    for page in _own_pages(gateway, world):
+    for page in _gateway_pages(gateway, world):
         expect.that(
             page.referrer_policy in DISCREET,
             f"page at {page.address}",
@@ -132,7 +132,7 @@ def code_never_comes_unasked_in_a_new_browser(gateway: Gateway, world: World) ->
     for _ in range(2):
         approves(gateway, world, elsewhere, world.agent(), user)
 
-    _asked_first(gateway, world, gateway.browser(), world.agent(), user)
+    _needs_user_action(gateway, world, gateway.browser(), world.agent(), user)
 
 
 @check("AUTHZ-17", cases=WITHOUT_ASKING)
@@ -141,7 +141,7 @@ def code_never_comes_unasked_for_another_agent(gateway: Gateway, world: World, c
     user, browser = world.users[0], gateway.browser()
     approves(gateway, world, browser, world.agent(), user)
 
-    _asked_first(gateway, world, browser, world.agent(), user, case)
+    _needs_user_action(gateway, world, browser, world.agent(), user, case)
 
 
 @check("AUTHZ-17", needs=["users:2"])
@@ -152,7 +152,7 @@ def code_never_comes_unasked_after_another_users_yes(gateway: Gateway, world: Wo
     approves(gateway, world, gateway.browser(), agent, first)
     approves(gateway, world, browser, world.agent(), second)
 
-    _asked_first(gateway, world, browser, agent, second)
+    _needs_user_action(gateway, world, browser, agent, second)
 
 
 @check("AUTHZ-17", needs=["users:2"])
@@ -168,7 +168,7 @@ def code_never_comes_unasked_with_a_yes_in_the_address(gateway: Gateway, world: 
         raise LeftOut("the last form has no fields that could be put into a URL")
     approves(gateway, world, browser, world.agent(), first)
 
-    _asked_first(gateway, world, browser, agent, first, dict(yes))
+    _needs_user_action(gateway, world, browser, agent, first, dict(yes))
 
 
 @check("AUTHZ-17", needs=["sign-in:decline"])
@@ -188,10 +188,10 @@ def code_never_comes_unasked_after_a_no(gateway: Gateway, world: World) -> None:
         got=declined.outcome(),
     )
 
-    _asked_first(gateway, world, browser, agent, user)
+    _needs_user_action(gateway, world, browser, agent, user)
 
 
-def _asked_first(
+def _needs_user_action(
     gateway: Gateway,
     world: World,
     browser: Browsing,
@@ -217,7 +217,7 @@ class _Served:
     referrer_policy: str
 
 
-def _own_pages(gateway: Gateway, world: World) -> list[_Served]:
+def _gateway_pages(gateway: Gateway, world: World) -> list[_Served]:
     """The gateway's pages with forms in two authorizations; the merchant's pages are not judged.
 
     In the second authorization the user is already signed in, and another agent asks.
@@ -272,6 +272,6 @@ def _listed(answer: Answer, name: str) -> list[str]:
     return [part for value in answer.headers_named(name) for part in value.split(",")]
 
 
-def _leads_away(answer: Answer, code: str) -> bool:
+def _is_redirect_with_code(answer: Answer, code: str) -> bool:
     redirected = any(code in value for value in answer.headers_named("Location"))
     return redirected or any(code in value for value in answer.headers_named("Refresh"))

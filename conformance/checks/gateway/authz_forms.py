@@ -17,11 +17,11 @@ def forms_work_only_in_the_browser_that_opened_them(gateway: Gateway, world: Wor
     Each form of the flow is sent once from another browser, with the original Origin and Referer. The user
     then continues in that browser, but does not sign in again there.
     """
-    acts = _acts(gateway, world)
+    acts = _form_count(gateway, world)
     ended = 0
     for act in range(1, acts + 1):
         what = f"form {act} of {acts}, sent by another browser"
-        visit = _handed_over(gateway, act, world.attempt(), what)
+        visit = _sent_from_another_browser(gateway, act, world.attempt(), what)
         if not visit.crashed():
             no_code(visit, what)
             ended += 1
@@ -36,13 +36,13 @@ def last_form_works_in_no_browser_with_other_cookies(gateway: Gateway, world: Wo
     That browser has begun an authorization of the same agent. The result of that one is no replay: nothing
     more is done in this browser, and an answer to its own request is not judged.
     """
-    acts = _acts(gateway, world)
+    acts = _form_count(gateway, world)
     attempt = world.attempt()
     own, browser = world.attempt(attempt.agent), gateway.browser()
     browser.look(gateway.authorization_url(own), own.user)
 
     what = f"form {acts} of {acts}, sent by a browser that had begun another authorization"
-    visit = _handed_over(gateway, acts, attempt, what, to=browser)
+    visit = _sent_from_another_browser(gateway, acts, attempt, what, to=browser)
     if visit.parameter("state") == own.parameters["state"]:
         raise LeftOut("the other browser was answered about the authorization that it had begun itself")
     no_code(visit, what)
@@ -54,22 +54,22 @@ def last_form_works_in_no_browser_of_another_user(gateway: Gateway, world: World
 
     Any site can make that browser send the form. Its user has approved a different agent there.
     """
-    acts = _acts(gateway, world)
+    acts = _form_count(gateway, world)
     browser = gateway.browser()
     approves(gateway, world, browser, world.agent(), world.users[1])
 
     what = f"form {acts} of {acts}, sent by a browser in which another user is signed in"
-    no_code(_handed_over(gateway, acts, world.attempt(), what, to=browser), what)
+    no_code(_sent_from_another_browser(gateway, acts, world.attempt(), what, to=browser), what)
 
 
-def _acts(gateway: Gateway, world: World) -> int:
+def _form_count(gateway: Gateway, world: World) -> int:
     """How many forms an authorization has, for an agent that is new to the user."""
     acts = approves(gateway, world, gateway.browser(), world.agent(), world.users[0]).acts or 0
     require.that(acts > 0, "authorization", expected="a form in the flow", got="none")
     return acts
 
 
-def _handed_over(
+def _sent_from_another_browser(
     gateway: Gateway, act: int, attempt: Attempt, what: str, *, to: Browsing | None = None
 ) -> Visit:
     """The visit of another browser that sends the form with this number."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from gateproof.conformance.checks.gateway._visits import code_came, side_by_side
+from gateproof.conformance.checks.gateway._visits import code_came, keeps_several_sessions
 from gateproof.conformance.kit.gateway.gateway import Visit
 from gateproof.conformance.kit.gateway.isolated_user import isolated_user
 from gateproof.conformance.kit.gateway.world import World
@@ -27,7 +27,7 @@ def sign_ins_at_once_end_at_their_own_request(world: World, races: Races) -> Non
     If a user's sessions may end each other, each user signs in once.
     """
     world.authorization()
-    browsers = BROWSERS if side_by_side(world) else min(BROWSERS, len(world.users))
+    browsers = BROWSERS if keeps_several_sessions(world) else min(BROWSERS, len(world.users))
     if browsers < 2:
         raise LeftOut(
             "there is one user, and it was not seen that several sessions of a user can exist together"
@@ -53,7 +53,7 @@ def first_sign_ins_of_a_user_meet(world: World, races: Races) -> None:
 
     The merchant delays its answers until both have arrived, or for a moment.
     """
-    if not side_by_side(world):
+    if not keeps_several_sessions(world):
         raise LeftOut("it was not seen that several sessions of a user can exist together")
     for _ in races.each():
         alone = isolated_user(world)
@@ -73,7 +73,7 @@ def approval_amid_authorizations_is_kept(world: World, races: Races) -> None:
     get a code or not. If a user's sessions may end each other, there is one browser.
     """
     world.authorization()
-    browsers = [world.in_one_browser() for _ in range(AMID if side_by_side(world) else 1)]
+    browsers = [world.in_one_browser() for _ in range(AMID if keeps_several_sessions(world) else 1)]
     for choice in races.each():
         resource, agent = world.holding_resource(), world.agent()
         authorizing = [partial(_authorize, browser, agent, resource) for browser in browsers]

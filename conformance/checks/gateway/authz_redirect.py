@@ -166,7 +166,7 @@ def generated_near_miss_gets_no_code_and_no_browser(world: World, draw: Draw) ->
         changed = CALLBACK
         for place, removed, put in edits:
             changed = changed[:place] + put + changed[place + removed :]
-        if not _leads_home(changed):
+        if not _is_equivalent(changed):
             _refused(world, given.agent, CALLBACK, changed)
 
     # The first one is certainly different, so that something is always tested.
@@ -174,7 +174,7 @@ def generated_near_miss_gets_no_code_and_no_browser(world: World, draw: Draw) ->
     draw.each(st.lists(edit, min_size=1, max_size=2), holds)
 
 
-def _leads_home(uri: str) -> bool:
+def _is_equivalent(uri: str) -> bool:
     """True if the URI is another spelling of the registered address, or no web address at all."""
     if not uri.lower().startswith("https://"):
         return True
@@ -190,14 +190,14 @@ def _refused(world: World, agent: Agent, registered: str, asked_for: str, beside
     what = f"authorization with the redirect URI {shown}, where {registered} is registered{beside}"
     no_code(visit, what)
     expect.that(
-        not _strayed(visit.sent_to, registered, asked_for),
+        not _redirected_elsewhere(visit.sent_to, registered, asked_for),
         what,
         expected="no redirect to the unregistered address",
         got=visit.outcome(),
     )
 
 
-def _strayed(sent_to: str | None, registered: str, asked_for: str) -> bool:
+def _redirected_elsewhere(sent_to: str | None, registered: str, asked_for: str) -> bool:
     """True if the browser was redirected to a host of the agent or the request, and not to a registered URI.
 
     An error page on another host of the gateway does not count.

@@ -191,14 +191,14 @@ def unknown_client_gets_no_code_and_no_redirect(world: World, case: Callable[[st
     client_id = case(own)
     if client_id is None:
         raise LeftOut("the case of letters may mean nothing in this client_id")
-    _goes_nowhere(world, attempt, client_id)
+    _no_code_and_no_redirect(world, attempt, client_id)
 
 
 @check("AUTHZ-11")
 def proxy_client_is_no_agent(world: World) -> None:
     """A Proxy client's ID as client_id gets no code and no redirect: it has no redirect URI."""
     world, attempt = good(world)
-    _goes_nowhere(world, attempt, world.home().proxy_client.id)
+    _no_code_and_no_redirect(world, attempt, world.home().proxy_client.id)
 
 
 @check("AUTHZ-14", cases=DOUBLED)
@@ -245,7 +245,7 @@ def order_of_scopes_does_not_matter(world: World) -> None:
     code_came(visit_with(world, attempt, scope=scope), "authorization with the scopes in another order")
 
 
-def _goes_nowhere(world: World, attempt: Attempt, client_id: str) -> None:
+def _no_code_and_no_redirect(world: World, attempt: Attempt, client_id: str) -> None:
     world.show(client_id)
     visit = visit_with(world, attempt, client_id=client_id)
 

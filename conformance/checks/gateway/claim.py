@@ -9,12 +9,12 @@ from gateproof.conformance.checks.gateway._tokens import (
     agent_in,
     bound_to,
     claims_of,
+    does_not_reveal_the_user,
     ext_of,
     in_the_future,
     lists_methods,
     names_the_agent,
     of_level_2,
-    tells_nothing,
 )
 from gateproof.conformance.kit.gateway import console
 from gateproof.conformance.kit.gateway.world import AGENT_DOMAIN, AGENT_NAME, World
@@ -90,7 +90,7 @@ def sub_is_an_opaque_id_with_its_prefix(world: World) -> None:
     sub = expect.text(claims_of(world, grant).get("sub"), "sub")
 
     expect.that(sub.startswith("sub_") and len(sub) > 4, "sub", expected="sub_ and an identifier", got=sub)
-    tells_nothing(sub, grant.user, "sub")
+    does_not_reveal_the_user(sub, grant.user, "sub")
 
 
 @check("CLAIM-03")
@@ -159,14 +159,14 @@ def exp_is_a_number_in_the_future(world: World) -> None:
 @check("CLAIM-05")
 def acr_is_of_level_2(world: World) -> None:
     """`ext.acr` is a context class of assurance level 2, also for a user already signed in."""
-    for ext in _first_and_again(world):
+    for ext in _ext_of_two_sign_ins(world):
         of_level_2(ext.get("acr"))
 
 
 @check("CLAIM-06")
 def amr_is_an_array_of_strings(world: World) -> None:
     """`ext.amr` is a non-empty array of strings, also for a user already signed in."""
-    for ext in _first_and_again(world):
+    for ext in _ext_of_two_sign_ins(world):
         lists_methods(ext.get("amr"))
 
 
@@ -227,7 +227,7 @@ def project_id_is_not_told_by_the_indicator(world: World) -> None:
         expect.equal(ext_of(world, grant).get("project_id"), project.id, "ext.project_id")
 
 
-def _first_and_again(world: World) -> Iterator[Mapping[str, Any]]:
+def _ext_of_two_sign_ins(world: World) -> Iterator[Mapping[str, Any]]:
     """`ext` of a first token, and of another agent's token from the same signed-in browser."""
     world = world.in_one_browser()
     for _ in range(2):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.checks.gateway._tokens import claims_of, tells_nothing
+from gateproof.conformance.checks.gateway._tokens import claims_of, does_not_reveal_the_user
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect, require
@@ -95,4 +95,4 @@ def refresh_token_is_opaque(world: World) -> None:
     token = grant.refresh_token.reveal()
 
     expect.that(read(token) is None, "refresh token", expected="an opaque string", got="a JWT")
-    tells_nothing(token, grant.user, "refresh token")
+    does_not_reveal_the_user(token, grant.user, "refresh token")

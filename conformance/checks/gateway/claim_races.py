@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from gateproof.conformance.checks.gateway._visits import side_by_side
+from gateproof.conformance.checks.gateway._visits import keeps_several_sessions
 from gateproof.conformance.kit.gateway import concurrent
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -33,7 +33,7 @@ def _signed_in_at_once(world: World) -> tuple[list[Attempt], dict[str, str]]:
     """One sign-in of each user, and the one `sub` that the user was given then."""
     resource, subs = world.project_apart().resource, dict[str, str]()
     signing_in = [world.attempt(world.agent(), resource=resource, user=user) for user in world.users[:2]]
-    if side_by_side(world):
+    if keeps_several_sessions(world):
         again = [world.attempt(each.agent, resource=resource, user=each.user) for each in signing_in]
         signing_in += again
 

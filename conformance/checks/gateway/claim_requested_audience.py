@@ -19,7 +19,7 @@ PARAMETERS = ("resource", "audience")
 @check("CLAIM-02", needs=["resources:2"], cases=PARAMETERS)
 def aud_holds_no_resource_that_the_request_names(world: World, case: str) -> None:
     """Another Resource named in an authorization request is not in `aud`; a refusal is allowed."""
-    world, one, other = _two(world)
+    world, one, other = _two_resources(world)
     agent = world.grant(resource=one).agent
     attempt = world.attempt(agent, resource=one)
 
@@ -39,14 +39,14 @@ def aud_holds_no_resource_that_the_request_names(world: World, case: str) -> Non
 def aud_holds_no_resource_that_the_form_names(world: World, case: tuple[str, str]) -> None:
     """Another Resource named in an exchange or a refresh is not in `aud`; a refusal is allowed."""
     name, grant = case
-    world, one, other = _two(world)
+    world, one, other = _two_resources(world)
     agent = world.grant(resource=one).agent
 
     answer = with_field(world, grant, name, other.indicator, agent=agent, resource=one)
     _holds_none_of(world, answer, other, f"the field {name} at the {grant}")
 
 
-def _two(world: World) -> tuple[World, Resource, Resource]:
+def _two_resources(world: World) -> tuple[World, Resource, Resource]:
     one, other = world.two_resources()
     if one.indicator == other.indicator:
         raise LeftOut("the two Resources of the target file stand for one merchant API")

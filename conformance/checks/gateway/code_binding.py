@@ -104,7 +104,9 @@ def wrong_verifier_is_refused(world: World, case: tuple[int, Callable[[str], str
     """A verifier that does not match the challenge gets invalid_grant, however similar it is."""
     length, wrong = case
     world, authorization = proven(world, verifier=_verifier(length))
-    verifier = world.gateway.keyring.secret("wrong_verifier", _other(authorization.verifier.reveal(), wrong))
+    verifier = world.gateway.keyring.secret(
+        "wrong_verifier", _different_verifier(authorization.verifier.reveal(), wrong)
+    )
 
     invalid_grant(
         world.gateway.exchange(authorization, code_verifier=verifier.reveal()), "a wrong code_verifier"
@@ -183,7 +185,7 @@ def _verifier(length: int) -> str:
     return (fresh_verifier() + fresh_verifier() + fresh_verifier())[:length]
 
 
-def _other(verifier: str, change: Callable[[str], str]) -> str:
+def _different_verifier(verifier: str, change: Callable[[str], str]) -> str:
     """The changed verifier; one that is unchanged by chance gets a different end."""
     wrong = change(verifier)
     return wrong if wrong != verifier else _changed(verifier, len(verifier) - 1)

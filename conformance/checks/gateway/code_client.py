@@ -198,12 +198,12 @@ def get_gives_no_tokens(world: World) -> None:
     _note(world, answer)
 
     if answer.status in range(300, 400):
-        _sent_away_with_nothing(answer, authorization)
+        _redirected_without_credentials(answer, authorization)
     else:
         no_tokens(answer, "the method GET")
 
 
-def _sent_away_with_nothing(answer: Exchange, authorization: Authorization) -> None:
+def _redirected_without_credentials(answer: Exchange, authorization: Authorization) -> None:
     """A redirect whose address contains neither tokens nor the code nor the secret."""
     once = unquote_plus(" ".join(answer.answer.headers_named("Location") if answer.answer else ()))
     # The return address is an address inside the address.

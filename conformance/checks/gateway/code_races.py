@@ -34,7 +34,7 @@ def one_code_gives_tokens_once(world: World, case: bool, races: Races) -> None:
             expected="tokens for one of them at most",
             got=f"tokens for {len(granted)}",
         )
-        _judged(require_answers(answers))
+        _some_answer_is_about_the_code(require_answers(answers))
         authorization = world.approved(world.attempt(authorization.agent))
 
 
@@ -47,20 +47,20 @@ def several_codes_give_tokens_at_once(world: World, races: Races) -> None:
     """
     world = world.in_one_browser()
     agent = world.agent()
-    good_for_s = _in_turn(world, agent, 0)
+    good_for_s = _exchanged_one_by_one(world, agent, 0)
     for _ in races.each():
         begun = time.monotonic()
         answers = concurrent.exchanges(world.gateway, _codes(world, agent))
         lasted_s = time.monotonic() - begun
         if lasted_s > good_for_s:
-            good_for_s = _in_turn(world, agent, lasted_s)
+            good_for_s = _exchanged_one_by_one(world, agent, lasted_s)
 
         nobody_is_turned_down(
             require_answers(answers), "the exchange of a code beside others of the same agent"
         )
 
 
-def _in_turn(world: World, agent: Agent, within_s: float) -> float:
+def _exchanged_one_by_one(world: World, agent: Agent, within_s: float) -> float:
     """The age of the first code when it was exchanged last; at least the time that a race takes.
 
     The lifetime of codes may be chosen, and a race can be slow on a busy machine.
@@ -84,7 +84,7 @@ def _has_tokens(answer: Exchange) -> bool:
     return any(answer.member(name) is not None for name in TOKENS)
 
 
-def _judged(answers: Sequence[Exchange]) -> None:
+def _some_answer_is_about_the_code(answers: Sequence[Exchange]) -> None:
     """At least one answer is about the code: if the target refuses all requests, the race shows nothing."""
     looked = [answer.status for answer in answers if answer.status is not None and answer.status < 500]
     require.that(

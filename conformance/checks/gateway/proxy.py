@@ -33,7 +33,7 @@ def basic_and_client_credentials_give_a_token(gateway: Gateway, world: World) ->
 @check("PROXY-08", cases=("form", "basic"))
 def agent_gets_no_proxy_token(gateway: Gateway, world: World, case: str) -> None:
     """An agent that requests client_credentials gets nothing that works as a Proxy token."""
-    _shut_out(gateway, world, world.grant(), case)
+    _cannot_redeem(gateway, world, world.grant(), case)
 
 
 @check("PROXY-08", cases=("form", "basic"))
@@ -50,7 +50,7 @@ def agent_that_registers_for_it_gets_no_proxy_token(gateway: Gateway, world: Wor
     agent = world.agent_of(registered)
     # Such an agent may get no code, so its result is tried with another agent's access token.
     gateway.visit(world.attempt(agent, resource=grant.resource), wherever=True)
-    _shut_out(gateway, world, replace(grant, agent=agent), case)
+    _cannot_redeem(gateway, world, replace(grant, agent=agent), case)
 
 
 @check("PROXY-08", cases=("access_token", "id_token", "refresh_token", "client_secret"))
@@ -74,7 +74,7 @@ def credentials_in_the_form(gateway: Gateway, world: World) -> None:
     observe(
         form_status=answer.status or 0,
         form_gives_a_token=answer.member("access_token") is not None,
-        form_error=_said(answer),
+        form_error=_error_of(answer),
     )
 
 
@@ -133,7 +133,7 @@ def _redeemed(world: World, grant: Grant, proxy_token: Secret) -> Exchange:
     return world.gateway.redeem(grant.access_token, proxy_token, grant.resource.indicator)
 
 
-def _shut_out(gateway: Gateway, world: World, grant: Grant, where: str) -> None:
+def _cannot_redeem(gateway: Gateway, world: World, grant: Grant, where: str) -> None:
     """The agent of the grant requests client_credentials, and the result does not redeem."""
     world.redeemed(grant, world.proxy_token())
     agent = grant.agent
@@ -160,6 +160,6 @@ def _is_whole(value: object) -> bool:
     return isinstance(value, int) or value.is_integer()
 
 
-def _said(answer: Exchange) -> str:
+def _error_of(answer: Exchange) -> str:
     error = answer.member("error")
     return error if isinstance(error, str) else ""

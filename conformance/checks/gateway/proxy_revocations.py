@@ -22,7 +22,7 @@ def revoked_first_client_gets_401(gateway: Gateway, world: World) -> None:
         require(gateway.proxy_token(client)).status(200)
     console.revoke(world, project.proxy_client)
 
-    _turned_down(gateway, project.proxy_client)
+    _gets_401(gateway, project.proxy_client)
     require(gateway.proxy_token(newer)).status(200)
 
 
@@ -37,7 +37,7 @@ def revoked_client_gets_401_a_day_later_too(gateway: Gateway, world: World) -> N
     world.advance_clock(MORE_THAN_A_DAY_S)
     require(gateway.proxy_token(project.proxy_client)).status(200)
 
-    _turned_down(gateway, leaving)
+    _gets_401(gateway, leaving)
 
 
 @check("PROXY-05", needs=MAKES_AND_REVOKES)
@@ -57,7 +57,7 @@ def revoking_the_first_leaves_a_newer_one(gateway: Gateway, world: World) -> Non
     expect(gateway.proxy_token(newer)).status(200)
 
 
-def _turned_down(gateway: Gateway, client: ProxyClient) -> None:
+def _gets_401(gateway: Gateway, client: ProxyClient) -> None:
     answer = gateway.proxy_token(client)
     expect(answer).status(401)
     expect(answer).not_granted("a Proxy token", "access_token")

@@ -187,7 +187,7 @@ def id_token_gets_401(gateway: Gateway, world: World) -> None:
 @check("REDEEM-08")
 def token_without_the_redemption_scope_gets_401(gateway: Gateway, world: World) -> None:
     """A valid access token without the scope ext_token:read gets 401."""
-    _withheld(gateway, world, world.home().resource)
+    _refused_without_the_scope(gateway, world, world.home().resource)
 
 
 @check("REDEEM-08", needs=["control:create_resource"])
@@ -196,7 +196,7 @@ def scope_that_begins_alike_is_not_the_redemption_scope(gateway: Gateway, world:
     scopes = (*SCOPES, LIKE_THE_REDEMPTION_SCOPE)
     resource = world.resource(indicator=f"https://api.merchant.example/{world.unique()}", scopes=scopes)
     try:
-        _withheld(gateway, world, resource)
+        _refused_without_the_scope(gateway, world, resource)
     except Unmet as unmet:
         raise LeftOut(f"the scope {LIKE_THE_REDEMPTION_SCOPE} leads to no redemption here") from unmet
 
@@ -222,7 +222,7 @@ def without_a_merchant_token_the_answer_is_404(gateway: Gateway, world: World) -
     world.redeemed(alone.grant(agent), proxy_token)
 
 
-def _withheld(gateway: Gateway, world: World, resource: Resource) -> None:
+def _refused_without_the_scope(gateway: Gateway, world: World, resource: Resource) -> None:
     """The same agent has redeemed for the same user before, so the merchant token exists."""
     agent, proxy_token = world.agent(), world.proxy_token()
     before = world.grant(agent=agent, resource=resource)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from gateproof.conformance.checks.gateway._token_owner import belongs
-from gateproof.conformance.checks.gateway._visits import side_by_side
+from gateproof.conformance.checks.gateway._visits import keeps_several_sessions
 from gateproof.conformance.kit.gateway import concurrent, console
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.isolated_user import (
@@ -46,9 +46,9 @@ class Owners:
         first = self.seen.setdefault(token, grant)
         expect.that(
             _owner(first) == _owner(grant),
-            f"merchant token of {_said(grant)}, among others redeemed at the same moment",
+            f"merchant token of {_description(grant)}, among others redeemed at the same moment",
             expected="a token of their own",
-            got=f"the one of {_said(first)}",
+            got=f"the one of {_description(first)}",
         )
         belongs(self.world, answer, grant.user, grant.resource)
 
@@ -74,7 +74,7 @@ def everybody_gets_their_own_after_signing_in_at_once(world: World, races: Races
     project = world.project_apart()
     proxy_token = world.proxy_token(project)
     owners = Owners(world, {})
-    times = 2 if side_by_side(world) else 1
+    times = 2 if keeps_several_sessions(world) else 1
     for choice in races.each():
         signing_in = [(world.agent(), user) for user in world.users[:2] * times]
         grants = together(
@@ -201,5 +201,5 @@ def _owner(grant: Grant) -> tuple[str, str]:
     return grant.user.login, grant.resource.id
 
 
-def _said(grant: Grant) -> str:
+def _description(grant: Grant) -> str:
     return f"{grant.user.name} at {grant.resource.indicator}"

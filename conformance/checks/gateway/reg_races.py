@@ -56,7 +56,7 @@ def _are_clients(world: World, twin: Authorization, agents: Sequence[Agent], cho
     with a wrong secret. Otherwise a whole authorization shows it.
     """
     wrong = replace(twin.agent, client_secret=Secret("client_secret", "gateproof-wrong"))
-    known, unknown, *told = _told(world, twin, [twin.agent, wrong, *agents])
+    known, unknown, *told = _answers_to_invented_codes(world, twin, [twin.agent, wrong, *agents])
     if known == unknown:
         doubtful = choice.sample(agents, min(SAMPLE, len(agents)))
     else:
@@ -70,7 +70,9 @@ def _are_clients(world: World, twin: Authorization, agents: Sequence[Agent], cho
         expect(world.gateway.exchange(world.authorized(attempt, code or ""))).status(200)
 
 
-def _told(world: World, twin: Authorization, agents: Sequence[Agent]) -> list[tuple[int | None, object]]:
+def _answers_to_invented_codes(
+    world: World, twin: Authorization, agents: Sequence[Agent]
+) -> list[tuple[int | None, object]]:
     """The answer to each agent for a code that was never issued."""
     invented = Secret("code", "gateproof-invented")
     answers = [world.gateway.exchange(replace(twin, agent=agent, code=invented)) for agent in agents]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
-from gateproof.conformance.checks.gateway._normal_flow import works_again, works_before, works_beside
+from gateproof.conformance.checks.gateway._normal_flow import works_again, works_before, works_during
 from gateproof.conformance.faults.agent_side import BROKEN, EMBEDDED, GONE_CALLER, LARGE_BODY, SLOW, Client
 from gateproof.conformance.faults.merchant_answers import KEPT_WAITING
 from gateproof.conformance.faults.misbehaving import misbehaving, sent_and_left
@@ -74,8 +74,8 @@ def caller_who_left_takes_no_refresh_along(gateway: Gateway, world: World) -> No
     let_expire(world)
     try:
         with sent_and_left(_place(gateway, gateway.base_url), due.request(), number=1) as sent:
-            fired(GONE_CALLER, _arrived(world, gate) if sent else 0)
-        _noticed(alone)
+            fired(GONE_CALLER, _held_calls(world, gate) if sent else 0)
+        _wait_until_noticed(alone)
     finally:
         alone.merchant.release(gate)
 
@@ -122,7 +122,7 @@ def slow_connections_hold_up_nobody_else(gateway: Gateway, world: World, case: C
 
     with _at_both_endpoints(gateway, case) as reached:
         fired(case.fault, reached)
-        works_beside(world)
+        works_during(world)
 
 
 @check("ROBUST-03", needs=["faults", "merchant", "users:2"], alone=True)
@@ -134,7 +134,7 @@ def slow_merchant_of_one_user_holds_up_nobody_else(gateway: Gateway, world: Worl
     """
     late_s = list[float]()
     for _ in range(MOST_TRIES):
-        beside = _beside_a_slow_merchant(gateway, world)
+        beside = _timing_beside_a_slow_merchant(gateway, world)
         if beside.is_unclear():
             continue
         late_s = [*late_s, beside.took_s] if beside.is_late() else []
@@ -155,7 +155,7 @@ def slow_merchant_of_one_user_holds_up_nobody_else(gateway: Gateway, world: Worl
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Beside:
+class _Timing:
     """The duration of a user's flow alone and during another user's call, and if that call was given up."""
 
     usual_s: float
@@ -171,7 +171,7 @@ class _Beside:
         return self.given_up and not self.is_late() and slow
 
 
-def _beside_a_slow_merchant(gateway: Gateway, world: World) -> _Beside:
+def _timing_beside_a_slow_merchant(gateway: Gateway, world: World) -> _Timing:
     """Another user's flow, alone and then while the merchant is silent for one user."""
     other = world.users[1]
     gateway.wire.hang_up()
@@ -184,10 +184,10 @@ def _beside_a_slow_merchant(gateway: Gateway, world: World) -> _Beside:
     let_expire(world)
     try:
         with sent_and_left(_place(gateway, gateway.base_url), due.request(), number=1) as sent:
-            fired(KEPT_WAITING, _arrived(world, gate) if sent else 0)
+            fired(KEPT_WAITING, _held_calls(world, gate) if sent else 0)
             gateway.wire.hang_up()
             watch = Stopwatch(gateway.wire)
-            works_beside(world, other)
+            works_during(world, other)
             took_s = watch.so_far_s()
             # The merchant notices a little later that the gateway has given up.
             time.sleep(A_LITTLE_S)
@@ -195,7 +195,7 @@ def _beside_a_slow_merchant(gateway: Gateway, world: World) -> _Beside:
     finally:
         alone.merchant.release(gate)
     require(mended(due)).status(200, 410)
-    return _Beside(usual_s=usual_s, took_s=took_s, given_up=given_up)
+    return _Timing(usual_s=usual_s, took_s=took_s, given_up=given_up)
 
 
 def _is_given_up(due: Due) -> bool:
@@ -226,14 +226,14 @@ def _place(gateway: Gateway, url: str) -> Place:
     return place
 
 
-def _noticed(alone: IsolatedUser) -> None:
+def _wait_until_noticed(alone: IsolatedUser) -> None:
     """Gives the gateway time to notice that its caller has gone, and perhaps to drop its own request."""
     deadline = time.monotonic() + NOTICED_S
     while time.monotonic() < deadline and all(entry.status is None for entry in alone.asked(REFRESH)):
         time.sleep(0.05)
 
 
-def _arrived(world: World, gate: str) -> int:
+def _held_calls(world: World, gate: str) -> int:
     """The number of calls that the merchant holds; a gateway that does not refresh here cannot be delayed."""
     deadline = time.monotonic() + 5.0
     while world.merchant is not None and time.monotonic() < deadline:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gateproof.conformance.checks.gateway import _secret_probes as probes
-from gateproof.conformance.checks.gateway._secrecy import hidden
+from gateproof.conformance.checks.gateway._secrecy import no_secrets_in_answers
 from gateproof.conformance.kit.gateway import failure_oracle
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.isolated_user import isolated_user, let_expire
@@ -35,7 +35,7 @@ def refresh_token_is_not_in_what_a_sign_in_brings(world: World, received: Receiv
     grant = world.grant()
     world.redeemed(grant, world.proxy_token())
 
-    hidden(world, received, REFRESH_TOKEN)
+    no_secrets_in_answers(world, received, REFRESH_TOKEN)
 
 
 @check("SECRET-01", alone=True, cases=REFRESHES)
@@ -56,7 +56,7 @@ def refresh_token_is_not_in_what_its_use_brings(
         raise LeftOut("the gateway has not used the refresh token")
     due.redeem_once()
 
-    hidden(world, received, REFRESH_TOKEN)
+    no_secrets_in_answers(world, received, REFRESH_TOKEN)
 
 
 @check("SECRET-01")
@@ -66,7 +66,7 @@ def refresh_token_is_in_no_refusal(gateway: Gateway, world: World, received: Rec
     probes.send(gateway, probes.refused_redemptions(gateway, good))
     probes.send(gateway, probes.agents_side(gateway, world, good))
 
-    hidden(world, received, REFRESH_TOKEN)
+    no_secrets_in_answers(world, received, REFRESH_TOKEN)
 
 
 @check("SECRET-02")
@@ -75,7 +75,7 @@ def access_token_is_not_on_the_agents_side(gateway: Gateway, world: World, recei
     good = redeemable(world)
     probes.send(gateway, probes.agents_side(gateway, world, good))
 
-    hidden(world, received, ACCESS_TOKEN)
+    no_secrets_in_answers(world, received, ACCESS_TOKEN)
 
 
 @check("SECRET-02")
@@ -88,7 +88,7 @@ def access_token_is_not_in_a_second_sign_in(world: World, received: Received) ->
     world.gateway.exchange(authorization)
     world.gateway.visit(world.attempt(user=first.user), approve=False, wherever=True)
 
-    hidden(world, received, ACCESS_TOKEN)
+    no_secrets_in_answers(world, received, ACCESS_TOKEN)
 
 
 @check("SECRET-02")
@@ -98,7 +98,7 @@ def access_token_is_in_no_refused_redemption(gateway: Gateway, world: World, rec
     foreign = _foreign(world)
     probes.send(gateway, probes.refused_redemptions(gateway, good, foreign))
 
-    hidden(world, received, ACCESS_TOKEN)
+    no_secrets_in_answers(world, received, ACCESS_TOKEN)
 
 
 @check("SECRET-03")
@@ -107,7 +107,7 @@ def proxy_token_is_in_no_redemption(gateway: Gateway, world: World, received: Re
     good = redeemable(world)
     probes.send(gateway, probes.refused_redemptions(gateway, good, _foreign(world)))
 
-    hidden(world, received, PROXY_TOKEN)
+    no_secrets_in_answers(world, received, PROXY_TOKEN)
 
 
 @check("SECRET-03")
@@ -117,7 +117,7 @@ def proxy_token_is_in_no_other_answer(gateway: Gateway, world: World, received: 
     client = world.home().proxy_client
     probes.send(gateway, probes.backends_side(gateway, client, good.proxy_token))
 
-    hidden(world, received, PROXY_TOKEN)
+    no_secrets_in_answers(world, received, PROXY_TOKEN)
 
 
 @check("SECRET-03")
@@ -127,7 +127,7 @@ def proxy_token_is_not_on_the_agents_side(gateway: Gateway, world: World, receiv
     world.redeemed(world.grant(), good.proxy_token)
     probes.send(gateway, probes.agents_side(gateway, world, good))
 
-    hidden(world, received, PROXY_TOKEN)
+    no_secrets_in_answers(world, received, PROXY_TOKEN)
 
 
 @check("SECRET-04")
@@ -136,7 +136,7 @@ def proxy_secret_is_in_no_answer_to_the_backend(gateway: Gateway, world: World, 
     client, proxy_token = world.home().proxy_client, world.proxy_token()
     probes.send(gateway, probes.backends_side(gateway, client, proxy_token))
 
-    hidden(world, received, *PROXY_CLIENT)
+    no_secrets_in_answers(world, received, *PROXY_CLIENT)
 
 
 @check("SECRET-04")
@@ -146,7 +146,7 @@ def proxy_client_is_not_on_the_agents_side(gateway: Gateway, world: World, recei
     world.redeemed(world.grant(), good.proxy_token)
     probes.send(gateway, probes.agents_side(gateway, world, good))
 
-    hidden(world, received, *PROXY_CLIENT)
+    no_secrets_in_answers(world, received, *PROXY_CLIENT)
 
 
 @check("SECRET-01", whole_run=True)

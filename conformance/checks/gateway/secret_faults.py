@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from gateproof.conformance.checks.gateway._secrecy import hidden
+from gateproof.conformance.checks.gateway._secrecy import no_secrets_in_answers
 from gateproof.conformance.faults.merchant_answers import NONSENSE, REDIRECT, ROTATED, TROUBLE, MerchantFault
 from gateproof.conformance.kit.gateway import failure_oracle
 from gateproof.conformance.kit.gateway.failure_oracle import Due
@@ -48,7 +48,7 @@ def redemption_under_a_fault_shows_no_secret(world: World, received: Received, c
 
     if not refused:
         raise LeftOut("the gateway refused no redemption under any fault")
-    hidden(world, received, *KINDS, among=refused)
+    no_secrets_in_answers(world, received, *KINDS, among=refused)
 
 
 @check("SECRET-06", needs=NEEDS, cases=GROUPS)
@@ -74,7 +74,7 @@ def sign_in_under_a_fault_shows_no_secret(world: World, received: Received, case
                 raise
             break
 
-    hidden(world, received, *KINDS, among=world.seen()[before:])
+    no_secrets_in_answers(world, received, *KINDS, among=world.seen()[before:])
 
 
 @check("SECRET-07", needs=NEEDS, alone=True)

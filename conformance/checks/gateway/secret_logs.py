@@ -46,7 +46,7 @@ def id_tokens_are_not_in_the_logs(gateway: Gateway, world: World) -> None:
 @check("SECRET-05", needs=["control:withhold_redemption_scope"])
 def token_that_may_not_redeem_is_not_in_the_logs(gateway: Gateway, world: World) -> None:
     """A refused access token without the redemption scope is not in the logs."""
-    _set_aside(world)
+    _earlier_logs(world)
     agent = world.agent()
     console.withhold_redemption_scope(world, agent)
     grant = world.grant(agent=agent)
@@ -59,7 +59,7 @@ def token_that_may_not_redeem_is_not_in_the_logs(gateway: Gateway, world: World)
 @check("SECRET-05", needs=["merchant"])
 def tokens_are_not_in_the_logs_of_a_merchants_trouble(gateway: Gateway, world: World) -> None:
     """The logs contain no token when the merchant rejects a refresh or fails at it."""
-    log = _trouble(world)
+    log = _failed_refreshes(world)
 
     _not_logged(log, _tokens(gateway, "access_token"), "gateway access token", plain=True)
     _not_logged(log, _tokens(gateway, "id_token"), "ID token", plain=False)
@@ -72,7 +72,7 @@ def tokens_of_other_checks_are_not_in_the_logs(world: World) -> None:
     The check does not know these tokens. It looks for JWTs that a core key verifies and that have the claims
     of a sign-in's tokens.
     """
-    _set_aside(world)
+    _earlier_logs(world)
     logged = world.standing.logged
     if logged.lost:
         raise LeftOut("what was logged before is more than the control could hand over at once")
@@ -119,7 +119,7 @@ def credentials_are_not_in_the_logs_of_a_merchants_trouble(
     gateway: Gateway, world: World, received: Received
 ) -> None:
     """The logs contain no credential when the merchant rejects a refresh or fails at it."""
-    log = _trouble(world)
+    log = _failed_refreshes(world)
 
     for kind in ("proxy_token", "client_secret"):
         found = [leaks.canary(kind, value) for value in gateway.keyring.values(kind)]
@@ -148,7 +148,7 @@ def what_else_the_logs_hold(gateway: Gateway, world: World) -> None:
 
 def _life(gateway: Gateway, world: World) -> str:
     """A sign-in, an exchange, redemptions and related failures, and what was logged meanwhile."""
-    _set_aside(world)
+    _earlier_logs(world)
     authorization = world.authorization()
     wrong = gateway.exchange(
         replace(authorization, code=Secret("code", changed_at_the_end(authorization.code.reveal())))
@@ -181,9 +181,9 @@ def _life(gateway: Gateway, world: World) -> str:
     return _log(world)
 
 
-def _trouble(world: World) -> str:
+def _failed_refreshes(world: World) -> str:
     """Redemptions in which the merchant rejects one refresh and fails at another, and what was logged."""
-    _set_aside(world)
+    _earlier_logs(world)
     agent = world.agent()
     troubled = [failure_oracle.soon_due(isolated_user(world), agent) for _ in range(2)]
     for due, refresh in zip(troubled, ("reject", "server_error"), strict=True):
@@ -197,7 +197,7 @@ def _trouble(world: World) -> str:
     return _log(world)
 
 
-def _set_aside(world: World) -> None:
+def _earlier_logs(world: World) -> None:
     """Removes what was logged before this check, and keeps the JWTs in it to be examined."""
     control = _control(world)
     try:

@@ -109,7 +109,7 @@ def page_with_a_credential_in_its_address_sends_no_referer(gateway: Gateway, wor
         f"{urlsplit(exchange.request.url).path}: {why}"
         for exchange in _own(gateway, world.seen())
         if exchange.step == "browser" and _is_page(exchange) and hoard.search(exchange.request.url)
-        if (why := _lets_out(exchange))
+        if (why := _referrer_leak(exchange))
     ]
 
     expect.that(
@@ -159,7 +159,7 @@ def _is_page(exchange: Exchange) -> bool:
     )
 
 
-def _lets_out(exchange: Exchange) -> str:
+def _referrer_leak(exchange: Exchange) -> str:
     """Why the page's address is sent to another host, or empty if it is not."""
     body = exchange.answer.text() if exchange.answer is not None else ""
     told = " ".join([*_policies(exchange), *_META.findall(body)]).lower()

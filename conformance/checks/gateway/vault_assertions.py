@@ -59,7 +59,7 @@ def merchant_token_names_the_agent(world: World) -> None:
     alone = isolated_user(world)
     grant = alone.grant()
     token = world.merchant_token(grant, alone.proxy_token())
-    _told_of_agents(alone)
+    _requests_naming_agents(alone)
     known = alone.merchant.lookup(token.reveal())
     actors = known.actor if known is not None else ()
 
@@ -79,7 +79,7 @@ def second_agent_is_named_in_its_turn(world: World) -> None:
     """
     alone = isolated_user(world)
     world.merchant_token(alone.grant(), alone.proxy_token())
-    before = _told_of_agents(alone)
+    before = _requests_naming_agents(alone)
     second = alone.grant()
     sent = alone.served_again(before, second.agent.client_id, JWT_BEARER, TOKEN_EXCHANGE)
     if not sent:
@@ -112,7 +112,7 @@ def merchant_token_through_another_agent(gateway: Gateway, world: World) -> None
     )
 
 
-def _told_of_agents(alone: IsolatedUser) -> int:
+def _requests_naming_agents(alone: IsolatedUser) -> int:
     """The number of gateway requests so far that could name an agent to the merchant."""
     sent = alone.asked(JWT_BEARER, TOKEN_EXCHANGE)
     if not sent:

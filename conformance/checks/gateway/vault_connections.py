@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
-from gateproof.conformance.checks.gateway._second_sign_in import another_agent, at_home
+from gateproof.conformance.checks.gateway._second_sign_in import another_agent, user_with_two_approvals
 from gateproof.conformance.faults.merchant_answers import DOORS, DoorFault
 from gateproof.conformance.kit.gateway import failure_oracle
 from gateproof.conformance.kit.gateway.failure_oracle import Due
@@ -34,7 +34,7 @@ def failed_connection_is_no_rejection(world: World, case: DoorFault) -> None:
 
         answer = due.redeem_once()
         visits = alone.merchant.show(door, "open")
-        _struck(due, case, answer, visits)
+        _count_fault(due, case, answer, visits)
         failure_oracle.answered(answer, case.fault.does)
         failure_oracle.few(visits, failure_oracle.MOST_TRIES, "connections", answer, case.fault.does)
         failure_oracle.no_false_rejection(due, answer, case.fault.does)
@@ -46,13 +46,13 @@ def failed_connection_is_no_rejection(world: World, case: DoorFault) -> None:
 def failed_connection_stops_no_sign_in(world: World, case: DoorFault) -> None:
     """A signed-in user gets a code for another agent while the connection to the merchant fails."""
     with _behind_a_listener(world, case) as (alone, door):
-        user = at_home(world, alone)
+        user = user_with_two_approvals(world, alone)
         if not alone.merchant.show(door, case.face):
             raise LeftOut("the gateway uses another address than the token endpoint that was configured")
 
         after = failure_oracle.last_of(alone)
         attempt, visit = another_agent(user, alone)
-        fired(case.fault, _visits(alone, door, after))
+        fired(case.fault, _connection_count(alone, door, after))
         code = expect.text(
             visit.parameter("code"), f"code while the merchant {case.fault.does}; {visit.outcome()}"
         )
@@ -73,7 +73,7 @@ def _behind_a_listener(world: World, case: DoorFault) -> Iterator[tuple[Isolated
         alone.merchant.close_door(door)
 
 
-def _struck(due: Due, case: DoorFault, answer: Exchange, visits: int) -> None:
+def _count_fault(due: Due, case: DoorFault, answer: Exchange, visits: int) -> None:
     """Counts the connections during the fault.
 
     At a closed listener there can be none; a gateway that could refresh has not met it.
@@ -88,7 +88,7 @@ def _struck(due: Due, case: DoorFault, answer: Exchange, visits: int) -> None:
     fired(case.fault, visits if case.over_tls else int(not refreshed))
 
 
-def _visits(alone: IsolatedUser, door: str, after: int) -> int:
+def _connection_count(alone: IsolatedUser, door: str, after: int) -> int:
     """The number of connections to the faulty listener; background requests may arrive later."""
 
     def answered() -> bool:

@@ -44,7 +44,7 @@ def trouble_is_no_rejection(world: World, case: MerchantFault) -> None:
     if case.fault.name in LASTING:
         answers += [due.redeem_once() for _ in range(TIMES_MORE)]
 
-    _trouble(due, case, *answers)
+    _no_rejection(due, case, *answers)
 
 
 @check("VAULT-06", needs=FAULTS, alone=True)
@@ -63,7 +63,7 @@ def silence_is_no_rejection(world: World) -> None:
         failure_oracle.few(
             len(due.refreshes()), failure_oracle.MOST_TRIES, "refreshes", answer, what.fault.does
         )
-        (_rotated if what.rotates else _trouble)(due, what, answer)
+        (_rotated if what.rotates else _no_rejection)(due, what, answer)
 
 
 @check("VAULT-06", needs=FAULTS, alone=True, cases=ROTATED)
@@ -102,7 +102,7 @@ def sign_in_does_not_wait_for_ever(world: World) -> None:
             _signed_in(signing_in, visit, took_s)
 
 
-def _trouble(due: Due, what: MerchantFault, *answers: Exchange) -> None:
+def _no_rejection(due: Due, what: MerchantFault, *answers: Exchange) -> None:
     for answer in answers:
         failure_oracle.no_false_rejection(due, answer, what.fault.does)
         failure_oracle.nothing_expired(due, answer, what.fault.does)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from gateproof.conformance.checks.gateway._second_sign_in import another_agent, at_home
+from gateproof.conformance.checks.gateway._second_sign_in import another_agent, user_with_two_approvals
 from gateproof.conformance.faults import network
 from gateproof.conformance.faults.network import NetworkFault
 from gateproof.conformance.kit.gateway import failure_oracle
@@ -45,7 +45,7 @@ def network_between_stops_no_sign_in(world: World, case: NetworkFault) -> None:
     The first sign-in has no fault.
     """
     with behind_a_proxy(world) as behind:
-        user = at_home(world, behind.alone)
+        user = user_with_two_approvals(world, behind.alone)
         behind.require_used()
         before = case.arm(behind.proxy)
 

@@ -47,7 +47,7 @@ def stampede_costs_nobody_the_token(world: World, races: Races) -> None:
 
         for _ in range(STAMPEDES):
             let_expire(world)
-            answers = _stampede(alone, grants, proxy_token, races.racers)
+            answers = _concurrent_redemptions(alone, grants, proxy_token, races.racers)
             gone = sum(answer.status == 410 for answer in answers)
             expect.that(
                 not gone,
@@ -95,7 +95,7 @@ def nobody_of_many_gets_the_expired_token(world: World, races: Races) -> None:
         grant, proxy_token = alone.grant(), alone.proxy_token()
         expired = world.redeemed(grant, proxy_token).member("access_token")
         let_expire(world)
-        answers = _stampede(alone, [grant], proxy_token, races.racers)
+        answers = _concurrent_redemptions(alone, [grant], proxy_token, races.racers)
         given = [answer.member("access_token") for answer in answers if answer.status == 200]
         if not given:
             raise LeftOut("none of the concurrent redemptions returned a token")
@@ -140,7 +140,7 @@ def _one_slow_refresh(world: World) -> None:
     _works_at_the_next_expiry(crowded, *turns[1], [first[1], *answers])
 
 
-def _stampede(
+def _concurrent_redemptions(
     alone: IsolatedUser, grants: Sequence[Grant], proxy_token: Secret, racers: int
 ) -> tuple[Exchange, ...]:
     """All racers redeem, and the merchant delays the refresh."""

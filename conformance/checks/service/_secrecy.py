@@ -18,7 +18,7 @@ from gateproof.reports.verdicts import many
 EVERY = (MERCHANT_TOKEN, PROXY_TOKEN, PROXY_SECRET, PROXY_ID)
 
 
-def hidden(received: ServiceReceived, answers: Sequence[Exchange], *kinds: str) -> None:
+def no_credentials_in(received: ServiceReceived, answers: Sequence[Exchange], *kinds: str) -> None:
     """None of these answers contains a credential of these kinds."""
     found = received.leaks_of(answers, *kinds)
 

@@ -30,7 +30,7 @@ def dead_proxy_token_is_replaced(service: Service, world: ServiceWorld) -> None:
     the whole hour, and the time of a circuit breaker in addition. A service that requested another token
     during a short lifetime has been seen to use the lifetime.
     """
-    _first_death(service, world)
+    _first_invalidation(service, world)
 
 
 @check("BACK-03")
@@ -41,17 +41,17 @@ def replacement_of_a_dead_proxy_token_is_replaced(service: Service, world: Servi
     token could cause more requests.
     """
     gateway, standing = world.gateway, world.standing
-    first = standing.first_death or _first_death(service, world)
+    first = standing.first_death or _first_invalidation(service, world)
     if not first.mended:
         raise LeftOut("the service has not replaced the first Proxy token")
     gateway.proxy_token_life_s = _life_s(goes_by_it=first.waited)
     try:
-        lost = _lost_over_a_death(service, world, short=first.short)
+        lost = _calls_lost(service, world, short=first.short)
         if lost is None and first.by_a_refusal:
             raise LeftOut(
                 "the service has just replaced a refused Proxy token, and may wait before it does so again"
             )
-        _mended(world, lost, "its replacement", short=first.short)
+        _works_again(world, lost, "its replacement", short=first.short)
         observe(calls_lost_again=lost)
         standing.goes_by_lifetime = first.waited and lost is not None
     finally:
@@ -59,7 +59,7 @@ def replacement_of_a_dead_proxy_token_is_replaced(service: Service, world: Servi
         gateway.proxy_token_life_s = _life_s(goes_by_it=standing.goes_by_lifetime)
 
 
-def _first_death(service: Service, world: ServiceWorld) -> FirstDeath:
+def _first_invalidation(service: Service, world: ServiceWorld) -> FirstDeath:
     """The end of the service's current Proxy token; the replacement has a short stated lifetime."""
     gateway, standing = world.gateway, world.standing
     serves(service, world)
@@ -68,8 +68,8 @@ def _first_death(service: Service, world: ServiceWorld) -> FirstDeath:
     standing.first_death, mark = FirstDeath(), gateway.journal.mark()
     gateway.proxy_token_life_s, begun = FIRST_PROXY_TOKENS_S, time.monotonic()
     try:
-        lost = _lost_over_a_death(service, world, short=short)
-        _mended(world, lost, "it", short=short)
+        lost = _calls_lost(service, world, short=short)
+        _works_again(world, lost, "it", short=short)
     finally:
         gateway.proxy_token_life_s = PROXY_TOKEN_S
     observe(calls_lost=lost)
@@ -104,7 +104,7 @@ def _was_refused_first(world: ServiceWorld, mark: int) -> bool:
     return first is None or first.endpoint is Endpoint.REDEMPTION
 
 
-def _mended(world: ServiceWorld, lost: int | None, which: str, *, short: bool) -> None:
+def _works_again(world: ServiceWorld, lost: int | None, which: str, *, short: bool) -> None:
     """Calls work again, within the time that a service needs which uses only a short lifetime."""
     far_ahead = world.standing.renews_far_ahead
     if lost is None and not short and not far_ahead:
@@ -121,7 +121,7 @@ def _mended(world: ServiceWorld, lost: int | None, which: str, *, short: bool) -
     )
 
 
-def _lost_over_a_death(service: Service, world: ServiceWorld, *, short: bool) -> int | None:
+def _calls_lost(service: Service, world: ServiceWorld, *, short: bool) -> int | None:
     """How many calls fail after the Proxy token became invalid; None if the service keeps that token.
 
     A service that uses only the lifetime is waited for if that is `short`.

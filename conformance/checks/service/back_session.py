@@ -20,7 +20,7 @@ def session_of_one_user_brings_nothing_to_another(service: Service, world: Servi
     session = session_of(service, token)
     served(session.call(token), gateway.orders_of(USER))
 
-    _not_theirs(session.call(another), world, f"a call of {OTHER} in a session of {USER}")
+    _no_orders_of_the_first_user(session.call(another), world, f"a call of {OTHER} in a session of {USER}")
 
 
 @check("BACK-10")
@@ -36,7 +36,7 @@ def stream_of_one_user_says_nothing_of_another(service: Service, world: ServiceW
     for answer in said:
         served(answer, gateway.orders_of(USER))
 
-    _not_theirs(heard, world, f"{OTHER}'s event stream while {USER} calls")
+    _no_orders_of_the_first_user(heard, world, f"{OTHER}'s event stream while {USER} calls")
 
 
 @check("BACK-10")
@@ -49,10 +49,10 @@ def cookie_of_one_user_brings_nothing_to_another(service: Service, world: Servic
         raise LeftOut("the service sets no cookies")
 
     answer = keeper.serve(gateway.access_token(OTHER))
-    _not_theirs(answer, world, f"a call of {OTHER} with the cookies of {USER}")
+    _no_orders_of_the_first_user(answer, world, f"a call of {OTHER} with the cookies of {USER}")
 
 
-def _not_theirs(answer: Exchange, world: ServiceWorld, what: str) -> None:
+def _no_orders_of_the_first_user(answer: Exchange, world: ServiceWorld, what: str) -> None:
     expect.that(
         not shows_orders(answer, world, USER),
         what,

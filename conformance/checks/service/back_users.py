@@ -134,7 +134,7 @@ def _waited_for_a_proxy_token(service: Service, world: ServiceWorld) -> bool:
 
 def _is_their_own(world: ServiceWorld, answer: Exchange, user: str, when: str) -> None:
     expect.that(
-        not shows_orders(answer, world, _other_than(user)),
+        not shows_orders(answer, world, _the_other_user(user)),
         f"a call of {user}, {when}",
         expected="only their own orders",
         got="orders of the other",
@@ -144,7 +144,8 @@ def _is_their_own(world: ServiceWorld, answer: Exchange, user: str, when: str) -
 
 def _never_mixed(world: ServiceWorld, users: Sequence[str], answers: Sequence[Exchange], what: str) -> None:
     mixed = sum(
-        shows_orders(answer, world, _other_than(user)) for user, answer in zip(users, answers, strict=True)
+        shows_orders(answer, world, _the_other_user(user))
+        for user, answer in zip(users, answers, strict=True)
     )
     expect.that(
         not mixed,
@@ -154,5 +155,5 @@ def _never_mixed(world: ServiceWorld, users: Sequence[str], answers: Sequence[Ex
     )
 
 
-def _other_than(user: str) -> str:
+def _the_other_user(user: str) -> str:
     return OTHER if user == USER else USER

@@ -117,7 +117,7 @@ def challenge_points_to_the_metadata(service: Service, world: ServiceWorld) -> N
         got="an address of the gateway's",
     )
     expect.that(
-        service.wire.may_reach(pointer) or not _is_nowhere(parts.hostname or ""),
+        service.wire.may_reach(pointer) or not _is_unreachable(parts.hostname or ""),
         POINTER,
         expected="a host that an agent can connect to",
         got=pointer,
@@ -162,7 +162,7 @@ def challenge_for_a_bad_token_points_there_too(
         exchange=answer,
     )
     host, own = parts.hostname or "", urlsplit(service.service_url).hostname or ""
-    lost = _is_nowhere(host) or (_is_inside(host) and not _is_inside(own))
+    lost = _is_unreachable(host) or (_is_private(host) and not _is_private(own))
     expect.that(
         service.wire.may_reach(there) or not lost,
         f"{POINTER} for a bad token",
@@ -215,7 +215,7 @@ def error_in_the_challenge(service: Service) -> None:
     )
 
 
-def _is_nowhere(host: str) -> bool:
+def _is_unreachable(host: str) -> bool:
     """True for an address at which a server listens but to which nobody can connect, such as 0.0.0.0."""
     try:
         return ip_address(host).is_unspecified
@@ -223,7 +223,7 @@ def _is_nowhere(host: str) -> bool:
         return False
 
 
-def _is_inside(host: str) -> bool:
+def _is_private(host: str) -> bool:
     """True for a name or address of a private network; the machine's own is reachable here."""
     if host == "localhost" or host.endswith(".localhost"):
         return False

@@ -39,7 +39,7 @@ def _by_another_spelling(request: Request) -> Iterator[Request]:
         yield replace(request, url=parts._replace(path=other).geturl())
 
 
-def _spelt_otherwise(session: ServiceSession) -> Iterator[Request]:
+def _other_spellings(session: ServiceSession) -> Iterator[Request]:
     others = {request.url: request for request in _by_another_spelling(session.lone_call(None))}
     yield from session.each_by_itself(others).values()
 
@@ -96,8 +96,8 @@ def no_way_into_a_session_brings_orders(service: Service, world: ServiceWorld) -
 
     The call is made in a session that a good token began, and without a session.
     """
-    session = _begun(service, world, world.gateway.access_token(USER))
-    ways = (*_spelt_otherwise(session), *_spelt_otherwise(session.without_a_name()))
+    session = _session_with_orders(service, world, world.gateway.access_token(USER))
+    ways = (*_other_spellings(session), *_other_spellings(session.without_a_name()))
 
     _bring_no_orders(world, (service.wire.send(_ANOTHER_WAY, request) for request in ways))
 
@@ -109,7 +109,7 @@ def no_batch_brings_orders(service: Service, world: ServiceWorld) -> None:
     One version of MCP has batches and the next has none.
     """
     token = world.gateway.access_token(USER)
-    sessions = tuple(_begun(service, world, token).in_each_version())
+    sessions = tuple(_session_with_orders(service, world, token).in_each_version())
     batches = (each.batch(None) for own in sessions for each in (own, own.without_a_name()))
 
     _bring_no_orders(world, (service.wire.send(_ANOTHER_WAY, request) for request in batches))
@@ -122,14 +122,14 @@ def no_batch_brings_orders(service: Service, world: ServiceWorld) -> None:
 def what_a_server_offers_besides_is_not_for_everybody(service: Service, world: ServiceWorld) -> None:
     """Without a token, no list, resource or prompt of an MCP server shows a user's orders."""
     token = world.gateway.access_token(USER)
-    answers = tuple(_begun(service, world, token).offered_to_anybody(token))
+    answers = tuple(_session_with_orders(service, world, token).offered_to_anybody(token))
 
     _bring_no_orders(world, answers)
     if len(answers) == len(LISTS):
         raise LeftOut("the server lists no resource and no prompt, with a good token either")
 
 
-def _begun(service: Service, world: ServiceWorld, token: str) -> ServiceSession:
+def _session_with_orders(service: Service, world: ServiceWorld, token: str) -> ServiceSession:
     """A session in which the user's orders were shown."""
     session = session_of(service, token)
     served(session.call(token), world.gateway.orders_of(USER))

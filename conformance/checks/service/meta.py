@@ -53,13 +53,16 @@ def resource_is_the_service_itself(service: Service, world: ServiceWorld) -> Non
         gateway.addresses.core_url: "the gateway's core",
     }
 
-    found = next((what for other, what in others.items() if _is(resource, other)), None)
+    found = next((what for other, what in others.items() if _is_same_identifier(resource, other)), None)
     expect.that(
-        found is None or _is(resource, own), "resource", expected="the service's own identifier", got=found
+        found is None or _is_same_identifier(resource, own),
+        "resource",
+        expected="the service's own identifier",
+        got=found,
     )
 
 
-def _is(resource: str, other: str) -> bool:
+def _is_same_identifier(resource: str, other: str) -> bool:
     """The same identifier in any spelling."""
     return resource == other or same_url(resource.rstrip("/"), other.rstrip("/"))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from gateproof.conformance.checks.service._failing_parties import failing, failing_token_endpoint, works
-from gateproof.conformance.checks.service._secrecy import EVERY, hidden
+from gateproof.conformance.checks.service._secrecy import EVERY, no_credentials_in
 from gateproof.conformance.kit.gateway.received import LOGGED, Survey, brought_up
 from gateproof.conformance.kit.service.mcp_session import session_of
 from gateproof.conformance.kit.service.received import (
@@ -53,7 +53,7 @@ def merchant_token_is_not_in_what_an_agent_gets(
     """The answer of a successful operation contains the orders and no merchant token."""
     answer = served(service.serve(world.gateway.access_token(case)), world.gateway.orders_of(case))
 
-    hidden(received, [answer], MERCHANT_TOKEN)
+    no_credentials_in(received, [answer], MERCHANT_TOKEN)
 
 
 @check("SECRET-02")
@@ -66,7 +66,7 @@ def merchant_token_is_not_in_what_a_server_offers_besides(
     session = session_of(service, token)
     served(session.call(token), gateway.orders_of(USERS[0]))
 
-    hidden(received, list(session.besides(token)), MERCHANT_TOKEN)
+    no_credentials_in(received, list(session.besides(token)), MERCHANT_TOKEN)
 
 
 @check("SECRET-06", cases=TROUBLE)
@@ -83,7 +83,7 @@ def error_shows_no_credential(
         answer, _ = failing(service, world, endpoint, trouble, world.unseen_token(USERS[0]))
     require.that(answer.answer is not None, answer.step, expected="an answer", got=answer.outcome())
 
-    hidden(received, [answer], *EVERY)
+    no_credentials_in(received, [answer], *EVERY)
 
 
 @check("SECRET-06", cases=("redemption", "Proxy token"))
@@ -100,7 +100,7 @@ def unreadable_answer_shows_no_credential(
         answer, _ = failing_token_endpoint(service, world, _cut(gateway.proxy_token().value))
     require.that(answer.answer is not None, answer.step, expected="an answer", got=answer.outcome())
 
-    hidden(received, [answer], *EVERY)
+    no_credentials_in(received, [answer], *EVERY)
 
 
 @check("SECRET-05")

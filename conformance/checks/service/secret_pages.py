@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.checks.service._secrecy import hidden
+from gateproof.conformance.checks.service._secrecy import no_credentials_in
 from gateproof.conformance.kit.service.received import (
     MERCHANT_TOKEN,
     PROXY_ID,
@@ -45,19 +45,19 @@ def merchant_token_is_on_no_open_page(
     service: Service, world: ServiceWorld, received: ServiceReceived
 ) -> None:
     """No page that is open without a token contains a merchant token."""
-    hidden(received, _open_pages(service, world), MERCHANT_TOKEN)
+    no_credentials_in(received, _open_pages(service, world), MERCHANT_TOKEN)
 
 
 @check("SECRET-03")
 def proxy_token_is_on_no_open_page(service: Service, world: ServiceWorld, received: ServiceReceived) -> None:
     """No page that is open without a token contains a Proxy token."""
-    hidden(received, _open_pages(service, world), PROXY_TOKEN)
+    no_credentials_in(received, _open_pages(service, world), PROXY_TOKEN)
 
 
 @check("SECRET-04")
 def proxy_client_is_on_no_open_page(service: Service, world: ServiceWorld, received: ServiceReceived) -> None:
     """No page that is open without a token contains the Proxy client's secret or ID."""
-    hidden(received, _open_pages(service, world), PROXY_SECRET, PROXY_ID)
+    no_credentials_in(received, _open_pages(service, world), PROXY_SECRET, PROXY_ID)
 
 
 def _open_pages(service: Service, world: ServiceWorld) -> list[Exchange]:

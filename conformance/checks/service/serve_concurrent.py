@@ -33,12 +33,12 @@ def one_token_is_good_for_calls_at_once(service: Service, world: ServiceWorld) -
     if lost:
         token = world.unseen_token(USER)
         lost = _lost(service, world, token)
-    _none(lost, "of a user who is new")
+    _no_orders_lost(lost, "of a user who is new")
     lost = _lost(service, world, token) and _lost(service, world, token)
-    _none(lost, "with a token that was served before")
+    _no_orders_lost(lost, "with a token that was served before")
 
 
-def _none(lost: list[Exchange], whose: str) -> None:
+def _no_orders_lost(lost: list[Exchange], whose: str) -> None:
     expect.that(
         not lost,
         f"{CALLS} calls at once {whose}, and with one and the same token",

@@ -63,4 +63,4 @@ def test_unclosed_quote_ends_the_reading() -> None:
     ],
 )
 def test_a_host_inside_is_one_that_only_a_private_network_knows(host: str, inside: bool) -> None:
-    assert chal._is_inside(host) is inside
+    assert chal._is_private(host) is inside
