@@ -27,12 +27,12 @@ def failed_connection_is_no_rejection(world: World, case: DoorFault) -> None:
     """A merchant that cannot be reached, or does not prove who it is, has not rejected the refresh."""
     with _behind_a_door(world, case) as (alone, door):
         due = failure_oracle.soon_due(alone)
-        if not alone.merchant.show(door, case.face):
+        if not alone.merchant.switch_listener(door, case.face):
             raise LeftOut("the gateway asks at another address than the token endpoint that it was told of")
         let_expire(world)
 
         answer = due.redeem_once()
-        visits = alone.merchant.show(door, "open")
+        visits = alone.merchant.switch_listener(door, "open")
         _struck(due, case, answer, visits)
         failure_oracle.answered(answer, case.fault.does)
         failure_oracle.few(visits, failure_oracle.MOST_TRIES, "connections", answer, case.fault.does)
@@ -46,7 +46,7 @@ def failed_connection_stops_no_sign_in(world: World, case: DoorFault) -> None:
     """A user who is signed in approves another agent while the merchant does not prove who it is."""
     with _behind_a_door(world, case) as (alone, door):
         user = at_home(world, alone)
-        if not alone.merchant.show(door, case.face):
+        if not alone.merchant.switch_listener(door, case.face):
             raise LeftOut("the gateway asks at another address than the token endpoint that it was told of")
 
         after = failure_oracle.last_of(alone)
@@ -64,12 +64,12 @@ def _behind_a_door(world: World, case: DoorFault) -> Iterator[tuple[IsolatedUser
     alone = placeable(world)
     if case.over_tls and urlsplit(world.merchant_api or "").scheme != "https":
         raise LeftOut("the merchant is reached over plain HTTP, like the target")
-    door = alone.merchant.open_door()
+    door = alone.merchant.open_listener()
     try:
         yield elsewhere(alone, door), door
     finally:
         world.standing.note_trouble()
-        alone.merchant.close_door(door)
+        alone.merchant.close_listener(door)
 
 
 def _struck(due: Due, case: DoorFault, answer: Exchange, visits: int) -> None:
@@ -91,11 +91,11 @@ def _visits(alone: IsolatedUser, door: str, after: int) -> int:
         return any(entry.outcome and entry.ordinal > after for entry in alone.journal())
 
     deadline = time.monotonic() + PROVISIONED_S
-    while not alone.merchant.visits(door) and not answered():
+    while not alone.merchant.connections(door) and not answered():
         if time.monotonic() > deadline:
             raise LeftOut("the gateway asked its merchant for nothing when another agent was approved")
         time.sleep(0.05)
-    visits = alone.merchant.visits(door)
+    visits = alone.merchant.connections(door)
     if visits and answered():
         raise LeftOut("the gateway went past that certificate, so there was no trouble to get over")
     return visits

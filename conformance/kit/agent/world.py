@@ -242,7 +242,7 @@ class AgentWorld:
         door = self._doors[name]
         tls = None if name == CLEAR else self._tls(kind)
         listener = self._loop.run(
-            listen(lambda _: door, host="127.0.0.1", port=door.port, tls=tls, came=door.knock)
+            listen(lambda _: door, host="127.0.0.1", port=door.port, tls=tls, connected=door.knock)
         )
         door.port = int(listener.netloc.rpartition(":")[2])
         self._listeners[name] = listener

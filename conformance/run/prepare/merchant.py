@@ -55,7 +55,7 @@ def start_merchant(
             client_cert_file=reach.client_cert[0] if reach.client_cert else None,
             client_key_file=reach.client_cert[1] if reach.client_cert else None,
         ),
-        faces={name: _files(wrong) for name, wrong in faces(authority).items()} if secure else {},
+        certificates={name: _files(wrong) for name, wrong in faces(authority).items()} if secure else {},
     )
     try:
         running = stack.enter_context(process.start(config))
