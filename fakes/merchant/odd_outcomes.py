@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from gateproof.fakes.merchant.answers import NO_STORE, json_answer
 from gateproof.fakes.merchant.outcome import Call, outcome
-from gateproof.fakes.odd_responses import Drip, Preceded, Truncated
+from gateproof.fakes.odd_responses import SlowBlanks, Truncated, WithPrefix
 
 DRIP_S = 30.0
 LONG_OCTETS = 10 * 1024 * 1024
@@ -24,7 +24,7 @@ INJECTED = "x-injected-by-merchant"
 @outcome(optional="seconds")
 async def drip(call: Call) -> Response:
     """Nothing was done; blanks come one at a time, and in the end the connection is gone."""
-    return Drip(call.answer.seconds or DRIP_S, content_type=call.shape.json_type)
+    return SlowBlanks(call.answer.seconds or DRIP_S, content_type=call.shape.json_type)
 
 
 @outcome()
@@ -63,7 +63,7 @@ async def early_hints(call: Call) -> Response:
         "",
         "",
     )
-    return Preceded("\r\n".join(heads).encode(), call.carry_out(False))
+    return WithPrefix("\r\n".join(heads).encode(), call.carry_out(False))
 
 
 @outcome()
