@@ -281,7 +281,7 @@ def test_gateway_may_mind_what_a_registration_is_said_to_be(
 
 
 def test_every_document_may_have_more_in_it(desk: AgentEndpoints) -> None:
-    desk.beside = {"notes": ["more"]}
+    desk.extra_members = {"notes": ["more"]}
     body = {"redirect_uris": [CALLBACK], "client_name": "an agent", "client_id": "of its own"}
     client = desk.register(call(json.dumps(body).encode())).document
     code = code_of(consented(desk, client["client_id"]))
