@@ -74,7 +74,7 @@ _ROWS = (
     Format(
         name="replay",
         what="what repeats each failure, for gateproof replay",
-        module="repeats",
+        module="replay_files",
         owns=("replay/*.json",),
         default=True,
     ),

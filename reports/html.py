@@ -10,11 +10,7 @@ from importlib.resources import files
 
 from gateproof.reports.html_page.exchange import Detail
 from gateproof.reports.html_page.faults import faults
-from gateproof.reports.html_page.markup import attribute, counted, facts, picture
-from gateproof.reports.html_page.matrix import matrix
-from gateproof.reports.html_page.opening import about, first_failure, title, untested, verdict
-from gateproof.reports.html_page.rule import folded, in_full
-from gateproof.reports.html_page.words import (
+from gateproof.reports.html_page.labels import (
     BASELINED,
     ERROR,
     FAILED,
@@ -26,6 +22,10 @@ from gateproof.reports.html_page.words import (
     kind_of,
     outcome_of,
 )
+from gateproof.reports.html_page.markup import attribute, counted, facts, picture
+from gateproof.reports.html_page.matrix import matrix
+from gateproof.reports.html_page.overview import about, first_failure, title, untested, verdict
+from gateproof.reports.html_page.rule import folded, in_full
 from gateproof.reports.verdicts import RuleResult, RunResult
 
 # Nobody reads a page that a browser can hardly scroll: the more fails, the less there is of each failure.

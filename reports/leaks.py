@@ -18,7 +18,7 @@ _PRIVATE_JWK = re.compile(r'\\?"d\\?"\s*:\s*\\?"[A-Za-z0-9_-]{40,}')
 _BEARER = re.compile(r"\bbearer\s+([\w\-.~+/]{16,})", re.IGNORECASE)
 
 
-def looks(text: str) -> str | None:
+def credential_kind(text: str) -> str | None:
     """The kind of credential that a text plainly holds; None where it holds none."""
     if _PRIVATE_KEY.search(text):
         return "private key"

@@ -1,4 +1,4 @@
-"""A record of a run is read line by line, and everything that a run says is drawn from it."""
+"""A record of a run is read line by line, and everything that a run says is judged from it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from gateproof.reports.chain import START, NotALine, decode, link
 from gateproof.reports.exchanges import Shown
 from gateproof.reports.header import Header, header_from_dict
-from gateproof.reports.run_result import INTERRUPTED, Footer, draw, run_facts, target_facts
+from gateproof.reports.run_result import INTERRUPTED, Footer, run_facts, target_facts, verdicts_of
 from gateproof.reports.strict import Malformed
 from gateproof.reports.strict import decode as as_value
 from gateproof.reports.verdicts import CheckResult, Reason, RunResult, Verdict
@@ -163,16 +163,16 @@ def read(path: Path) -> Record:
 
 
 def result_of(record: Record) -> RunResult:
-    """The whole result of the run; verdicts are drawn again, whatever the footer says of them."""
+    """The whole result of the run; verdicts are judged again, whatever the footer says of them."""
     cut_short = INTERRUPTED if record.footer is None else record.footer.cut_short
     checks = results(record)
-    drawn = draw(record.header, checks, cut_short)
+    judged = verdicts_of(record.header, checks, cut_short)
     took_s = round(sum(check.duration_s for check in checks), 3)
     return RunResult(
         role=record.header.role,
-        verdict=drawn.verdict,
-        reason=drawn.reason,
-        rules=drawn.rules,
+        verdict=judged.verdict,
+        reason=judged.reason,
+        rules=judged.rules,
         target=target_facts(record.header),
         run=run_facts(record.header, record.footer, record.digest, took_s),
     )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gateproof.reports.escaping import json_bytes
+from gateproof.reports.result_json import report
 from gateproof.reports.verdicts import RunResult
-from gateproof.reports.wireform import report
 
 
 def render(result: RunResult) -> dict[str, bytes]:

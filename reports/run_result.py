@@ -1,4 +1,4 @@
-"""What a run says, drawn from what was planned and what its checks found, and from nothing else."""
+"""What a run says, judged from what was planned and what its checks found, and from nothing else."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Footer:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Drawn:
+class Verdicts:
     """The rules of a run with their verdicts, and the verdict of the run."""
 
     rules: tuple[RuleResult, ...]
@@ -45,7 +45,7 @@ class Drawn:
     reason: str
 
 
-def draw(header: Header, checks: Iterable[CheckResult], cut_short: str) -> Drawn:
+def verdicts_of(header: Header, checks: Iterable[CheckResult], cut_short: str) -> Verdicts:
     """The verdicts of all planned rules, in their order, and of the run."""
     found: dict[str, list[CheckResult]] = {}
     for check in checks:
@@ -60,21 +60,21 @@ def draw(header: Header, checks: Iterable[CheckResult], cut_short: str) -> Drawn
         cut_short=cut_short,
         baseline_faults=faults,
     )
-    return Drawn(rules=rules, verdict=verdict, reason=reason)
+    return Verdicts(rules=rules, verdict=verdict, reason=reason)
 
 
 def footer_of(
     header: Header, checks: Sequence[CheckResult], *, duration_s: float, cut_short: str = ""
 ) -> Footer:
     """The footer that belongs to these checks."""
-    drawn = draw(header, checks, cut_short)
-    counted = Counter(rule.verdict for rule in drawn.rules)
+    judged = verdicts_of(header, checks, cut_short)
+    counted = Counter(rule.verdict for rule in judged.rules)
     return Footer(
         counts={verdict.value: counted[verdict] for verdict in Verdict},
         planned=sum(len(planned.checks) for planned in header.planned),
         executed=len({check.id for check in checks}),
-        verdict=drawn.verdict,
-        reason=drawn.reason,
+        verdict=judged.verdict,
+        reason=judged.reason,
         duration_s=duration_s,
         cut_short=cut_short,
     )

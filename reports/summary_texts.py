@@ -8,7 +8,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 
 from gateproof.reports.escaping import one_line, shortened
 from gateproof.reports.exchanges import curl
-from gateproof.reports.repeats import selection, without_selection
+from gateproof.reports.replay_files import selection, without_selection
 from gateproof.reports.verdicts import (
     CheckResult,
     RuleResult,

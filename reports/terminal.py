@@ -20,7 +20,7 @@ from typing import TextIO
 from gateproof.reports.escaping import visible
 from gateproof.reports.exchanges import Shown, answer_text, curl, outcome, request_text
 from gateproof.reports.fault_matrix import faults_in_a_line
-from gateproof.reports.repeats import is_of_a_run, selection, story
+from gateproof.reports.replay_files import is_of_a_run, selection, story
 from gateproof.reports.summary_texts import decides, has_own_ca, is_partial
 from gateproof.reports.symbols import SIGNS
 from gateproof.reports.verdicts import (

@@ -40,7 +40,7 @@ def verify(
     folder: Path,
     key: bytes | None = None,
     *,
-    scan: Scan = leaks.looks,
+    scan: Scan = leaks.credential_kind,
     render: Render = table.render,
     formats: Collection[str] = table.FORMATS,
 ) -> Verified:

@@ -48,6 +48,6 @@ def tell_job(projections_in: Path, environment: Mapping[str, str] = os.environ) 
 
 
 def _guard(path: str, content: bytes) -> None:
-    kind = leaks.looks(content.decode("utf-8", "replace"))
+    kind = leaks.credential_kind(content.decode("utf-8", "replace"))
     if kind is not None:
         raise Leak(f"{path} would have held a {kind}: no output was written")

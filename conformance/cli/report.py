@@ -151,7 +151,7 @@ def join(arguments: argparse.Namespace) -> int:
         formats = formats_of(arguments.format)
         key = signing_key(arguments.sign_key, os.environ)
         arguments.out.mkdir(parents=True, exist_ok=True)
-        merge(parts, arguments.out / FILE, scan=leaks.looks)
+        merge(parts, arguments.out / FILE, scan=leaks.credential_kind)
         result = _read(arguments.out)[1]
         write_all(result, arguments.out, formats, key)
     except (Unreadable, CannotMerge, KeyProblem, ValueError, OSError, Leak) as problem:

@@ -215,7 +215,7 @@ def _named(paths: Iterable[Path]) -> str:
 
 def _repeats(arguments: argparse.Namespace, result: RunResult) -> dict[str, str]:
     """For each failed check of which there is a file to repeat it with, the command that does."""
-    from gateproof.reports.repeats import paths  # noqa: PLC0415
+    from gateproof.reports.replay_files import paths  # noqa: PLC0415
 
     target = ["--target", str(arguments.target)] if arguments.target is not None else []
     return {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gateproof.reports.fault_matrix import OUTCOMES, FaultRow, fault_rows, faults_in_a_line
+from gateproof.reports.html_page.labels import badge, kind_of_check
 from gateproof.reports.html_page.markup import link, text
-from gateproof.reports.html_page.words import badge, kind_of_check
 from gateproof.reports.verdicts import RunResult, Verdict
 
 

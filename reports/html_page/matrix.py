@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gateproof.reports.families import FAMILIES, family_of
+from gateproof.reports.html_page.labels import FAILED, KINDS, NOT_TESTABLE, PASSED, Kind, badge, kind_of
 from gateproof.reports.html_page.markup import anchor, attribute, text
-from gateproof.reports.html_page.words import FAILED, KINDS, NOT_TESTABLE, PASSED, Kind, badge, kind_of
 from gateproof.reports.verdicts import RuleResult, RunResult
 
 _ALWAYS = (FAILED, NOT_TESTABLE, PASSED)

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable
 
 from gateproof.reports.html_page.exchange import Detail, exchanges_of
+from gateproof.reports.html_page.labels import Kind, badge, kind_of, kind_of_check
 from gateproof.reports.html_page.markup import anchor, attribute, block, counted, cut, facts, foreign, text
-from gateproof.reports.html_page.words import Kind, badge, kind_of, kind_of_check
-from gateproof.reports.repeats import story
+from gateproof.reports.replay_files import story
 from gateproof.reports.summary_texts import again
 from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult, Verdict
 

@@ -22,8 +22,8 @@ from gateproof.conformance.run.drive.interruption import Interruption
 from gateproof.conformance.run.drive.plan import Plan
 from gateproof.conformance.run.drive.plugin import CONTEXT, INTERRUPTION, PLAN, SURVEY
 from gateproof.conformance.run.service.worker_copy import share_of
+from gateproof.reports.result_json import check_result_from_dict
 from gateproof.reports.verdicts import CheckResult, Reason, Verdict
-from gateproof.reports.wireform import check_result_from_dict
 
 # What pytest offers besides running tests, none of which a run wants: its output, its caches, its captures.
 _WITHOUT = (

@@ -39,8 +39,8 @@ from gateproof.conformance.suite.campaign import Campaign
 from gateproof.conformance.suite.check import Check, check_of
 from gateproof.conformance.suite.generated_input import Draw
 from gateproof.conformance.suite.races import Races, racers_for, rounds_for, wanted_for
+from gateproof.reports.result_json import check_result_to_dict
 from gateproof.reports.verdicts import CheckResult
-from gateproof.reports.wireform import check_result_to_dict
 
 PLAN = pytest.StashKey[Plan]()
 CONTEXT = pytest.StashKey[Context]()

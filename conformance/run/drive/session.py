@@ -63,7 +63,7 @@ def carry_out(
     """
     run = _Run(target, rules, options, sink, stage)
     folder.mkdir(parents=True, exist_ok=True)
-    with EvidenceWriter(folder / FILE, scan=leaks.looks) as writer, suppress(KeyboardInterrupt):
+    with EvidenceWriter(folder / FILE, scan=leaks.credential_kind) as writer, suppress(KeyboardInterrupt):
         with terminated_as_interrupted():
             cut_short = run.into(writer)
         if not cut_short and (missing := writer.missing()):

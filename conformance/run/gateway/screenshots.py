@@ -32,7 +32,7 @@ class Screenshots:
 
         def tells(text: str) -> bool:
             known = (value for value in keyring().values() if len(value) >= _SHORTEST)
-            return leaks.looks(text) is not None or any(value in text for value in known)
+            return leaks.credential_kind(text) is not None or any(value in text for value in known)
 
         return Picturing(redact=lambda text: keyring().redactor().text(text), tells=tells, keep=self._keep)
 

@@ -18,7 +18,7 @@ from gateproof.conformance.run.replay.stored_race import KIND as RACE
 from gateproof.conformance.run.replay.stored_race import NoRace, stored_race
 from gateproof.conformance.suite.generated_input import KIND as EXAMPLE
 from gateproof.reports import record
-from gateproof.reports.repeats import SCHEMA, failures, selected, without_selection
+from gateproof.reports.replay_files import SCHEMA, failures, selected, without_selection
 
 _BY_NAME = "check"
 _LARGEST = 16 * 1024 * 1024

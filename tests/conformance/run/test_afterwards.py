@@ -10,7 +10,7 @@ import pytest
 from gateproof.conformance.kit.gateway.received import Leak, brought_up
 from gateproof.conformance.run.replay.stored_failure import NotAFailure, stored
 from gateproof.conformance.suite.claims import tallying
-from gateproof.reports.repeats import SCHEMA
+from gateproof.reports.replay_files import SCHEMA
 from gateproof.reports.summary_texts import again
 from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
 

@@ -236,7 +236,7 @@ def test_every_text_of_every_line_is_scanned(kit: Any, tmp_path: Path, place: st
 def test_neighbours_make_no_secret_together(kit: Any, tmp_path: Path) -> None:
     seen = {"kind": "bearer", "next": kit.public_name}
     check = replace(kit.checks()[-1], observations=seen, public=(kit.public_name,))
-    with EvidenceWriter(tmp_path / FILE, scan=leaks.looks) as writer:
+    with EvidenceWriter(tmp_path / FILE, scan=leaks.credential_kind) as writer:
         writer.header(kit.header())
         writer.check(check)
 

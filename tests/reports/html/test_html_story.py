@@ -10,7 +10,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from gateproof.reports.html import render
-from gateproof.reports.html_page.words import KINDS
+from gateproof.reports.html_page.labels import KINDS
 from gateproof.reports.verdicts import RunResult, RunVerdict, Verdict
 
 Runs = dict[str, Callable[..., RunResult]]

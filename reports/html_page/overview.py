@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gateproof.reports.html_page.exchange import Detail
+from gateproof.reports.html_page.labels import BASELINED, ERROR, FAILED, FINDING, badge, kind_of, outcome_of
 from gateproof.reports.html_page.markup import block, counted, cut, facts, foreign, link, text
-from gateproof.reports.html_page.words import BASELINED, ERROR, FAILED, FINDING, badge, kind_of, outcome_of
 from gateproof.reports.summary_texts import cut_short, decides, target_name, tried
 from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
 
