@@ -1,4 +1,4 @@
-"""report.json: the whole run for programs, in the shape of the schema that ships with the package."""
+"""report.json: the whole run for programs; its schema is part of the package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules by family and verdict, each of them a link to where it is told in full."""
+"""The table of rules by family and verdict, with links to the rules."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _ALWAYS = (FAILED, NOT_TESTABLE, PASSED)
 
 
 def matrix(result: RunResult) -> str:
-    """A table with a row a family and a column a verdict; on a narrow screen each row becomes a list.
+    """A table with a row for each family and a column for each verdict; on a narrow screen rows become lists.
 
-    Every cell has sign and word, so that it says everything where the heads of the columns are not seen.
+    Every cell has its own sign and word, because the column heads are hidden on narrow screens.
     """
     by_family: dict[str, dict[Kind, list[RuleResult]]] = {}
     for rule in result.rules:
