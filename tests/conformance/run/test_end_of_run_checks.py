@@ -102,4 +102,4 @@ def test_replay_names_the_run_that_repeats_it(rules: object, said: str, tmp_path
     with pytest.raises(NotAFailure) as refused:
         stored(file)
 
-    assert str(refused.value).endswith(f"repeat the run by gateproof run service --seed 7{said}")
+    assert str(refused.value).endswith(f"repeat the run with gateproof run service --seed 7{said}")
