@@ -16,8 +16,8 @@ from starlette.types import ASGIApp
 
 from gateproof.reference.playground import pages
 from gateproof.reference.playground.agent_steps import Agent
-from gateproof.reference.playground.curtain import SHORTEST
 from gateproof.reference.playground.faults import FAULTS, Fault
+from gateproof.reference.playground.redaction import SHORTEST
 from gateproof.reference.playground.service_steps import Service
 from gateproof.reference.playground.settings import USUAL, Settings, Stage
 from gateproof.reference.playground.steps import Guide

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from gateproof.reference.playground.curtain import Kept, Shown
-from gateproof.reference.playground.drawing import drawing
+from gateproof.reference.playground.diagram import diagram
 from gateproof.reference.playground.faults import FAULTS, Fault
+from gateproof.reference.playground.redaction import Hidden, Shown
 from gateproof.reference.playground.settings import USUAL, Settings
 from gateproof.reference.playground.steps import SERVICES_STEP, STEPS, USERS_STEP, Step
 from gateproof.reference.playground.walk import Decoded, Exhibit, Walk
@@ -65,7 +65,7 @@ def walk_page(walk: Walk, token: str) -> Html:
         FRAME,
         "The walk",
         wrong,
-        drawing(walk.exhibits),
+        diagram(walk.exhibits),
         tag("ol", [_step(walk, number, step, token) for number, step in enumerate(STEPS, 1)], class_="steps"),
         tag(
             "div",
@@ -180,7 +180,7 @@ def _turn(number: int, token: str) -> Html:
 def _users_turn(walk: Walk, token: str) -> list[Child]:
     """A link and no form: a form may lead nowhere but to this site."""
     return [
-        tag("pre", tag("code", _sentences(walk.curtain.before(walk.authorization_url)))),
+        tag("pre", tag("code", _sentences(walk.redactor.redacted(walk.authorization_url)))),
         tag(
             "p",
             "If the gateway keeps you on a page of its own, come back here: an agent that is Pending has to "
@@ -198,14 +198,14 @@ def _users_turn(walk: Walk, token: str) -> list[Child]:
 
 def _exhibit(exhibit: Exhibit, *, shut: bool) -> Html:
     """A request and its answer as text, and what is missing from them."""
-    kept = dict.fromkeys(each for each in (*exhibit.request, *exhibit.answer) if isinstance(each, Kept))
+    kept = dict.fromkeys(each for each in (*exhibit.request, *exhibit.answer) if isinstance(each, Hidden))
     status = f", {exhibit.status}" if exhibit.status is not None else ", still open"
     return tag(
         "details",
         tag("summary", f"{exhibit.title}: {exhibit.sender} to {exhibit.receiver}{status}"),
         _message("Request", exhibit.request),
         _message("Answer", exhibit.answer),
-        tag("p", "Kept back from the browser:", class_="soft") if kept else None,
+        tag("p", "Hidden back from the browser:", class_="soft") if kept else None,
         values([(each.what, each.why) for each in kept]) if kept else None,
         class_="exchange",
         open=not shut,
@@ -218,7 +218,8 @@ def _message(name: str, text: Shown) -> list[Child]:
 
 def _sentences(text: Shown) -> list[Child]:
     return [
-        tag("span", f"[{each.what}]", class_="withheld") if isinstance(each, Kept) else each for each in text
+        tag("span", f"[{each.what}]", class_="withheld") if isinstance(each, Hidden) else each
+        for each in text
     ]
 
 

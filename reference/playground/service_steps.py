@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote_plus
 
 from gateproof.reference.agent.wire import Answer, Outgoing, form
-from gateproof.reference.playground import curtain
+from gateproof.reference.playground import redaction
 from gateproof.reference.playground.settings import Settings
 from gateproof.reference.playground.walk import Halted, Party, Walk
 from gateproof.reference.playground.wire import HELD_S, Wire
@@ -72,7 +72,7 @@ class Service:
         sent = walk.changed("proxy token", given)
         pair = f"{quote_plus(sent['client_id'])}:{quote_plus(sent['client_secret'])}"
         basic = base64.b64encode(pair.encode()).decode()
-        walk.curtain.hide(basic, curtain.PROXY_BASIC)
+        walk.redactor.hide(basic, redaction.PROXY_BASIC)
         asked = form(
             str(walk.endpoints.token if walk.endpoints else ""), {"grant_type": "client_credentials"}
         )
@@ -82,7 +82,7 @@ class Service:
         token = answer.document().get("access_token")
         walk.proxy_token = token if isinstance(token, str) else ""
         if walk.proxy_token:
-            walk.curtain.hide(walk.proxy_token, curtain.PROXY_TOKEN)
+            walk.redactor.hide(walk.proxy_token, redaction.PROXY_TOKEN)
         walk.show(7, TO_GATEWAY, "The Proxy token", request, answer)
         if not walk.proxy_token:
             raise Halted(f"There is no Proxy token for this Proxy client: {_refusal(answer)}.")
@@ -108,7 +108,7 @@ class Service:
         token = answer.document().get("access_token")
         walk.merchant_token = token if isinstance(token, str) else ""
         if walk.merchant_token:
-            walk.curtain.hide(walk.merchant_token, curtain.MERCHANT_TOKEN)
+            walk.redactor.hide(walk.merchant_token, redaction.MERCHANT_TOKEN)
         walk.show(8, TO_GATEWAY, "Redemption", request, answer)
         if not walk.merchant_token:
             raise Halted(f"There is no merchant token to go on with: {_refusal(answer)}.")

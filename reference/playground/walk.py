@@ -14,9 +14,9 @@ from gateproof.reference.agent.policy.authorization import Attempt
 from gateproof.reference.agent.policy.discovery import Endpoints
 from gateproof.reference.agent.policy.registration import Client
 from gateproof.reference.agent.wire import Answer, Outgoing
-from gateproof.reference.playground import curtain
-from gateproof.reference.playground.curtain import Curtain, Shown
+from gateproof.reference.playground import redaction
 from gateproof.reference.playground.faults import Fault, Members, Moment
+from gateproof.reference.playground.redaction import Redactor, Shown
 from gateproof.reference.playground.settings import Stage
 
 Party: TypeAlias = Literal["Browser", "Agent", "Service", "Gateway", "Merchant"]
@@ -65,7 +65,7 @@ class Walk:
     exhibits: list[Exhibit] = field(default_factory=list)
     decoded: list[Decoded] = field(default_factory=list)
     remarks: list[tuple[int, str]] = field(default_factory=list)
-    curtain: Curtain = field(default_factory=Curtain, repr=False)
+    redactor: Redactor = field(default_factory=Redactor, repr=False)
 
     metadata_url: str = ""
     authorization_server: str = ""
@@ -84,8 +84,8 @@ class Walk:
     merchant_token: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
-        self.curtain.hide(self.stage.proxy_client_secret, curtain.PROXY_SECRET)
-        self.curtain.hide(self.stage.proxy_client_id, curtain.PROXY_CLIENT_ID)
+        self.redactor.hide(self.stage.proxy_client_secret, redaction.PROXY_SECRET)
+        self.redactor.hide(self.stage.proxy_client_id, redaction.PROXY_CLIENT_ID)
 
     @property
     def next_step(self) -> int | None:
@@ -113,8 +113,8 @@ class Walk:
             sender=sender,
             receiver=receiver,
             title=title,
-            request=self.curtain.before(_request_text(request)) if request is not None else (),
-            answer=self.curtain.before(_answer_text(answer)) if answer is not None else (),
+            request=self.redactor.redacted(_request_text(request)) if request is not None else (),
+            answer=self.redactor.redacted(_answer_text(answer)) if answer is not None else (),
             status=answer.status if answer is not None else None,
             label=f"{request.method} {_short(request.url)}" if request is not None else "",
         )

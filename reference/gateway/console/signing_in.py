@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from gateproof.reference.gateway.console.visit import ConsoleSessions, Desk, Visit
+from gateproof.reference.gateway.console.visit import ConsoleSessions, ConsoleState, Visit
 from gateproof.reference.ids import fingerprint
 from gateproof.reference.site.layout import Frame, button, complaint, document, form
 from gateproof.reference.site.layout import field as line
@@ -41,7 +41,7 @@ def ask(sessions: ConsoleSessions) -> Endpoint:
             return sent_on("/projects")
         if session is not None:
             return _page(session, None)
-        session, cookie = sessions.begin(Desk())
+        session, cookie = sessions.begin(ConsoleState())
         return _page(session, None, headers=cookie)
 
     return endpoint
@@ -61,7 +61,7 @@ def sign_in(sessions: ConsoleSessions, operator: Operator) -> Endpoint:
             return _page(session, "Wrong name or password.", status=403)
         # A new cookie: whoever planted the old one in this browser is not signed in with it.
         sessions.end(session)
-        _, cookie = sessions.begin(Desk(operator=operator.name))
+        _, cookie = sessions.begin(ConsoleState(operator=operator.name))
         return sent_on("/projects", cookie)
 
     return endpoint
@@ -73,7 +73,10 @@ def sign_out(sessions: ConsoleSessions, visit: Visit) -> Response:
 
 
 def _page(
-    session: Session[Desk], wrong: str | None, status: int = 200, headers: Mapping[str, str] | None = None
+    session: Session[ConsoleState],
+    wrong: str | None,
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
 ) -> Response:
     content = form(
         "/sign-in",

@@ -21,7 +21,7 @@ MOST_SPENT = 100
 
 
 @dataclass(kw_only=True, slots=True)
-class Desk:
+class ConsoleState:
     """What the Console knows of one browser; nobody's, until an operator has signed in there."""
 
     operator: str | None = None
@@ -30,7 +30,7 @@ class Desk:
     spent: list[str] = field(default_factory=list)
 
 
-ConsoleSessions: TypeAlias = Sessions[Desk]
+ConsoleSessions: TypeAlias = Sessions[ConsoleState]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,11 +39,11 @@ class Visit:
 
     gateway: Gateway
     request: Request
-    session: Session[Desk]
+    session: Session[ConsoleState]
     form: dict[str, str] = field(default_factory=dict)
 
     @property
-    def desk(self) -> Desk:
+    def state(self) -> ConsoleState:
         return self.session.contents
 
     @property
@@ -61,7 +61,7 @@ class Visit:
         self, title: str, *main: Child, trail: tuple[tuple[str, str], ...] = (), status: int = 200
     ) -> Response:
         """A page of the Console, with what was said for it to say."""
-        said, self.desk.said = self.desk.said, None
+        said, self.state.said = self.state.said, None
         leave = form("/sign-out", self.token, button("Sign out", class_="plain"))
         frame = Frame(site="Console", home="/projects", beside=leave)
         crumbs = [tag("li", tag("a", name, href=href)) for name, href in trail]
@@ -70,15 +70,15 @@ class Visit:
 
     def done(self, to: str, said: str) -> Response:
         """The next page says what was done."""
-        self.desk.said = said
+        self.state.said = said
         return sent_on(to)
 
     def is_first(self, ticket: str) -> bool:
         """True the first time that a form with this ticket comes."""
-        desk = self.desk
-        if not ticket or ticket in desk.spent:
+        state = self.state
+        if not ticket or ticket in state.spent:
             return False
-        desk.spent = [*desk.spent[-MOST_SPENT:], ticket]
+        state.spent = [*state.spent[-MOST_SPENT:], ticket]
         return True
 
 
@@ -86,7 +86,7 @@ Handler: TypeAlias = Callable[[Visit], Awaitable[Response]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Door:
+class SignedInEndpoints:
     """Makes endpoints of handlers. Without a session the operator is sent to sign in, and a form is lost."""
 
     gateway: Gateway
@@ -111,6 +111,6 @@ class Door:
 
         return endpoint
 
-    def _signed_in(self, request: Request) -> Session[Desk] | None:
+    def _signed_in(self, request: Request) -> Session[ConsoleState] | None:
         session = self.sessions.of(request)
         return session if session is not None and session.contents.operator is not None else None

@@ -14,7 +14,7 @@ FIRST = 80
 HEAD = 8
 
 
-def drawing(exhibits: Sequence[Exhibit]) -> Html:
+def diagram(exhibits: Sequence[Exhibit]) -> Html:
     """One arrow a request, and one a response below it."""
     y, rows = TOP + LINE, list[Child]()
     for each in exhibits:
