@@ -1,4 +1,4 @@
-"""Steps 1 to 6: what the agent does, from its first call to the one with a token."""
+"""Steps 1 to 6, of the agent: from its first call to the call with a token."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RETURN: tuple[Party, Party] = ("Browser", "Agent")
 
 
 class Agent:
-    """The agent of one playground; what it knows is in the walk."""
+    """The agent of the playground; its state is in the walk."""
 
     def __init__(self, settings: Settings, wire: Wire) -> None:
         self._settings = settings
@@ -76,7 +76,7 @@ class Agent:
         walk.say(4, "No Resource scopes are sent here: they belong into the authorization request.")
 
     def prepares_the_authorization(self, walk: Walk) -> None:
-        """A fresh verifier and a fresh state, every time that the user is sent to the gateway."""
+        """A new verifier and state for each authorization request."""
         client = _client(walk)
         walk.attempt = authorization.fresh_attempt(os.urandom)
         walk.redactor.hide(walk.attempt.verifier, redaction.VERIFIER)
@@ -93,7 +93,7 @@ class Agent:
         walk.authorization_url = with_query(_endpoints(walk).authorization, changed)
 
     def takes_the_redirect(self, walk: Walk, query: Mapping[str, str]) -> None:
-        """The browser is back from the gateway; only a redirect that answers this agent's request counts."""
+        """Processes the redirect, which has to answer this agent's request."""
         attempt = walk.attempt
         if attempt is None or walk.next_step != 5:
             raise Halted("Nothing was asked for that this redirect could answer.")
@@ -169,7 +169,7 @@ class Agent:
         walk.say(6, "A key of the core signed the ID token, and it is for this agent.")
 
     async def _calls_again(self, walk: Walk) -> None:
-        """The service keeps the call open while it walks the next steps; a refusal comes at once."""
+        """The service keeps the call open during the next steps; it refuses at once."""
         sent = walk.changed("retry", {"access_token": str(walk.tokens["access_token"])})
         walk.redactor.hide(sent["access_token"], redaction.ACCESS_TOKEN)
         loop = asyncio.get_running_loop()
@@ -204,7 +204,7 @@ class Agent:
 
 
 def _hide(walk: Walk, answer: Answer, kept: Mapping[str, redaction.Hidden]) -> None:
-    """Before an answer is shown, what is secret in it is known."""
+    """Registers the secrets of an answer for redaction, before it is shown."""
     document = answer.document()
     for name, what in kept.items():
         value = document.get(name)
@@ -213,7 +213,7 @@ def _hide(walk: Walk, answer: Answer, kept: Mapping[str, redaction.Hidden]) -> N
 
 
 def _claims_of(token: str) -> dict[str, Any] | None:
-    """What a token says, whoever signed it."""
+    """The claims of a token, not verified."""
     try:
         padded = token.split(".")[1] + "=="
         found = json.loads(base64.urlsafe_b64decode(padded))

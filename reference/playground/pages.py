@@ -1,4 +1,4 @@
-"""The playground's two pages: where a walk begins, and the walk."""
+"""The two pages of the playground: the start page and the walk."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FIELDS = ("resource_id", "indicator", "scopes", "proxy_client_id", "proxy_client
 
 
 def start_page(settings: Settings, token: str, wrong: str | None, given: Mapping[str, str]) -> Html:
-    """Which Resource, and what is to go wrong. What was typed as a secret does not come back."""
+    """The form for the Resource and the fault. A typed secret is not repeated."""
     return document(
         FRAME,
         "Walk through the sequence",
@@ -52,7 +52,7 @@ def start_page(settings: Settings, token: str, wrong: str | None, given: Mapping
 
 
 def walk_page(walk: Walk, token: str) -> Html:
-    """The picture, and the steps as far as they have come."""
+    """The diagram and the steps."""
     fault = walk.fault
     wrong = (
         tag("p", tag("strong", fault.title), f". To be expected: {fault.expect}", class_="card")
@@ -145,7 +145,7 @@ def _stage(value: str, label: str, hint: str, *, checked: bool) -> Html:
 
 
 def _step(walk: Walk, number: int, step: Step, token: str) -> Html:
-    """A step that was made, that comes next, or that has to wait."""
+    """A step that is done, is next, or comes later."""
     stopped = walk.halted is not None and number == walk.done + 1
     if number > walk.done and not stopped and number != walk.next_step:
         return tag("li", _heading(number, step, None), class_="later", id=f"step-{number}")
@@ -178,7 +178,7 @@ def _turn(number: int, token: str) -> Html:
 
 
 def _users_turn(walk: Walk, token: str) -> list[Child]:
-    """A link and no form: a form may lead nowhere but to this site."""
+    """A link, because the content security policy allows forms only to this site."""
     return [
         tag("pre", tag("code", _sentences(walk.redactor.redacted(walk.authorization_url)))),
         tag(
@@ -197,7 +197,7 @@ def _users_turn(walk: Walk, token: str) -> list[Child]:
 
 
 def _exhibit(exhibit: Exhibit, *, shut: bool) -> Html:
-    """A request and its answer as text, and what is missing from them."""
+    """A request and its answer as text, and a list of what was redacted."""
     kept = dict.fromkeys(each for each in (*exhibit.request, *exhibit.answer) if isinstance(each, Hidden))
     status = f", {exhibit.status}" if exhibit.status is not None else ", still open"
     return tag(
@@ -205,7 +205,7 @@ def _exhibit(exhibit: Exhibit, *, shut: bool) -> Html:
         tag("summary", f"{exhibit.title}: {exhibit.sender} to {exhibit.receiver}{status}"),
         _message("Request", exhibit.request),
         _message("Answer", exhibit.answer),
-        tag("p", "Hidden back from the browser:", class_="soft") if kept else None,
+        tag("p", "Not shown in the browser:", class_="soft") if kept else None,
         values([(each.what, each.why) for each in kept]) if kept else None,
         class_="exchange",
         open=not shut,

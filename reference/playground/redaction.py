@@ -1,7 +1,6 @@
-"""What the browser may not see stays behind a curtain; in its place stands what it is, and why.
+"""Redacts secrets for the browser; a label says what was redacted, and why.
 
-Exchanges are put on the page as they happened, so what has to be kept back is looked for in all of their
-text, by its value: it may turn up where nobody expects it.
+The pages show real exchanges, so secrets are found by their value everywhere in the text.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ SHORTEST = 8
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hidden:
-    """What stands in the place of something that is kept back."""
+    """The label of a redacted value."""
 
     what: str
     why: str
@@ -65,23 +64,23 @@ VERIFIER = Hidden(
 
 
 class Redactor:
-    """The values of one walk that are kept back, however they are written."""
+    """The redacted values of one walk, in all encodings."""
 
     def __init__(self) -> None:
         self._forms: dict[str, Hidden] = {}
 
     def hide(self, value: str, kept: Hidden) -> None:
-        """From now on; a value so short that it could be anything cannot be hidden."""
+        """Redact this value from now on; a short value is refused, because it could be part of other text."""
         if len(value) < SHORTEST:
-            raise ValueError("too short to be told from other text")
+            raise ValueError("too short to be redacted")
         forms = {value, quote_plus(value), quote(value, safe=""), json.dumps(value)[1:-1]}
         self._forms |= dict.fromkeys(forms, kept)
 
     def redacted(self, text: str) -> Shown:
-        """The text with everything that is hidden taken out of it."""
+        """The redacted text."""
         if not self._forms:
             return (text,)
-        # The longest first: a value may have another one in it.
+        # The longest first, because a value may contain another one.
         forms = sorted(self._forms, key=len, reverse=True)
         pieces = re.split(f"({'|'.join(map(re.escape, forms))})", text)
         return tuple(self._forms.get(piece, piece) for piece in pieces if piece)

@@ -43,8 +43,8 @@ ACTIONS: dict[str, Handler] = {
 
 
 def console_app(gateway: Gateway, *, console_url: str, operator: Operator) -> ASGIApp:
-    """The pages of one gateway at this origin, for this operator."""
-    # No other site's page starts anything here, not even by a link.
+    """The Console of one gateway at this origin."""
+    # Strict: the cookie is not sent with requests from other sites, not even for links.
     sessions = ConsoleSessions(origin=console_url, name="console", same_site="Strict")
     endpoints = SignedInEndpoints(gateway=gateway, sessions=sessions)
 
@@ -68,8 +68,8 @@ def console_app(gateway: Gateway, *, console_url: str, operator: Operator) -> AS
 
 
 WHY = {
-    403: "This form is too old, or it was not ours. Go back, reload the page, and try again.",
-    404: "There is nothing at this address. Perhaps it was deleted.",
+    403: "This form is too old, or from another site. Go back, reload the page, and try again.",
+    404: "There is nothing at this address. It may have been deleted.",
 }
 
 

@@ -1,4 +1,4 @@
-"""The operator signs in, and leaves."""
+"""Sign-in and sign-out of the operator."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FRAME = Frame(site="Console", home="/")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Operator:
-    """Who may sign in. Of the password only the fingerprint is kept: it is random and long."""
+    """The operator's name, and the fingerprint of the password, which is random and long."""
 
     name: str
     password: str = field(repr=False)
@@ -33,7 +33,7 @@ def operator_with(password: str) -> Operator:
 
 
 def ask(sessions: ConsoleSessions) -> Endpoint:
-    """The form has a session of its own: a stranger's page could sign somebody in as somebody else."""
+    """The form has its own session, against sign-in CSRF: another site must not sign a user in."""
 
     async def endpoint(request: Request) -> Response:
         session = sessions.of(request)
@@ -59,7 +59,7 @@ def sign_in(sessions: ConsoleSessions, operator: Operator) -> Endpoint:
         ]
         if not all(right):
             return _page(session, "Wrong name or password.", status=403)
-        # A new cookie: whoever planted the old one in this browser is not signed in with it.
+        # A new cookie, against session fixation: an old cookie that an attacker set stays signed out.
         sessions.end(session)
         _, cookie = sessions.begin(ConsoleState(operator=operator.name))
         return sent_on("/projects", cookie)

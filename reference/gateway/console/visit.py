@@ -1,4 +1,4 @@
-"""A signed-in operator's request, and the endpoints that let nobody else in."""
+"""A request of a signed-in operator, and the wrapper that requires a sign-in."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ MOST_SPENT = 100
 
 @dataclass(kw_only=True, slots=True)
 class ConsoleState:
-    """What the Console knows of one browser; nobody's, until an operator has signed in there."""
+    """The session data of one browser; `operator` is None until a sign-in."""
 
     operator: str | None = None
     said: str | None = None
-    # What was generated once must not be generated again by a reload: these forms were used.
+    # Tickets of submitted forms, so that a reload does not process a form again.
     spent: list[str] = field(default_factory=list)
 
 
@@ -35,7 +35,7 @@ ConsoleSessions: TypeAlias = Sessions[ConsoleState]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Visit:
-    """One request of the operator; `form` is empty unless it came with a good one."""
+    """One request of the operator; `form` has the fields of a valid form."""
 
     gateway: Gateway
     request: Request
@@ -60,7 +60,7 @@ class Visit:
     def page(
         self, title: str, *main: Child, trail: tuple[tuple[str, str], ...] = (), status: int = 200
     ) -> Response:
-        """A page of the Console, with what was said for it to say."""
+        """A page of the Console, with the message of the last action."""
         said, self.state.said = self.state.said, None
         leave = form("/sign-out", self.token, button("Sign out", class_="plain"))
         frame = Frame(site="Console", home="/projects", beside=leave)
@@ -69,12 +69,12 @@ class Visit:
         return shown(document(frame, title, notice(said), *main, above=path), status)
 
     def done(self, to: str, said: str) -> Response:
-        """The next page says what was done."""
+        """Redirects; the next page shows this message."""
         self.state.said = said
         return sent_on(to)
 
     def is_first(self, ticket: str) -> bool:
-        """True the first time that a form with this ticket comes."""
+        """True for the first form with this ticket."""
         state = self.state
         if not ticket or ticket in state.spent:
             return False
@@ -87,7 +87,7 @@ Handler: TypeAlias = Callable[[Visit], Awaitable[Response]]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SignedInEndpoints:
-    """Makes endpoints of handlers. Without a session the operator is sent to sign in, and a form is lost."""
+    """Makes endpoints from handlers; without a session they redirect to the sign-in page."""
 
     gateway: Gateway
     sessions: ConsoleSessions
