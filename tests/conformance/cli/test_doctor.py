@@ -158,7 +158,7 @@ def test_service_that_runs_already_needs_a_world_that_stays(
     (tmp_path / "acme.toml").write_text(SERVICE + "\n".join(lines))
 
     assert main(["doctor", "--target", str(tmp_path / "acme.toml")]) == 3
-    assert "[world], and the world's address as listen" in capsys.readouterr().err
+    assert "[world], and listen to the address of the world" in capsys.readouterr().err
 
 
 def test_operator_learns_what_would_make_more_rules_testable(
