@@ -197,13 +197,13 @@ def test_progress_is_told_and_what_pip_says_besides_is_kept_for_its_failure(
     monkeypatch.setattr(environment, "TOLD_EVERY_S", -1.0)
     progress = environment.Progress("run", 2)
     for line in ("WARNING: an index is odd\n", "Collecting one==1\n", "Requirement already satisfied: two\n"):
-        progress.hear(line)
+        progress.line(line)
     progress.end(failed=False)
     told = capsys.readouterr()
     assert told.out.splitlines()[-1] == "gateproof: run.txt: 2 of 2 packages"
     assert told.err == ""
 
-    progress.hear("ERROR: no matching distribution\n")
+    progress.line("ERROR: no matching distribution\n")
     progress.end(failed=True)
     assert "ERROR: no matching distribution" in capsys.readouterr().err
 
