@@ -153,7 +153,7 @@ def test_a_folder_that_is_no_environment_is_left_alone(machine: Machine, venv: P
     venv.mkdir(parents=True)
     (venv / "thesis.txt").touch()
 
-    with pytest.raises(environment.InstallError, match="no virtual environment"):
+    with pytest.raises(environment.InstallError, match="not a virtual environment"):
         environment.ensure(venv, "run", None)
 
     assert (venv / "thesis.txt").exists()
@@ -211,7 +211,7 @@ def test_progress_is_told_and_what_pip_says_besides_is_kept_for_its_failure(
 def test_a_command_is_heard_to_its_end_and_its_failure_is_told() -> None:
     heard: list[str] = []
     script = "import sys; print('one'); print('two', file=sys.stderr); sys.exit(int(sys.argv[1]))"
-    environment.run(sys.executable, "-u", "-c", script, "0", hear=heard.append)
+    environment.run(sys.executable, "-u", "-c", script, "0", on_line=heard.append)
     assert sorted(heard) == ["one\n", "two\n"]
     with pytest.raises(environment.InstallError, match="ended with 3"):
-        environment.run(sys.executable, "-c", script, "3", hear=heard.append)
+        environment.run(sys.executable, "-c", script, "3", on_line=heard.append)
