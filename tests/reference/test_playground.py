@@ -243,7 +243,7 @@ def test_resource_of_ones_own_needs_all_of_its_fields(player: Player) -> None:
     assert "needs all of its fields" in alert(refused)
     assert place.indicator in refused.text
     refused = player.begin("revoked-proxy-client", **fields, proxy_client_secret=place.proxy[1])
-    assert "needs a Resource that was made for it" in alert(refused)
+    assert "needs a prepared Resource" in alert(refused)
     assert place.proxy[1] not in refused.text
     page = player.begin(**fields, proxy_client_secret=place.proxy[1])
     page = player.steps(player.user(player.steps(page, 1, 4)), 6, 9)
@@ -277,7 +277,7 @@ def test_settings_name_what_is_missing() -> None:
     }
     with pytest.raises(NotServed, match="a stage with the name usual"):
         read_settings(environ)
-    with pytest.raises(NotServed, match="an https origin of its own"):
+    with pytest.raises(NotServed, match="its own https origin"):
         read_settings(environ | {"GATEPROOF_PLAYGROUND_URL": "http://127.0.0.1:8447"})
 
 
